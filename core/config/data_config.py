@@ -1,0 +1,56 @@
+"""How sentences become token ids."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.config.settings import Settings, require_choice, require_whole
+from core.errors import ConfigError
+
+Tokenization = Literal["spacy", "symbols"]
+LetterCase = Literal["keep", "lower", "sentence"]
+
+
+@dataclass(frozen=True)
+class DataConfig(Settings):
+    """Choices between a line of text and the ids that the model reads.
+
+    Attributes:
+        tokenization: "spacy": spaCy's rules for the language; "symbols": split at spaces (copy task).
+        source_language, target_language: spaCy language codes, also the file suffixes of a corpus folder.
+        source_case, target_case: "keep"; "lower": lower-cased; "sentence": only the first letter of the sentence is
+            lower-cased, and restored on output.
+        min_frequency: words rarer than this in the training split become `<unk>` (word vocabularies only).
+        num_subwords: size of one joint BPE vocabulary over both languages; None for a vocabulary of whole words.
+        wrap_source: whether the source is wrapped in `<sos> … <eos>` like the target.
+        max_length: training pairs with more tokens than this on either side are left out; None keeps all.
+        copy_length, copy_symbols: length of the sequences of the copy task and its largest symbol.
+        copy_training_pairs, copy_validation_pairs: sequences drawn for each epoch, and once for validation.
+    """
+
+    tokenization: Tokenization = "spacy"
+    source_language: str = "de"
+    target_language: str = "en"
+    source_case: LetterCase = "lower"
+    target_case: LetterCase = "lower"
+    min_frequency: int = 2
+    num_subwords: int | None = None
+    wrap_source: bool = True
+    max_length: int | None = None
+    copy_length: int = 10
+    copy_symbols: int = 10
+    copy_training_pairs: int = 600
+    copy_validation_pairs: int = 150
+
+    def __post_init__(self) -> None:
+        require_choice("data", ("spacy", "symbols"), tokenization=self.tokenization)
+        require_choice("data", ("keep", "lower", "sentence"), source_case=self.source_case, target_case=self.target_case)
+        require_whole("data", min_frequency=self.min_frequency)
+        if self.max_length is not None:
+            require_whole("data", max_length=self.max_length)
+        if self.num_subwords is not None:
+            require_whole("data", num_subwords=self.num_subwords)
+        if min(self.copy_length, self.copy_symbols) < 2:
+            raise ConfigError(
+                f"data: copy_length is {self.copy_length} and copy_symbols {self.copy_symbols}; at least 2 of each was "
+                "expected, a start symbol and something to copy. Choose larger values."
+            )

@@ -1,0 +1,151 @@
+"""The named configurations: the published systems, and our own."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.config.data_config import DataConfig
+from core.config.model_config import ModelConfig
+from core.config.training_config import TrainingConfig
+from core.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """All that a training run is made of.
+
+    Attributes:
+        preset: the name it started from.
+        description: one line for people.
+        model, data, training: the three groups of settings.
+    """
+
+    preset: str
+    description: str
+    model: ModelConfig
+    data: DataConfig
+    training: TrainingConfig
+
+    @property
+    def is_copy_task(self) -> bool:
+        """Whether the run makes its own data by drawing sequences of symbols."""
+        return self.data.tokenization == "symbols"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The run as JSON-ready values."""
+        return {
+            "preset": self.preset,
+            "description": self.description,
+            "model": self.model.to_dict(),
+            "data": self.data.to_dict(),
+            "training": self.training.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "RunConfig":
+        """The run that `values` describes. Raises `ConfigError` for unknown or refused settings."""
+        unknown = sorted(set(values) - {"preset", "description", "model", "data", "training"})
+        if unknown:
+            raise ConfigError(
+                f"A run has no part {', '.join(map(repr, unknown))}. Expected preset, description, model, data and "
+                "training. Remove the unknown part or correct its spelling."
+            )
+        return cls(
+            preset=str(values.get("preset", "custom")),
+            description=str(values.get("description", "")),
+            model=ModelConfig.from_dict(values.get("model", {})),
+            data=DataConfig.from_dict(values.get("data", {})),
+            training=TrainingConfig.from_dict(values.get("training", {})),
+        )
+
+
+_ANNOTATED_MODEL = ModelConfig(
+    width=512,
+    num_encoder_layers=6,
+    num_decoder_layers=6,
+    feed_forward_width=2048,
+    norm_position="pre",
+    norm_kind="annotated",
+    final_norm=True,
+    positions="sinusoidal",
+    max_positions=5000,
+)
+_ANNOTATED_TRAINING = TrainingConfig(
+    schedule="noam",
+    adam_beta2=0.98,
+    adam_epsilon=1e-9,
+    label_smoothing=0.1,
+)
+_COPY_TRAINING = _ANNOTATED_TRAINING.replace(warmup_steps=400, label_smoothing=0.0, batch_size=30, num_epochs=10)
+_COPY_DATA = DataConfig(tokenization="symbols", source_case="keep", target_case="keep", wrap_source=False)
+
+PRESETS: dict[str, RunConfig] = {
+    run.preset: run
+    for run in (
+        RunConfig(
+            preset="multi30k",
+            description="Our own: joint BPE, tied embeddings; the recipe of the bundled model.",
+            model=ModelConfig(
+                feed_forward_width=1024,
+                norm_position="pre",
+                final_norm=True,
+                positions="sinusoidal",
+                max_positions=256,
+                tied_embeddings="all",
+                output_bias=False,
+                initialization="xavier-normal-embeddings",
+            ),
+            data=DataConfig(source_case="lower", target_case="sentence", num_subwords=8000),
+            training=_ANNOTATED_TRAINING.replace(
+                batch_unit="tokens", batch_size=2500, num_epochs=20, noam_factor=0.5, warmup_steps=400, clip_norm=1.0
+            ),
+        ),
+        RunConfig(
+            preset="notebook",
+            description="pytorch-seq2seq, notebook 6: post-norm, learned positions, constant rate.",
+            model=ModelConfig(),
+            data=DataConfig(),
+            training=TrainingConfig(clip_norm=1.0),
+        ),
+        RunConfig(
+            preset="annotated-2018",
+            description="The Annotated Transformer, 2018: pre-norm, Noam rate, token batches.",
+            model=_ANNOTATED_MODEL,
+            data=DataConfig(source_case="keep", target_case="keep", wrap_source=False, max_length=100),
+            training=_ANNOTATED_TRAINING.replace(batch_unit="tokens", batch_size=12000, warmup_steps=2000),
+        ),
+        RunConfig(
+            preset="annotated-2022",
+            description="The Annotated Transformer, 2022: small batches, gradients accumulated over ten.",
+            model=_ANNOTATED_MODEL,
+            data=DataConfig(source_case="keep", target_case="keep", max_length=70),
+            training=_ANNOTATED_TRAINING.replace(
+                batch_size=32, num_accumulated=10, pad_to=72, warmup_steps=3000, num_epochs=8
+            ),
+        ),
+        RunConfig(
+            preset="copy-task",
+            description="Learn to repeat ten symbols: the first example of The Annotated Transformer.",
+            model=_ANNOTATED_MODEL.replace(num_encoder_layers=2, num_decoder_layers=2),
+            data=_COPY_DATA,
+            training=_COPY_TRAINING,
+        ),
+        RunConfig(
+            preset="copy-task-small",
+            description="The copy task at width 64: a Transformer that learns while you watch.",
+            model=_ANNOTATED_MODEL.replace(
+                width=64, num_encoder_layers=2, num_decoder_layers=2, num_heads=4, feed_forward_width=256
+            ),
+            data=_COPY_DATA.replace(copy_training_pairs=1800),
+            training=_COPY_TRAINING,
+        ),
+    )
+}
+DEFAULT_PRESET = "multi30k"
+
+
+def preset(name: str) -> RunConfig:
+    """The preset called `name`. Raises `ConfigError` if there is none."""
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise ConfigError(f"There is no preset {name!r}. Expected one of: {', '.join(PRESETS)}.") from None

@@ -1,0 +1,67 @@
+"""What the configuration classes share: checks with messages, and the way to and from plain dictionaries."""
+
+import dataclasses
+from collections.abc import Collection
+from typing import Any, Self
+
+from core.errors import ConfigError
+
+
+class Settings:
+    """Base of the frozen configuration dataclasses: to and from plain dictionaries, refusing unknown keys."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings as JSON-ready values, nested settings included."""
+        return dataclasses.asdict(self)  # type: ignore[call-overload,no-any-return]
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """The settings that `values` describes; what is missing takes its default.
+
+        Raises:
+            ConfigError: a key is unknown, or a value is refused.
+        """
+        known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        unknown = sorted(set(values) - set(known))
+        if unknown:
+            raise ConfigError(
+                f"{cls.__name__} has no setting {', '.join(map(repr, unknown))}. "
+                f"Expected some of: {', '.join(known)}. Remove the unknown key or correct its spelling."
+            )
+        arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+        try:
+            return cls(**arguments)
+        except TypeError as error:
+            raise ConfigError(f"{cls.__name__}: a value has the wrong type ({error}). Correct it and try again.") from error
+
+    def replace(self, **changes: Any) -> Self:
+        """A copy with some settings changed, checked like any other. Raises `ConfigError`."""
+        return self.from_dict({**self.to_dict(), **changes})
+
+
+def require_positive(owner: str, **values: float) -> None:
+    """Raises `ConfigError` unless every value is a number greater than zero."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+            raise ConfigError(f"{owner}: {name} is {value!r}; a number greater than 0 was expected. Choose another value.")
+
+
+def require_whole(owner: str, **values: int) -> None:
+    """Raises `ConfigError` unless every value is a whole number of at least one."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ConfigError(f"{owner}: {name} is {value!r}; a whole number of at least 1 was expected. Choose another value.")
+
+
+def require_share(owner: str, **values: float) -> None:
+    """Raises `ConfigError` unless every value lies in [0, 1)."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+            raise ConfigError(f"{owner}: {name} is {value!r}; a number from 0 up to, but not, 1 was expected. Choose another value.")
+
+
+def require_choice(owner: str, choices: Collection[str], **values: str) -> None:
+    """Raises `ConfigError` unless every value is one of `choices`."""
+    for name, value in values.items():
+        if value not in choices:
+            raise ConfigError(f"{owner}: {name} is {value!r}; one of {', '.join(choices)} was expected. Choose one of these.")

@@ -1,0 +1,79 @@
+"""How a model is trained."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.config.settings import Settings, require_choice, require_positive, require_share, require_whole
+from core.errors import ConfigError
+
+Schedule = Literal["constant", "noam"]
+BatchUnit = Literal["sentences", "tokens"]
+
+
+@dataclass(frozen=True)
+class TrainingConfig(Settings):
+    """Optimiser, schedule, loss and batches.
+
+    Attributes:
+        num_epochs: passes over the training split.
+        max_steps: stop after so many optimiser steps, whatever the epoch; None for no limit.
+        batch_unit: whether `batch_size` counts sentence pairs or (padded) tokens.
+        batch_size: in `batch_unit`; a token batch grows until max(n × longest source, n × (longest target + 2))
+            reaches it (The Annotated Transformer, 2018).
+        num_accumulated: micro-batches whose gradients are summed, weighted by their tokens, for one optimiser step.
+        pad_to: pad every sequence to this length instead of the longest of its batch; None for the longest.
+        schedule: "constant" or "noam".
+        learning_rate: the rate of the constant schedule.
+        noam_factor, warmup_steps: factor · width^−0.5 · min(step^−0.5, step · warmup^−1.5) (Vaswani et al. 2017, 5.3).
+        adam_beta1, adam_beta2, adam_epsilon: Adam's constants.
+        label_smoothing: ε, spread evenly over the V − 2 words that are neither true nor padding.
+        clip_norm: largest gradient norm; None for no clipping.
+        seed: start of every random number of a run.
+    """
+
+    num_epochs: int = 10
+    max_steps: int | None = None
+    batch_unit: BatchUnit = "sentences"
+    batch_size: int = 128
+    num_accumulated: int = 1
+    pad_to: int | None = None
+    schedule: Schedule = "constant"
+    learning_rate: float = 5e-4
+    noam_factor: float = 1.0
+    warmup_steps: int = 4000
+    adam_beta1: float = 0.9
+    adam_beta2: float = 0.999
+    adam_epsilon: float = 1e-8
+    label_smoothing: float = 0.0
+    clip_norm: float | None = None
+    seed: int = 1234
+
+    def __post_init__(self) -> None:
+        require_whole(
+            "training",
+            num_epochs=self.num_epochs,
+            batch_size=self.batch_size,
+            num_accumulated=self.num_accumulated,
+            warmup_steps=self.warmup_steps,
+        )
+        for name in ("max_steps", "pad_to"):
+            if (value := getattr(self, name)) is not None:
+                require_whole("training", **{name: value})
+        require_choice("training", ("sentences", "tokens"), batch_unit=self.batch_unit)
+        require_choice("training", ("constant", "noam"), schedule=self.schedule)
+        require_positive(
+            "training",
+            learning_rate=self.learning_rate,
+            noam_factor=self.noam_factor,
+            adam_epsilon=self.adam_epsilon,
+        )
+        require_share(
+            "training",
+            adam_beta1=self.adam_beta1,
+            adam_beta2=self.adam_beta2,
+            label_smoothing=self.label_smoothing,
+        )
+        if self.clip_norm is not None:
+            require_positive("training", clip_norm=self.clip_norm)
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:
+            raise ConfigError(f"training: seed is {self.seed!r}; a whole number from 0 to 2^63 − 1 was expected. Choose one.")

@@ -1,0 +1,37 @@
+"""Errors that a person can act on.
+
+Every message says three things: what was given, what was expected, and what to do. The command line prints the
+message and exits with status 2; the app shows it and keeps what was there before.
+"""
+
+
+class AugenmerkError(Exception):
+    """Something the user gave or asked for cannot be used as it is. The message is meant to be read by them."""
+
+
+class ConfigError(AugenmerkError):
+    """A setting is unknown, out of range, or does not fit another setting."""
+
+
+class TextError(AugenmerkError):
+    """A text cannot be translated: empty, or far too long."""
+
+
+class CorpusError(AugenmerkError):
+    """A corpus is missing, unreadable, uneven or empty."""
+
+
+class CheckpointError(AugenmerkError):
+    """A checkpoint is missing, damaged, foreign, or from a newer version."""
+
+
+class DeviceError(AugenmerkError):
+    """A device was asked for that this machine does not have."""
+
+
+class TrainingError(AugenmerkError):
+    """Training cannot start or go on."""
+
+
+class StorageError(AugenmerkError):
+    """A file could not be written; whatever stood there before is untouched."""

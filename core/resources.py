@@ -1,0 +1,17 @@
+"""Where the files that ship with the product lie: in a checkout's `resources/`, or inside the installed wheel."""
+
+from pathlib import Path
+
+BUNDLED_MODEL = "multi30k-de-en.safetensors"
+
+
+def resource_path(name: str) -> Path:
+    """The path of a shipped file. It may not exist: the caller says what is missing."""
+    package = Path(__file__).resolve().parent
+    installed = package / "_resources"
+    return (installed if installed.is_dir() else package.parent / "resources") / name
+
+
+def bundled_model_path() -> Path:
+    """The checkpoint that is used when none is named."""
+    return resource_path(BUNDLED_MODEL)

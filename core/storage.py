@@ -1,0 +1,78 @@
+"""Writing files so that a crash, a full disk or a missing permission never leaves half a file.
+
+Everything Augenmerk writes goes through `atomic_path`: a temporary file beside the target, flushed to the disk, then
+renamed over it. Until the rename the older file is untouched.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.errors import StorageError
+
+
+@contextmanager
+def atomic_path(target: Path | str) -> Iterator[Path]:
+    """Yields a temporary path beside `target`; when the block ends well, renames it to `target`.
+
+    The folder is made if it is missing. If the block raises, the temporary file is removed and `target` is as before.
+
+    Raises:
+        StorageError: the folder or the file cannot be written (no permission, no space, not a folder).
+    """
+    target = Path(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    except OSError as error:
+        raise _cannot_write(target, error) from error
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        _flush_to_disk(temporary)
+        temporary.chmod(0o666 & ~_umask())
+        os.replace(temporary, target)
+        _flush_folder(target.parent)
+    except OSError as error:
+        raise _cannot_write(target, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(target: Path | str, text: str) -> None:
+    """Writes `text` as UTF-8 to `target`, atomically. Raises `StorageError`."""
+    with atomic_path(target) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _flush_to_disk(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _flush_folder(folder: Path) -> None:
+    """Makes the rename itself survive a power cut, where the platform can open folders."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _cannot_write(target: Path, error: OSError) -> StorageError:
+    reason = error.strerror or str(error)
+    return StorageError(
+        f"Cannot write {target}: {reason}. A writable place with enough free space was expected. "
+        "Nothing that stood there before was changed; choose another folder or free some space, and try again."
+    )
