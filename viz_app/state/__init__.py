@@ -1,0 +1,1 @@
+"""What the pages know, without Qt: tested without a window."""

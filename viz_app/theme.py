@@ -1,0 +1,225 @@
+"""Colours, fonts and the small stylesheet of the windows, light and dark.
+
+Widgets that paint themselves take a `Theme` and read its palette; all others follow `Theme.apply`. A label or button
+says what it is by the dynamic property "role" (see `set_role`), never by its own colours:
+
+- QLabel: "title", "heading", "sentence", "muted", "small", "warm", "accent"
+- QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "tab"
+- QFrame: "panel" (a rounded surface), "line" (a hairline)
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication, QWidget
+
+ThemeChoice = Literal["system", "light", "dark"]
+THEME_CHOICES: tuple[ThemeChoice, ...] = ("system", "light", "dark")
+PANEL_RADIUS = 8
+CHIP_RADIUS = 6
+PAGE_MARGIN = 18
+PANEL_MARGIN = 16
+GAP = 10
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours as "#rrggbb".
+
+    Attributes:
+        background: behind the panels.
+        panel: surface of a panel.
+        raised: surface of a chip, a pressed tab, a field.
+        border: hairlines and panel edges.
+        grid: lines inside a chart.
+        text, muted: words, and words that stand back. Both reach 4.5 : 1 on `background`, `panel` and `raised`.
+        accent: selection, the first curve, the primary button; `on_accent` is text upon it.
+        warm: what deserves a second look: low probability, the second curve, notes.
+        faint_accent: the accent, washed out: raw values behind a smoothed curve.
+    """
+
+    background: str
+    panel: str
+    raised: str
+    border: str
+    grid: str
+    text: str
+    muted: str
+    accent: str
+    on_accent: str
+    warm: str
+    faint_accent: str
+
+
+LIGHT = Palette(
+    background="#f7f7f5",
+    panel="#ffffff",
+    raised="#edf0f5",
+    border="#dfe1e5",
+    grid="#e8eaed",
+    text="#1b1e23",
+    muted="#61676f",
+    accent="#2a63cc",
+    on_accent="#ffffff",
+    warm="#a84c08",
+    faint_accent="#b7cbf1",
+)
+DARK = Palette(
+    background="#17191c",
+    panel="#1f2226",
+    raised="#2b3036",
+    border="#353a41",
+    grid="#31363c",
+    text="#e8eaed",
+    muted="#a3a9b1",
+    accent="#78a6ff",
+    on_accent="#10131a",
+    warm="#f2a34f",
+    faint_accent="#3b5380",
+)
+
+
+@dataclass(frozen=True)
+class Theme:
+    """One look of the whole application.
+
+    Attributes:
+        name: "light" or "dark".
+        palette: its colours.
+        base_px: pixel size of body text.
+    """
+
+    name: Literal["light", "dark"]
+    palette: Palette
+    base_px: int = 13
+
+    @classmethod
+    def light(cls) -> "Theme":
+        """Ink on paper."""
+        return cls("light", LIGHT, _base_pixel_size())
+
+    @classmethod
+    def dark(cls) -> "Theme":
+        """Light on slate."""
+        return cls("dark", DARK, _base_pixel_size())
+
+    @classmethod
+    def of_choice(cls, choice: ThemeChoice) -> "Theme":
+        """The theme for a choice; "system" asks the desktop, and takes light where it does not say."""
+        if choice == "system":
+            hints = QGuiApplication.styleHints()
+            is_dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
+            return cls.dark() if is_dark else cls.light()
+        return cls.dark() if choice == "dark" else cls.light()
+
+    @property
+    def is_dark(self) -> bool:
+        """Whether text is lighter than its ground."""
+        return self.name == "dark"
+
+    def color(self, name: str, alpha: float = 1.0) -> QColor:
+        """A colour of the palette by its field name, with an opacity from 0 to 1."""
+        color = QColor(getattr(self.palette, name))
+        color.setAlphaF(alpha)
+        return color
+
+    def font(self, size: Literal["small", "body", "large", "title"] = "body", *, bold: bool = False) -> QFont:
+        """The interface's font in one of four sizes."""
+        font = QFont(QApplication.font())
+        font.setPixelSize(self.pixel_size(size))
+        font.setBold(bold)
+        return font
+
+    def pixel_size(self, size: Literal["small", "body", "large", "title"]) -> int:
+        """The pixel size behind a size's name."""
+        return self.base_px + {"small": -1, "body": 0, "large": 4, "title": 6}[size]
+
+    def apply(self, app: QApplication) -> None:
+        """Gives the whole application this look. Widgets that paint themselves need `apply_theme` besides."""
+        app.setStyle("Fusion")
+        app.setPalette(self._qt_palette())
+        app.setStyleSheet(self._stylesheet())
+
+    def _qt_palette(self) -> QPalette:
+        roles = QPalette.ColorRole
+        palette = QPalette()
+        for role, name in {
+            roles.Window: "background",
+            roles.WindowText: "text",
+            roles.Base: "panel",
+            roles.AlternateBase: "raised",
+            roles.Text: "text",
+            roles.PlaceholderText: "muted",
+            roles.Button: "raised",
+            roles.ButtonText: "text",
+            roles.BrightText: "on_accent",
+            roles.ToolTipBase: "panel",
+            roles.ToolTipText: "text",
+            roles.Highlight: "accent",
+            roles.HighlightedText: "on_accent",
+            roles.Accent: "accent",
+            roles.Link: "accent",
+            roles.LinkVisited: "accent",
+            roles.Mid: "border",
+        }.items():
+            palette.setColor(role, self.color(name))
+        for role in (roles.WindowText, roles.Text, roles.ButtonText):
+            palette.setColor(QPalette.ColorGroup.Disabled, role, self.color("muted", 0.75))
+        return palette
+
+    def _stylesheet(self) -> str:
+        colors = self.palette
+        return f"""
+        * {{ font-size: {self.base_px}px; }}
+        QFrame[role="panel"] {{ background: {colors.panel}; border: 1px solid {colors.border}; border-radius: {PANEL_RADIUS}px; }}
+        QFrame[role="line"] {{ background: {colors.border}; border: none; max-height: 1px; }}
+        QLabel {{ background: transparent; }}
+        QLabel[role="title"] {{ font-size: {self.pixel_size("title")}px; font-weight: bold; }}
+        QLabel[role="heading"] {{ font-weight: bold; }}
+        QLabel[role="sentence"] {{ font-size: {self.pixel_size("large")}px; }}
+        QLabel[role="muted"] {{ color: {colors.muted}; }}
+        QLabel[role="small"] {{ color: {colors.muted}; font-size: {self.pixel_size("small")}px; }}
+        QLabel[role="warm"] {{ color: {colors.warm}; }}
+        QLabel[role="accent"] {{ color: {colors.accent}; }}
+        QPushButton {{ background: {colors.panel}; border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px;
+            padding: 6px 14px; }}
+        QPushButton:hover {{ background: {colors.raised}; }}
+        QPushButton:focus {{ border-color: {colors.accent}; }}
+        QPushButton:disabled {{ color: {colors.muted}; background: {colors.raised}; }}
+        QPushButton[role="primary"] {{ background: {colors.accent}; color: {colors.on_accent}; border-color: {colors.accent}; }}
+        QPushButton[role="primary"]:focus {{ border-color: {colors.text}; }}
+        QPushButton[role="primary"]:disabled {{ background: {colors.raised}; color: {colors.muted}; border-color: {colors.border}; }}
+        QToolButton[role="flat"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
+            border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
+        QToolButton[role="flat"]:hover {{ color: {colors.text}; background: {colors.raised}; }}
+        QToolButton[role="flat"]:focus {{ border-color: {colors.accent}; }}
+        QToolButton[role="flat"]::menu-indicator {{ image: none; }}
+        QToolButton[role="tab"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
+            border-radius: {CHIP_RADIUS}px; padding: 5px 14px; }}
+        QToolButton[role="tab"]:hover {{ color: {colors.text}; }}
+        QToolButton[role="tab"]:focus {{ border-color: {colors.accent}; }}
+        QToolButton[role="tab"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
+        QToolTip {{ background: {colors.panel}; color: {colors.text}; border: 1px solid {colors.border}; padding: 4px; }}
+        QScrollArea {{ background: transparent; border: none; }}
+        QMenu {{ background: {colors.panel}; border: 1px solid {colors.border}; padding: 4px; }}
+        QMenu::item {{ padding: 5px 22px 5px 22px; border-radius: 4px; }}
+        QMenu::item:selected {{ background: {colors.raised}; color: {colors.text}; }}
+        QMenu::item:disabled {{ color: {colors.muted}; }}
+        QMenu::separator {{ height: 1px; background: {colors.border}; margin: 4px 8px; }}
+        """
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """Says what a label, button or frame is, and restyles it if it is shown already."""
+    widget.setProperty("role", role)
+    widget.style().unpolish(widget)
+    widget.style().polish(widget)
+
+
+def _base_pixel_size() -> int:
+    """The desktop's own text size, but never too small to read."""
+    if QApplication.instance() is None:
+        return 13
+    return max(13, min(24, QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)).pixelSize()))

@@ -1,0 +1,1 @@
+"""Widgets that draw state and hold none."""
