@@ -1,0 +1,101 @@
+"""Multi-head scaled dot-product attention (Vaswani et al. 2017, section 3.2). Shape legend: `core.model`."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+KeysAndValues = tuple[Tensor, Tensor]
+
+
+class MultiHeadAttention(nn.Module):
+    """H heads side by side, each attending in its own K = D / H dimensions.
+
+    Query, key and value projections are the rows of one matrix, as in `nn.MultiheadAttention`: one multiplication
+    projects all three when they come from the same sequence.
+
+    Attributes:
+        in_proj_weight, in_proj_bias: [3 D, D] and [3 D]; queries, keys, values from top to bottom.
+        out_proj: mixes the heads' outputs, D to D.
+    """
+
+    def __init__(self, width: int, num_heads: int, dropout: float) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.head_width = width // num_heads
+        self.dropout = dropout
+        self.in_proj_weight = nn.Parameter(torch.empty(3 * width, width))
+        self.in_proj_bias = nn.Parameter(torch.empty(3 * width))
+        self.out_proj = nn.Linear(width, width)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Xavier uniform on each of the three projections apart: on the joined matrix its range would be narrower."""
+        for part in self.in_proj_weight.chunk(3):
+            nn.init.xavier_uniform_(part)
+        bound = 1 / math.sqrt(self.in_proj_weight.size(1))
+        nn.init.uniform_(self.in_proj_bias, -bound, bound)
+
+    def forward(
+        self, states: Tensor, memory: Tensor | None, mask: Tensor | None, *, need_maps: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        """Attends from `states` to `memory`, or to `states` themselves if there is none.
+
+        Args:
+            states: [B, Q, D].
+            memory: [B, M, D], or None for self-attention.
+            mask: broadcastable to [B, H, Q, M], or None if everything may be seen.
+            need_maps: also return the weights, computed without dropout.
+
+        Returns:
+            The mixed values, [B, Q, D], and the maps, [B, H, Q, M], or None if they were not asked for.
+        """
+        if memory is None:
+            queries, keys, values = self._project(states, 0, 3)
+        else:
+            (queries,) = self._project(states, 0, 1)
+            keys, values = self._project(memory, 1, 3)
+        return self._attend(queries, keys, values, mask, need_maps)
+
+    def project_keys_values(self, memory: Tensor) -> KeysAndValues:
+        """Keys and values of `memory` [B, M, D], each [B, H, M, K]: what a decoder keeps between steps."""
+        keys, values = self._project(memory, 1, 3)
+        return keys, values
+
+    def project_all(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries, keys and values of `states` [B, Q, D], each [B, H, Q, K]."""
+        queries, keys, values = self._project(states, 0, 3)
+        return queries, keys, values
+
+    def attend_cached(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
+        """The output, [B, Q, D], for projected queries, keys and values, [B, H, ·, K]."""
+        return self._attend(queries, keys, values, mask, need_maps=False)[0]
+
+    def project_queries(self, states: Tensor) -> Tensor:
+        """Queries of `states` [B, Q, D]: [B, H, Q, K]."""
+        (queries,) = self._project(states, 0, 1)
+        return queries
+
+    def _project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
+        """Projections number `first` up to `last` (of query, key, value) of [B, N, D], each [B, H, N, K]."""
+        batch, length, width = states.shape
+        rows = slice(first * width, last * width)
+        joined = functional.linear(states, self.in_proj_weight[rows], self.in_proj_bias[rows])
+        parts = joined.view(batch, length, last - first, self.num_heads, self.head_width)
+        return parts.permute(2, 0, 3, 1, 4).unbind(0)
+
+    def _attend(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, need_maps: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        dropout = self.dropout if self.training else 0.0
+        maps = None
+        if need_maps:
+            scores = queries @ keys.transpose(-2, -1) / math.sqrt(self.head_width)
+            if mask is not None:
+                scores = scores.masked_fill(~mask, float("-inf"))
+            maps = scores.softmax(dim=-1)
+            mixed = functional.dropout(maps, dropout) @ values
+        else:
+            mixed = functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, dropout_p=dropout)
+        return self.out_proj(mixed.transpose(1, 2).flatten(2)), maps

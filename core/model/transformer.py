@@ -1,0 +1,171 @@
+"""The whole model: embeddings, encoder, decoder, output layer. Shape legend: `core.model`."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from core.config import ModelConfig
+from core.errors import ConfigError
+from core.model.layers import DecoderLayer, EncoderLayer, LayerCache, make_norm
+from core.model.positions import TokenAndPosition
+
+
+@dataclass(frozen=True, eq=False)
+class ModelOutput:
+    """What one parallel pass over a batch of pairs gives.
+
+    Attributes:
+        logits: [B, T, V].
+        encoder_maps, decoder_maps, cross_maps: [B, L, H, S, S], [B, L, H, T, T], [B, L, H, T, S], without dropout;
+            None unless asked for.
+    """
+
+    logits: Tensor
+    encoder_maps: Tensor | None = None
+    decoder_maps: Tensor | None = None
+    cross_maps: Tensor | None = None
+
+
+@dataclass
+class DecoderState:
+    """Where step-by-step decoding stands.
+
+    Attributes:
+        layers: one cache for each decoder layer.
+        source_mask: [B, 1, 1, S], or None if no source is padded.
+        step: target tokens read so far.
+    """
+
+    layers: list[LayerCache]
+    source_mask: Tensor | None
+    step: int = 0
+
+    def select(self, rows: Tensor) -> None:
+        """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""
+        for cache in self.layers:
+            cache.keys, cache.values = cache.keys[rows], cache.values[rows]
+            cache.source_keys, cache.source_values = cache.source_keys[rows], cache.source_values[rows]
+        if self.source_mask is not None:
+            self.source_mask = self.source_mask[rows]
+
+
+class Transformer(nn.Module):
+    """An encoder–decoder Transformer.
+
+    Args:
+        config: its shape and choices.
+        num_source_tokens, num_target_tokens: V of each side.
+        padding_id: the id that stands for nothing, on both sides.
+
+    Raises:
+        ConfigError: all embeddings are to be tied, but the vocabularies differ in size.
+    """
+
+    def __init__(self, config: ModelConfig, num_source_tokens: int, num_target_tokens: int, padding_id: int) -> None:
+        super().__init__()
+        if config.tied_embeddings == "all" and num_source_tokens != num_target_tokens:
+            raise ConfigError(
+                f"All embeddings are to be tied, but the source has {num_source_tokens} tokens and the target "
+                f"{num_target_tokens}. One joint vocabulary was expected: set num_subwords, or tie the output only."
+            )
+        self.config = config
+        self.padding_id = padding_id
+        self.source_embedding = TokenAndPosition(config, num_source_tokens)
+        self.target_embedding = TokenAndPosition(config, num_target_tokens)
+        self.encoder_layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.num_encoder_layers))
+        self.decoder_layers = nn.ModuleList(DecoderLayer(config) for _ in range(config.num_decoder_layers))
+        self.encoder_norm = make_norm(config) if config.final_norm else nn.Identity()
+        self.decoder_norm = make_norm(config) if config.final_norm else nn.Identity()
+        self.output = nn.Linear(config.width, num_target_tokens, bias=config.output_bias)
+        self._initialize()
+
+    def _initialize(self) -> None:
+        """Xavier uniform on every matrix, as the published systems do; then ties what is to be tied."""
+        for module in self.modules():
+            if isinstance(module, nn.Linear | nn.Embedding):
+                nn.init.xavier_uniform_(module.weight)
+        for embedding in (self.source_embedding, self.target_embedding):
+            if self.config.positions == "learned":
+                nn.init.xavier_uniform_(embedding.positions)
+            if self.config.initialization == "xavier-normal-embeddings":
+                nn.init.normal_(embedding.tokens.weight, std=self.config.width**-0.5)
+        if self.config.tied_embeddings != "none":
+            self.output.weight = self.target_embedding.tokens.weight
+        if self.config.tied_embeddings == "all":
+            self.source_embedding.tokens.weight = self.target_embedding.tokens.weight
+
+    @property
+    def num_parameters(self) -> int:
+        """Trainable parameters, shared ones counted once."""
+        return sum(parameter.numel() for parameter in self.parameters())
+
+    def source_mask(self, source: Tensor) -> Tensor | None:
+        """[B, 1, 1, S], True at real tokens of the ids [B, S]; None if nothing is padded, which is faster."""
+        mask = source != self.padding_id
+        if source.device.type == "cpu" and bool(mask.all()):
+            return None
+        return mask[:, None, None, :]
+
+    def target_mask(self, target: Tensor) -> Tensor:
+        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at real tokens, itself and before."""
+        length = target.size(1)
+        causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
+        padding = self.source_mask(target)
+        return causal if padding is None else causal & padding
+
+    def encode(self, source: Tensor, source_mask: Tensor | None) -> Tensor:
+        """The encoder's output, [B, S, D], for the ids [B, S]."""
+        return self._run_encoder(source, source_mask, need_maps=False)[0]
+
+    def hidden_states(self, source: Tensor, target: Tensor) -> Tensor:
+        """The decoder's output before the output layer, [B, T, D], for the ids [B, S] and [B, T]."""
+        source_mask = self.source_mask(source)
+        memory = self.encode(source, source_mask)
+        return self._run_decoder(target, memory, source_mask, need_maps=False)[0]
+
+    def forward(self, source: Tensor, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
+        """Teacher forcing: logits for the token after each of the ids [B, T], given the ids [B, S]."""
+        source_mask = self.source_mask(source)
+        memory, encoder_maps = self._run_encoder(source, source_mask, need_maps)
+        hidden, decoder_maps, cross_maps = self._run_decoder(target, memory, source_mask, need_maps)
+        return ModelOutput(self.output(hidden), encoder_maps, decoder_maps, cross_maps)
+
+    def start_decoding(self, memory: Tensor, source_mask: Tensor | None, max_steps: int) -> DecoderState:
+        """A state with room for `max_steps`, for `step` to go on from. `memory` is [B, S, D]."""
+        caches = [layer.new_cache(memory, max_steps) for layer in self.decoder_layers]  # type: ignore[operator]
+        return DecoderState(caches, source_mask)
+
+    def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
+        """Reads one more token of each row, ids [B], and returns the logits [B, V] of the next. Changes `state`."""
+        states = self.target_embedding(tokens[:, None], state.step)
+        for layer, cache in zip(self.decoder_layers, state.layers, strict=True):
+            states = layer.step(states, cache, state.step, state.source_mask)  # type: ignore[operator]
+        state.step += 1
+        logits: Tensor = self.output(self.decoder_norm(states))[:, 0]
+        return logits
+
+    def _run_encoder(
+        self, source: Tensor, source_mask: Tensor | None, need_maps: bool
+    ) -> tuple[Tensor, Tensor | None]:
+        states = self.source_embedding(source)
+        maps = []
+        for layer in self.encoder_layers:
+            states, layer_maps = layer(states, source_mask, need_maps=need_maps)
+            maps.append(layer_maps)
+        return self.encoder_norm(states), torch.stack(maps, dim=1) if need_maps else None
+
+    def _run_decoder(
+        self, target: Tensor, memory: Tensor, source_mask: Tensor | None, need_maps: bool
+    ) -> tuple[Tensor, Tensor | None, Tensor | None]:
+        target_mask = self.target_mask(target)
+        states = self.target_embedding(target)
+        self_maps, cross_maps = [], []
+        for layer in self.decoder_layers:
+            states, layer_self, layer_cross = layer(states, memory, target_mask, source_mask, need_maps=need_maps)
+            self_maps.append(layer_self)
+            cross_maps.append(layer_cross)
+        states = self.decoder_norm(states)
+        if not need_maps:
+            return states, None, None
+        return states, torch.stack(self_maps, dim=1), torch.stack(cross_maps, dim=1)
