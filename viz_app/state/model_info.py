@@ -1,0 +1,39 @@
+"""What the windows say about an opened model. No torch: it is read off the translator in its own thread."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.config import RunConfig
+from core.device import DeviceChoice
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """An opened checkpoint.
+
+    Attributes:
+        name: for people, the file's stem.
+        path: the checkpoint file.
+        run: the configuration it was trained with.
+        device: where it runs, and why there.
+        num_parameters: trainable parameters.
+    """
+
+    name: str
+    path: Path
+    run: RunConfig
+    device: DeviceChoice
+    num_parameters: int
+
+    @property
+    def summary(self) -> str:
+        """Name, layers and heads in one line."""
+        model = self.run.model
+        layers = f"{model.num_encoder_layers} + {model.num_decoder_layers} layers"
+        return f"{self.name} · {layers} · {model.num_heads} heads"
+
+    @property
+    def device_summary(self) -> str:
+        """The device and the reason for it in one line."""
+        name = "CPU" if self.device.name == "cpu" else self.device.name
+        return f"{name}: {self.device.reason}"
