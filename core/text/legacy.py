@@ -1,0 +1,89 @@
+"""The one door to torchtext 0.6.0: its `Vocab`, its bucketed batches, its BLEU.
+
+The published systems were built with these very functions, so their counts, batches and scores are the measure.
+torchtext is imported when a function is first called: it takes seconds and translating does not need it.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class NumericExample:
+    """A pair of sentences that are numbers already, and where it stands in its split."""
+
+    index: int
+    source: Sequence[int]
+    target: Sequence[int]
+
+
+def vocabulary_tokens(counts: Counter[str], min_frequency: int, specials: Sequence[str]) -> list[str]:
+    """Specials first, then every word seen `min_frequency` times or more, by falling frequency, then alphabet."""
+    from torchtext.vocab import Vocab
+
+    return list(Vocab(counts, min_freq=min_frequency, specials=list(specials)).itos)
+
+
+def bucketed_batches(
+    examples: list[NumericExample],
+    batch_size: int,
+    *,
+    count_tokens: bool,
+    shuffle_seed: str | None,
+) -> list[list[int]]:
+    """Groups pairs of like length, as torchtext's `BucketIterator` does.
+
+    Args:
+        examples: the pairs.
+        batch_size: in pairs, or in padded tokens if `count_tokens`.
+        count_tokens: let a batch grow until max(n × longest source, n × longest target) reaches `batch_size`; target
+            lengths include start and end tokens (The Annotated Transformer, 2018).
+        shuffle_seed: seed of the order; None for no shuffling: sorted by length, as validation is read.
+
+    Returns:
+        For each batch the indices of its pairs.
+    """
+    from torchtext.data import BucketIterator, Dataset, interleave_keys
+    from torchtext.data.utils import RandomShuffler
+
+    iterator = BucketIterator(
+        Dataset(examples, []),
+        batch_size,
+        sort_key=lambda example: interleave_keys(len(example.source), len(example.target)),
+        batch_size_fn=_TokenCounter() if count_tokens else None,
+        train=shuffle_seed is not None,
+        sort_within_batch=True,
+        device="cpu",
+    )
+    if shuffle_seed is not None:
+        iterator.random_shuffler = RandomShuffler(random.Random(shuffle_seed).getstate())
+    iterator.create_batches()
+    return [[example.index for example in batch] for batch in iterator.batches if batch]
+
+
+class _TokenCounter:
+    """Size of a growing batch in padded tokens; torchtext calls it with each new example and the batch's length."""
+
+    def __init__(self) -> None:
+        self._longest_source = 0
+        self._longest_target = 0
+
+    def __call__(self, new: NumericExample, count: int, size_so_far: int) -> int:
+        if count == 1:
+            self._longest_source = self._longest_target = 0
+        self._longest_source = max(self._longest_source, len(new.source))
+        self._longest_target = max(self._longest_target, len(new.target))
+        return count * max(self._longest_source, self._longest_target)
+
+
+def bleu(hypotheses: Iterable[Sequence[str]], references: Iterable[Sequence[str]]) -> float:
+    """Corpus BLEU-4 of token lists against one reference each, from 0 to 100 (`torchtext.data.metrics.bleu_score`)."""
+    from torchtext.data.metrics import bleu_score
+
+    score: Callable[..., float] = bleu_score
+    with np.errstate(divide="ignore"):
+        return 100 * float(score([list(tokens) for tokens in hypotheses], [[list(tokens)] for tokens in references]))

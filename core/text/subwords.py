@@ -1,0 +1,81 @@
+"""Joint byte-pair encoding over words (Sennrich et al. 2016), by sentencepiece."""
+
+import base64
+import io
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+import sentencepiece
+
+from core.errors import CorpusError
+from core.text.vocabulary import END, PADDING, START, UNKNOWN, Vocabulary
+
+WORD_MARK = "▁"
+"""sentencepiece's sign at the beginning of a word."""
+
+
+class Subwords:
+    """Cuts words into pieces that a fixed vocabulary knows; the first piece of each word carries `WORD_MARK`.
+
+    Args:
+        model: a serialized sentencepiece model.
+    """
+
+    def __init__(self, model: bytes) -> None:
+        self.model = model
+        self._processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        self.pieces_of = lru_cache(maxsize=100_000)(self._pieces_of)
+
+    @classmethod
+    def learn(cls, sentences: Iterable[Sequence[str]], num_subwords: int) -> "Subwords":
+        """Learns merges from sentences of words, of both languages together.
+
+        Raises:
+            CorpusError: the text is too small for so many subwords.
+        """
+        written = io.BytesIO()
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=(" ".join(words) for words in sentences),
+                model_writer=written,
+                model_type="bpe",
+                vocab_size=num_subwords,
+                character_coverage=1.0,
+                normalization_rule_name="identity",
+                num_threads=1,
+                max_sentence_length=100_000,
+                minloglevel=2,
+                unk_id=0,
+                pad_id=1,
+                bos_id=2,
+                eos_id=3,
+                unk_piece=UNKNOWN,
+                pad_piece=PADDING,
+                bos_piece=START,
+                eos_piece=END,
+            )
+        except RuntimeError as error:
+            raise CorpusError(
+                f"{num_subwords} subwords cannot be learned from this text ({error}). A larger corpus or a smaller "
+                "number was expected; lower num_subwords, or use whole words (num_subwords = none)."
+            ) from error
+        return cls(written.getvalue())
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """All pieces, the four specials first."""
+        count = self._processor.get_piece_size()
+        return Vocabulary.with_specials([self._processor.id_to_piece(index) for index in range(count)])
+
+    def _pieces_of(self, word: str) -> tuple[str, ...]:
+        """The pieces of one word; characters never seen stand as they are."""
+        return tuple(self._processor.encode(word.replace(WORD_MARK, "_"), out_type=str))
+
+    def to_text(self) -> str:
+        """The model in base64, for JSON."""
+        return base64.b64encode(self.model).decode("ascii")
+
+    @classmethod
+    def from_text(cls, text: str) -> "Subwords":
+        """The model that `to_text` gave."""
+        return cls(base64.b64decode(text))

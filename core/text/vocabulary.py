@@ -1,0 +1,79 @@
+"""Tokens and their ids."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from core.text.legacy import vocabulary_tokens
+
+UNKNOWN, PADDING, START, END = "<unk>", "<pad>", "<sos>", "<eos>"
+SPECIALS = (UNKNOWN, PADDING, START, END)
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """An ordered list of tokens; a token's id is its place.
+
+    Attributes:
+        tokens: every token, specials included.
+        padding_id, start_id: always there.
+        end_id: None where the task has no end token (the copy task: its length is known).
+        unknown_id: None where nothing can be unknown.
+    """
+
+    tokens: tuple[str, ...]
+    padding_id: int
+    start_id: int
+    end_id: int | None
+    unknown_id: int | None
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """From token to id."""
+        return {token: index for index, token in enumerate(self.tokens)}
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """Ids that stand for no word. A start token that is a symbol of the task, as in the copy task, counts as one."""
+        marks = (self.padding_id, self.end_id, self.unknown_id)
+        start = self.start_id if self.tokens[self.start_id] == START else None
+        return frozenset(mark for mark in (*marks, start) if mark is not None)
+
+    @classmethod
+    def of_words(cls, sentences: Iterable[Sequence[str]], min_frequency: int) -> "Vocabulary":
+        """The words seen at least `min_frequency` times, behind the four specials in the order of `notebook`."""
+        counts: Counter[str] = Counter()
+        for words in sentences:
+            counts.update(words)
+        return cls.with_specials(vocabulary_tokens(counts, min_frequency, SPECIALS))
+
+    @classmethod
+    def with_specials(cls, tokens: Sequence[str]) -> "Vocabulary":
+        """A vocabulary whose list begins with `SPECIALS`."""
+        return cls(tuple(tokens), padding_id=1, start_id=2, end_id=3, unknown_id=0)
+
+    @classmethod
+    def of_copy_task(cls, num_symbols: int) -> "Vocabulary":
+        """Symbols 1 … `num_symbols`, 0 for padding; 1 starts every sequence and nothing ends it."""
+        tokens = (PADDING, *(str(symbol) for symbol in range(1, num_symbols + 1)))
+        return cls(tokens, padding_id=0, start_id=1, end_id=None, unknown_id=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The vocabulary as JSON-ready values."""
+        return {
+            "tokens": list(self.tokens),
+            "padding_id": self.padding_id,
+            "start_id": self.start_id,
+            "end_id": self.end_id,
+            "unknown_id": self.unknown_id,
+        }
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "Vocabulary":
+        """The vocabulary that `to_dict` gave."""
+        return cls(**{**values, "tokens": tuple(values["tokens"])})
