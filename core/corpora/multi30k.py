@@ -1,0 +1,180 @@
+"""Multi30k, German–English: fetched once into the user's cache, from one commit, checked against pinned digests.
+
+Multi30k (Elliott et al. 2016, "Multi30K: Multilingual English-German Image Descriptions", W16-3210) derives from
+Flickr30K and is provided for **non-commercial research and educational purposes** only. It is never part of this
+product: each user fetches it from its own public repository, `multi30k/dataset`, under those terms.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+import requests
+
+from core.errors import CorpusError, StorageError
+from core.storage import atomic_path
+
+COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
+BASE_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"
+TERMS = "Multi30k is provided for non-commercial research and educational purposes (it derives from Flickr30K)."
+CONNECT_TIMEOUT_S = 10.0
+READ_TIMEOUT_S = 20.0
+_CHUNK_BYTES = 32 * 1024
+_WAY_OUT = "Check the connection and try again, or give a folder with your own copy of the files: --data DIR."
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file to fetch.
+
+    Attributes:
+        name: its name below the base address, and in the cache.
+        num_bytes: its size.
+        sha256: its digest, 64 hexadecimal digits.
+    """
+
+    name: str
+    num_bytes: int
+    sha256: str
+
+
+FILES = (
+    RemoteFile("train.de.gz", 637_044, "726e39b2fa9eb9ffb6dc763fb35a179f80fae06ffc5d28b6ace5faa883de28a6"),
+    RemoteFile("train.en.gz", 568_929, "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f"),
+    RemoteFile("val.de.gz", 24_681, "f0cba2f995189cf5770f29a8a9a537a3ad3f51657ad873405082ff6863a5e75a"),
+    RemoteFile("val.en.gz", 21_650, "14f7d25ddd868909a9213e361768460edcacdd6ab9d1e77b92560dc10c10dc28"),
+    RemoteFile("test_2016_flickr.de.gz", 22_890, "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8"),
+    RemoteFile("test_2016_flickr.en.gz", 21_077, "611d361c6334bc7246101d48097c13cf5c4413c5befc793cc629934359d532d9"),
+)
+
+
+@dataclass(frozen=True)
+class DownloadProgress:
+    """How far a download is.
+
+    Attributes:
+        file: name of the file that is being fetched.
+        done_bytes, total_bytes: over all files that this download fetches, those already in the cache not counted.
+    """
+
+    file: str
+    done_bytes: int
+    total_bytes: int
+
+
+class DownloadStopped(CorpusError):
+    """The download was stopped because `should_stop` said so. Whole files stay in the cache, no part of one does."""
+
+
+def cache_path() -> Path:
+    """The user's cache folder of this product."""
+    return platformdirs.user_cache_path("augenmerk", appauthor=False)
+
+
+def download(
+    cache_folder: Path | None = None,
+    *,
+    base_url: str = BASE_URL,
+    files: Sequence[RemoteFile] = FILES,
+    on_progress: Callable[[DownloadProgress], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+) -> Path:
+    """The folder with Multi30k's six files, fetching those that are missing or damaged.
+
+    With all files there and their digests right, nothing is asked of the network. `should_stop` is asked after each
+    piece that arrives (32 KiB at most).
+
+    Args:
+        cache_folder: where the folder `multi30k` is made; None for the user's cache.
+
+    Raises:
+        CorpusError: the network, the server or a digest failed; no part of the file in question is left.
+        DownloadStopped: a `CorpusError`; `should_stop` said so.
+        StorageError: the cache cannot be written.
+    """
+    folder = (cache_path() if cache_folder is None else Path(cache_folder)) / "multi30k"
+    missing = [file for file in files if not _is_whole(folder / file.name, file)]
+    total_bytes = sum(file.num_bytes for file in missing)
+    done_bytes = 0
+    for file in missing:
+
+        def report(file_bytes: int, file: RemoteFile = file, before: int = done_bytes) -> None:
+            if on_progress is not None:
+                on_progress(DownloadProgress(file.name, before + file_bytes, total_bytes))
+
+        try:
+            _fetch(file, f"{base_url.rstrip('/')}/{file.name}", folder / file.name, report, should_stop or _never)
+        except StorageError as error:
+            raise StorageError(f"{error} Or give a folder with your own copy of Multi30k: --data DIR.") from error
+        done_bytes += file.num_bytes
+    return folder
+
+
+def _fetch(
+    file: RemoteFile, url: str, target: Path, report: Callable[[int], None], should_stop: Callable[[], bool]
+) -> None:
+    """Fetches one file to `target`; it appears there whole and checked, or not at all."""
+    digest = hashlib.sha256()
+    num_bytes = 0
+    with atomic_path(target) as temporary, temporary.open("wb") as output:
+        report(0)
+        for piece in _pieces(url):
+            if should_stop():
+                raise DownloadStopped(f"The download of {file.name} was stopped. Start it again to fetch the rest.")
+            num_bytes += len(piece)
+            if num_bytes > file.num_bytes:
+                break  # not the pinned file: no need to fetch the rest of it
+            output.write(piece)
+            digest.update(piece)
+            report(num_bytes)
+        if num_bytes != file.num_bytes or digest.hexdigest() != file.sha256:
+            raise CorpusError(
+                f"What came from {url} is not the file that was expected: its digest is not {file.sha256[:12]}… "
+                f"(SHA-256, {file.num_bytes:,} bytes). It was thrown away. Perhaps a proxy or a log-in page "
+                f"answered. {_WAY_OUT}"
+            )
+
+
+def _pieces(url: str) -> Iterator[bytes]:
+    """The body at `url`, piece by piece. Raises `CorpusError` for whatever goes wrong on the way.
+
+    The errors of `requests` are `OSError`s: they are translated here, before a writer can take them for its own.
+    """
+    try:
+        with requests.get(
+            url, stream=True, timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S), headers={"Accept-Encoding": "identity"}
+        ) as response:
+            if response.status_code != requests.codes.ok:
+                raise CorpusError(
+                    f"{url} answered {response.status_code} {response.reason}; the file was expected. {_WAY_OUT}"
+                )
+            yield from response.iter_content(_CHUNK_BYTES)
+    except requests.RequestException as error:
+        raise CorpusError(f"Cannot fetch {url}: {_explain(error)}. {_WAY_OUT}") from error
+
+
+def _explain(error: requests.RequestException) -> str:
+    match error:
+        case requests.exceptions.SSLError():
+            return "the server's certificate was not accepted"
+        case requests.Timeout():
+            return "the server did not answer in time"
+        case requests.exceptions.ChunkedEncodingError():
+            return "the connection broke before the file was complete"
+        case requests.ConnectionError():
+            return "no connection to the server"
+        case _:
+            return str(error)
+
+
+def _is_whole(path: Path, file: RemoteFile) -> bool:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest() == file.sha256
+    except OSError:
+        return False
+
+
+def _never() -> bool:
+    return False

@@ -1,0 +1,245 @@
+"""Pairs of parallel text files: line N of one is the translation of line N of the other. Plain or gzip, UTF-8."""
+
+import gzip
+import os
+import random
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import CorpusError
+
+VALIDATION_NAMES = ("val", "valid", "validation", "dev")
+MOST_HELD_OUT = 1000
+LARGEST_HELD_OUT_PERCENT = 5
+HOLD_OUT_SEED = 1234
+_GZIP_MAGIC = b"\x1f\x8b"
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+@dataclass(frozen=True)
+class SentencePairs:
+    """Sentences and their translations.
+
+    Attributes:
+        source, target: equally many sentences, without line ends; `target[n]` translates `source[n]`.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.source) != len(self.target):
+            raise CorpusError(
+                f"There are {len(self.source):,} source and {len(self.target):,} target sentences; equally many were "
+                "expected. Correct the corpus so that each sentence has its translation."
+            )
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True)
+class ParallelFolder:
+    """What a corpus folder holds for training.
+
+    Attributes:
+        name: the folder's own name.
+        train, validation: the two splits. They have no line of the files in common.
+    """
+
+    name: str
+    train: SentencePairs
+    validation: SentencePairs
+
+
+def read_lines(path: Path | str) -> list[str]:
+    """The lines of a UTF-8 text file, plain or gzip, without their line ends.
+
+    Whether a file is gzip is told by its first bytes, not by its name. Lines end at "\\n" or "\\r\\n" only: other
+    characters that Unicode calls line separators belong to the sentence, as they do in the tools that made the corpus.
+
+    Raises:
+        CorpusError: the file is missing, a folder, not readable, broken gzip, not UTF-8, or empty.
+    """
+    path = Path(path)
+    data = _unpack(path, _read_bytes(path))
+    text = _decode(path, data).removeprefix(_BYTE_ORDER_MARK)
+    if not text:
+        raise CorpusError(
+            f"{path} is empty. A text with one sentence a line was expected. "
+            "Choose another file, or fetch this one again."
+        )
+    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+
+
+def read_pair(source_path: Path | str, target_path: Path | str) -> SentencePairs:
+    """The sentence pairs of two parallel files, spaces around sentences and pairs with an empty side left out.
+
+    Raises:
+        CorpusError: a file cannot be read (see `read_lines`), the numbers of lines are unequal, or no pair is left.
+    """
+    source, target = read_lines(source_path), read_lines(target_path)
+    if len(source) != len(target):
+        raise CorpusError(
+            f"{source_path} has {len(source):,} lines and {target_path} has {len(target):,}. Equally many were "
+            "expected: line N of one translates line N of the other. Correct the files, or choose two "
+            "that belong together."
+        )
+    stripped = ((one.strip(), other.strip()) for one, other in zip(source, target, strict=True))
+    pairs = [pair for pair in stripped if all(pair)]
+    if not pairs:
+        raise CorpusError(
+            f"{source_path} and {target_path} have no usable line: in each of the {len(source):,} pairs a side is "
+            "empty. Sentences with their translations were expected. Choose other files."
+        )
+    return SentencePairs(tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
+
+
+def read_folder(
+    folder: Path | str, source_language: str, target_language: str, *, seed: int = HOLD_OUT_SEED
+) -> ParallelFolder:
+    """The training and validation pairs of a corpus folder.
+
+    Looks for `train.<language>`, and for `val.`, `valid.`, `validation.` or `dev.<language>`, each also with `.gz`.
+    Without a validation split, one is held out of the training pairs: the same each time, whatever the seed of the run.
+
+    Raises:
+        CorpusError: there is no such folder, a file is missing, or a file cannot be used (see `read_pair`).
+    """
+    folder = Path(folder)
+    names = _list_folder(folder)
+    languages = (source_language, target_language)
+    training_files = _find_split(folder, names, "train", languages)
+    if training_files is None:
+        raise CorpusError(
+            f"{folder} holds no training text: looked for train.{source_language} and train.{target_language}, plain "
+            f"or with .gz, and found {_enumerate(names)}. Name the two files so, or choose another folder."
+        )
+    train = read_pair(*training_files)
+    for split in VALIDATION_NAMES:
+        if (validation_files := _find_split(folder, names, split, languages)) is not None:
+            return ParallelFolder(folder.resolve().name, train, read_pair(*validation_files))
+    train, validation = hold_out(train, seed)
+    return ParallelFolder(folder.resolve().name, train, validation)
+
+
+def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePairs]:
+    """Splits `pairs` into what is left for training and a random validation split, both in their old order.
+
+    The validation split has 5 % of the pairs, at most 1,000 and at least one; `seed` alone decides which.
+
+    Raises:
+        CorpusError: there are fewer than two pairs.
+    """
+    if len(pairs) < 2:
+        raise CorpusError(
+            f"The corpus has {len(pairs)} sentence pair; at least two were expected, one to train on and one to "
+            "validate with. Add sentence pairs, or a validation split of its own (val.<language>)."
+        )
+    num_held_out = max(1, min(MOST_HELD_OUT, len(pairs) * LARGEST_HELD_OUT_PERCENT // 100))
+    held_out = set(random.Random(seed).sample(range(len(pairs)), num_held_out))
+    kept = [index for index in range(len(pairs)) if index not in held_out]
+    return _select(pairs, kept), _select(pairs, sorted(held_out))
+
+
+def _select(pairs: SentencePairs, indices: Sequence[int]) -> SentencePairs:
+    return SentencePairs(tuple(pairs.source[i] for i in indices), tuple(pairs.target[i] for i in indices))
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise CorpusError(
+            f"There is no file {path}. A text with one sentence a line was expected there. "
+            "Check the spelling of the path."
+        ) from error
+    except IsADirectoryError as error:
+        raise CorpusError(f"{path} is a folder. A text file was expected. Name one of the files in it.") from error
+    except OSError as error:
+        if path.is_dir():  # Windows says "permission denied" for a folder
+            raise CorpusError(f"{path} is a folder. A text file was expected. Name one of the files in it.") from error
+        raise CorpusError(
+            f"Cannot read {path}: {error.strerror or error}. A readable text file was expected. "
+            "Check the path and its permissions."
+        ) from error
+
+
+def _unpack(path: Path, data: bytes) -> bytes:
+    if not data.startswith(_GZIP_MAGIC):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CorpusError(
+            f"{path} begins like a gzip file, but it is broken or cut short ({error}). A whole gzip file or a plain "
+            "text was expected. Fetch or pack it again."
+        ) from error
+
+
+def _decode(path: Path, data: bytes) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        byte = error.start - data.rfind(b"\n", 0, error.start)
+        raise CorpusError(
+            f"{path} is not UTF-8: byte {byte:,} of line {line:,} is 0x{data[error.start]:02x}. UTF-8 text was "
+            "expected. Convert the file, with iconv for instance, or choose another."
+        ) from error
+    if (position := text.find("\0")) >= 0:
+        line = text.count("\n", 0, position) + 1
+        raise CorpusError(
+            f"{path} is not a text: line {line:,} has a zero byte. UTF-8 text was "
+            "expected. Convert the file (it may be UTF-16), or choose another."
+        )
+    return text
+
+
+def _list_folder(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except FileNotFoundError as error:
+        raise CorpusError(
+            f"There is no folder {folder}. A folder with a parallel corpus was expected there. "
+            "Check the spelling of the path."
+        ) from error
+    except NotADirectoryError as error:
+        raise CorpusError(
+            f"{folder} is not a folder. A folder with a parallel corpus was expected. "
+            "Name the folder that holds the files."
+        ) from error
+    except OSError as error:
+        raise CorpusError(
+            f"Cannot look into {folder}: {error.strerror or error}. A readable folder was expected. "
+            "Check its permissions."
+        ) from error
+
+
+def _find_split(folder: Path, names: Sequence[str], split: str, languages: tuple[str, str]) -> tuple[Path, Path] | None:
+    """The source and the target file of a split, None if neither is there. Raises `CorpusError` if only one is."""
+    found = [_find_text(names, f"{split}.{language}") for language in languages]
+    source, target = found
+    if source is not None and target is not None:
+        return folder / source, folder / target
+    if source is None and target is None:
+        return None
+    present = source or target
+    missing = languages[0] if source is None else languages[1]
+    raise CorpusError(
+        f"{folder} holds {present} but no translation of it: looked for {split}.{missing} and {split}.{missing}.gz. "
+        "Add the missing file, or take the other away."
+    )
+
+
+def _find_text(names: Sequence[str], name: str) -> str | None:
+    return next((candidate for candidate in (name, f"{name}.gz") if candidate in names), None)
+
+
+def _enumerate(names: Sequence[str], most: int = 8) -> str:
+    if not names:
+        return "nothing at all"
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
