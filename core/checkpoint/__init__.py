@@ -1,0 +1,1 @@
+"""One self-describing file for a trained model: weights, settings, vocabularies, history."""

@@ -19,6 +19,8 @@ class DataConfig(Settings):
         source_language, target_language: spaCy language codes, also the file suffixes of a corpus folder.
         source_case, target_case: "keep"; "lower": lower-cased; "sentence": only the first letter of the sentence is
             lower-cased, and restored on output.
+        keep_spaces: whether white space that spaCy cuts off as a token (a doubled space, a no-break space) counts as a
+            word, as it did in the published systems.
         min_frequency: words rarer than this in the training split become `<unk>` (word vocabularies only).
         num_subwords: size of one joint BPE vocabulary over both languages; None for a vocabulary of whole words.
         wrap_source: whether the source is wrapped in `<sos> … <eos>` like the target.
@@ -32,6 +34,7 @@ class DataConfig(Settings):
     target_language: str = "en"
     source_case: LetterCase = "lower"
     target_case: LetterCase = "lower"
+    keep_spaces: bool = True
     min_frequency: int = 2
     num_subwords: int | None = None
     wrap_source: bool = True

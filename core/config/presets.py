@@ -94,7 +94,7 @@ PRESETS: dict[str, RunConfig] = {
                 output_bias=False,
                 initialization="xavier-normal-embeddings",
             ),
-            data=DataConfig(source_case="lower", target_case="sentence", num_subwords=8000),
+            data=DataConfig(source_case="lower", target_case="sentence", keep_spaces=False, num_subwords=8000),
             training=_ANNOTATED_TRAINING.replace(
                 batch_unit="tokens", batch_size=2500, num_epochs=20, noam_factor=0.5, warmup_steps=400, clip_norm=1.0
             ),

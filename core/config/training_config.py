@@ -29,6 +29,7 @@ class TrainingConfig(Settings):
         label_smoothing: ε, spread evenly over the V − 2 words that are neither true nor padding.
         clip_norm: largest gradient norm; None for no clipping.
         seed: start of every random number of a run.
+        checkpoint_steps: the last checkpoint is written every so many optimiser steps, besides each epoch's end.
     """
 
     num_epochs: int = 10
@@ -47,6 +48,7 @@ class TrainingConfig(Settings):
     label_smoothing: float = 0.0
     clip_norm: float | None = None
     seed: int = 1234
+    checkpoint_steps: int = 500
 
     def __post_init__(self) -> None:
         require_whole(
@@ -55,6 +57,7 @@ class TrainingConfig(Settings):
             batch_size=self.batch_size,
             num_accumulated=self.num_accumulated,
             warmup_steps=self.warmup_steps,
+            checkpoint_steps=self.checkpoint_steps,
         )
         for name in ("max_steps", "pad_to"):
             if (value := getattr(self, name)) is not None:

@@ -83,8 +83,8 @@ def download(
 ) -> Path:
     """The folder with Multi30k's six files, fetching those that are missing or damaged.
 
-    With all files there and their digests right, nothing is asked of the network. `should_stop` is asked after each
-    piece that arrives (32 KiB at most).
+    With all files there and their digests right, nothing is asked of the network. `should_stop` is asked before each
+    file and after each piece that arrives (32 KiB at most).
 
     Args:
         cache_folder: where the folder `multi30k` is made; None for the user's cache.
@@ -120,9 +120,7 @@ def _fetch(
     num_bytes = 0
     with atomic_path(target) as temporary, temporary.open("wb") as output:
         report(0)
-        for piece in _pieces(url):
-            if should_stop():
-                raise DownloadStopped(f"The download of {file.name} was stopped. Start it again to fetch the rest.")
+        for piece in _pieces(url, should_stop):
             num_bytes += len(piece)
             if num_bytes > file.num_bytes:
                 break  # not the pinned file: no need to fetch the rest of it
@@ -137,11 +135,12 @@ def _fetch(
             )
 
 
-def _pieces(url: str) -> Iterator[bytes]:
-    """The body at `url`, piece by piece. Raises `CorpusError` for whatever goes wrong on the way.
+def _pieces(url: str, should_stop: Callable[[], bool]) -> Iterator[bytes]:
+    """The body at `url`, piece by piece. Raises `CorpusError` for whatever goes wrong, or is stopped, on the way.
 
     The errors of `requests` are `OSError`s: they are translated here, before a writer can take them for its own.
     """
+    _raise_if_stopped(url, should_stop)
     try:
         with requests.get(
             url, stream=True, timeout=(CONNECT_TIMEOUT_S, READ_TIMEOUT_S), headers={"Accept-Encoding": "identity"}
@@ -150,9 +149,16 @@ def _pieces(url: str) -> Iterator[bytes]:
                 raise CorpusError(
                     f"{url} answered {response.status_code} {response.reason}; the file was expected. {_WAY_OUT}"
                 )
-            yield from response.iter_content(_CHUNK_BYTES)
+            for piece in response.iter_content(_CHUNK_BYTES):
+                _raise_if_stopped(url, should_stop)
+                yield piece
     except requests.RequestException as error:
         raise CorpusError(f"Cannot fetch {url}: {_explain(error)}. {_WAY_OUT}") from error
+
+
+def _raise_if_stopped(url: str, should_stop: Callable[[], bool]) -> None:
+    if should_stop():
+        raise DownloadStopped(f"The download of {url} was stopped. Start it again to fetch what is missing.")
 
 
 def _explain(error: requests.RequestException) -> str:
@@ -164,7 +170,7 @@ def _explain(error: requests.RequestException) -> str:
         case requests.exceptions.ChunkedEncodingError():
             return "the connection broke before the file was complete"
         case requests.ConnectionError():
-            return "no connection to the server"
+            return "the connection to the server failed"
         case _:
             return str(error)
 

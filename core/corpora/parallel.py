@@ -135,8 +135,8 @@ def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePa
     """
     if len(pairs) < 2:
         raise CorpusError(
-            f"The corpus has {len(pairs)} sentence pair; at least two were expected, one to train on and one to "
-            "validate with. Add sentence pairs, or a validation split of its own (val.<language>)."
+            f"The corpus has too few sentence pairs to validate with: {len(pairs)}, where at least two were expected, one "
+            "of them to train on. Add sentence pairs, or a validation split of its own (val.<language>)."
         )
     num_held_out = max(1, min(MOST_HELD_OUT, len(pairs) * LARGEST_HELD_OUT_PERCENT // 100))
     held_out = set(random.Random(seed).sample(range(len(pairs)), num_held_out))

@@ -36,8 +36,13 @@ class TokenAndPosition(nn.Module):
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(config.max_positions, config.width))
         else:
-            table = sinusoidal_table(config.max_positions, config.width)
-            self.register_buffer("positions", table, persistent=False)
+            self.register_buffer("positions", torch.empty(config.max_positions, config.width), persistent=False)
+            self.reset_constants()
+
+    def reset_constants(self) -> None:
+        """Computes the waves anew, where positions are not learned."""
+        if not isinstance(self.positions, nn.Parameter):
+            self.positions.copy_(sinusoidal_table(*self.positions.shape))
 
     def forward(self, ids: Tensor, first_position: int = 0) -> Tensor:
         """Vectors [B, N, D] of the ids [B, N] that stand at `first_position` and after."""

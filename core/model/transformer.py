@@ -81,7 +81,7 @@ class Transformer(nn.Module):
         self._initialize()
 
     def _initialize(self) -> None:
-        """Xavier uniform on every matrix, as the published systems do; then ties what is to be tied."""
+        """Xavier uniform on every matrix, as the published systems do, then ties."""
         for module in self.modules():
             if isinstance(module, nn.Linear | nn.Embedding):
                 nn.init.xavier_uniform_(module.weight)
@@ -90,10 +90,19 @@ class Transformer(nn.Module):
                 nn.init.xavier_uniform_(embedding.positions)
             if self.config.initialization == "xavier-normal-embeddings":
                 nn.init.normal_(embedding.tokens.weight, std=self.config.width**-0.5)
+        self.tie_weights()
+
+    def tie_weights(self) -> None:
+        """Makes the matrices that the config ties one and the same parameter."""
         if self.config.tied_embeddings != "none":
             self.output.weight = self.target_embedding.tokens.weight
         if self.config.tied_embeddings == "all":
             self.source_embedding.tokens.weight = self.target_embedding.tokens.weight
+
+    def reset_constants(self) -> None:
+        """Computes anew what is neither learned nor saved."""
+        self.source_embedding.reset_constants()
+        self.target_embedding.reset_constants()
 
     @property
     def num_parameters(self) -> int:

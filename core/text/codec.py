@@ -110,7 +110,7 @@ class TextCodec:
         """A sentence for people: detokenized, with a capital at its beginning where case was folded."""
         if self.subwords is None and self.vocabulary.end_id is None:
             return " ".join(words)
-        text = detokenize(words)
+        text = detokenize([word for word in words if not word.isspace()])
         return text if self.case == "keep" else capitalize_first(text)
 
     def _encode_word(self, word: str, token: Token) -> EncodedWord:
@@ -170,7 +170,7 @@ class CodecPair:
         """Codecs for `config` with these vocabularies."""
 
         def codec(language: str, case: LetterCase, vocabulary: Vocabulary) -> TextCodec:
-            return TextCodec(language, make_tokenizer(config.tokenization, language), case, vocabulary, subwords)
+            return TextCodec(language, make_tokenizer(config, language), case, vocabulary, subwords)
 
         return cls(
             codec(config.source_language, config.source_case, source_vocabulary),

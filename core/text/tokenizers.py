@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from core.config.data_config import Tokenization
+from core.config import DataConfig
 from core.errors import ConfigError
 
 
@@ -24,8 +24,9 @@ class SpacyTokenizer:
     spaCy is imported at the first sentence, not before: it takes seconds.
     """
 
-    def __init__(self, language: str) -> None:
+    def __init__(self, language: str, *, keep_spaces: bool = False) -> None:
         self.language = language
+        self.keep_spaces = keep_spaces
 
     @cached_property
     def _tokenizer(self) -> Any:
@@ -40,17 +41,18 @@ class SpacyTokenizer:
             ) from error
 
     def __call__(self, line: str) -> list[Token]:
-        """The words of one line; white space is no word."""
-        return _words(self._tokenizer(line))
+        """The words of one line; white space is a word only inside the line, and only with `keep_spaces`."""
+        document = self._tokenizer(line.rstrip())
+        return [
+            Token(token.text, token.idx, token.idx + len(token.text))
+            for token in document
+            if not token.is_space or (self.keep_spaces and token.idx >= len(line) - len(line.lstrip()))
+        ]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """The words of many lines, without their places: quick."""
-        for document in self._tokenizer.pipe(lines, batch_size=1000):
-            yield [token.text for token in document if not token.is_space]
-
-
-def _words(document: Any) -> list[Token]:
-    return [Token(token.text, token.idx, token.idx + len(token.text)) for token in document if not token.is_space]
+        for document in self._tokenizer.pipe((line.strip() for line in lines), batch_size=1000):
+            yield [token.text for token in document if self.keep_spaces or not token.is_space]
 
 
 class SymbolTokenizer:
@@ -74,6 +76,8 @@ class SymbolTokenizer:
 Tokenizer = SpacyTokenizer | SymbolTokenizer
 
 
-def make_tokenizer(tokenization: Tokenization, language: str) -> Tokenizer:
-    """The tokenizer that a `DataConfig` names."""
-    return SymbolTokenizer() if tokenization == "symbols" else SpacyTokenizer(language)
+def make_tokenizer(config: DataConfig, language: str) -> Tokenizer:
+    """The tokenizer that `config` names, for one of its languages."""
+    if config.tokenization == "symbols":
+        return SymbolTokenizer()
+    return SpacyTokenizer(language, keep_spaces=config.keep_spaces)

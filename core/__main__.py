@@ -1,0 +1,14 @@
+"""`python -m core` is the command line without the window, for machines that have neither screen nor Qt."""
+
+import sys
+
+
+def main() -> int:
+    """Runs the command line and returns its exit status."""
+    from core.cli.main import main as run_command
+
+    return run_command(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

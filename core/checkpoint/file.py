@@ -1,0 +1,180 @@
+"""One self-describing file: weights as tensors, everything else as JSON in the header. safetensors; no pickle."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from core import __version__
+from core.checkpoint.history import EpochRecord
+from core.config import RunConfig
+from core.errors import AugenmerkError, CheckpointError
+from core.model.transformer import Transformer
+from core.storage import atomic_path
+from core.text.codec import CodecPair
+
+FORMAT_NAME = "augenmerk-checkpoint"
+FORMAT_VERSION = 1
+SUFFIX = ".safetensors"
+_WEIGHTS, _STATE = "model.", "state."
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A trained model and how it came about.
+
+    Attributes:
+        run: every setting.
+        codecs: text to ids and back.
+        weights: parameters by name, shared ones once.
+        corpus: name of what it was trained on.
+        history: one record for each validated epoch.
+        state: tensors needed to resume training (optimiser, random numbers); empty in a file for translation only.
+        progress: numbers needed to resume; empty likewise.
+        written_by: version of Augenmerk.
+    """
+
+    run: RunConfig
+    codecs: CodecPair
+    weights: Mapping[str, Tensor]
+    corpus: str = ""
+    history: tuple[EpochRecord, ...] = ()
+    state: Mapping[str, Tensor] = field(default_factory=dict)
+    progress: Mapping[str, Any] = field(default_factory=dict)
+    written_by: str = __version__
+
+    def build_model(self) -> Transformer:
+        """The Transformer with these weights, in single precision, on the CPU, ready to translate.
+
+        Raises:
+            CheckpointError: the weights do not fit the configuration.
+        """
+        vocabularies = self.codecs.source.vocabulary, self.codecs.target.vocabulary
+        with torch.device("meta"):
+            model = Transformer(self.run.model, *map(len, vocabularies), padding_id=vocabularies[1].padding_id)
+        model.to_empty(device="cpu").tie_weights()
+        fill_parameters(model, self.weights)
+        return model.eval()
+
+
+def fill_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
+    """Copies `weights` into the model's parameters, and computes anew what is no parameter.
+
+    Raises:
+        CheckpointError: a name is missing or extra, or a shape differs.
+    """
+    parameters = dict(model.named_parameters())
+    problems = [f"{name} is missing" for name in parameters.keys() - weights.keys()]
+    problems += [f"{name} is not known" for name in weights.keys() - parameters.keys()]
+    problems += [
+        f"{name} is {list(weights[name].shape)}, not {list(parameters[name].shape)}"
+        for name in parameters.keys() & weights.keys()
+        if weights[name].shape != parameters[name].shape
+    ]
+    if problems:
+        raise CheckpointError(
+            f"The weights do not fit the configuration beside them: {'; '.join(sorted(problems)[:3])}"
+            f"{' …' if len(problems) > 3 else ''}. A checkpoint of this architecture was expected; use another file."
+        )
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            parameter.copy_(weights[name])
+    model.reset_constants()
+
+
+def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool = False) -> None:
+    """Writes `checkpoint` to `path`, atomically.
+
+    Args:
+        half_precision: weights as 16-bit floats: half the size, the same translations but for rare ties.
+
+    Raises:
+        StorageError: the file cannot be written; an older one stays as it was.
+    """
+    dtype = torch.float16 if half_precision else torch.float32
+    tensors = {_WEIGHTS + name: _on_cpu(value).to(dtype) for name, value in checkpoint.weights.items()}
+    tensors |= {_STATE + name: _on_cpu(value) for name, value in checkpoint.state.items()}
+    metadata = {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "written_by": __version__,
+        "run": checkpoint.run.to_dict(),
+        "codecs": checkpoint.codecs.to_dict(),
+        "corpus": checkpoint.corpus,
+        "history": [asdict(record) for record in checkpoint.history],
+        "progress": dict(checkpoint.progress),
+    }
+    with atomic_path(path) as temporary:
+        save_file(tensors, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
+
+
+def _on_cpu(tensor: Tensor) -> Tensor:
+    return tensor.detach().cpu().contiguous()
+
+
+def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
+    """Reads a checkpoint.
+
+    Args:
+        path: the file.
+        with_state: read what is needed to resume training too.
+
+    Raises:
+        CheckpointError: the file is missing, empty, cut off, foreign, damaged, or from a newer version.
+    """
+    metadata, tensors = _read(Path(path), with_state)
+    try:
+        run = RunConfig.from_dict(metadata["run"])
+        return Checkpoint(
+            run=run,
+            codecs=CodecPair.from_dict(run.data, metadata["codecs"]),
+            weights={name.removeprefix(_WEIGHTS): value for name, value in tensors.items() if name.startswith(_WEIGHTS)},
+            corpus=str(metadata.get("corpus", "")),
+            history=tuple(EpochRecord(**record) for record in metadata["history"]),
+            state={name.removeprefix(_STATE): value for name, value in tensors.items() if name.startswith(_STATE)},
+            progress=metadata.get("progress", {}),
+            written_by=str(metadata.get("written_by", "?")),
+        )
+    except (AugenmerkError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CheckpointError(
+            f"{path} says that it is a checkpoint, but its description is damaged ({error}). "
+            "A complete file was expected; use another copy."
+        ) from error
+
+
+def _read(path: Path, with_state: bool) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    try:
+        if path.stat().st_size == 0:
+            raise CheckpointError(f"{path} is empty. A checkpoint (*{SUFFIX}) was expected; use another copy.")
+        with safe_open(path, framework="pt") as file:
+            metadata = json.loads((file.metadata() or {}).get("augenmerk", "{}"))
+            _check_format(path, metadata)
+            names = [name for name in file.keys() if with_state or name.startswith(_WEIGHTS)]  # noqa: SIM118
+            return metadata, {name: file.get_tensor(name) for name in names}
+    except FileNotFoundError as error:
+        raise CheckpointError(f"There is no file {path}. A checkpoint (*{SUFFIX}) was expected; check the path.") from error
+    except (OSError, SafetensorError, ValueError) as error:
+        raise CheckpointError(
+            f"{path} cannot be read as a checkpoint ({error}). A complete file (*{SUFFIX}) that Augenmerk wrote was "
+            "expected; it may be cut off or of another kind. Use another copy."
+        ) from error
+
+
+def _check_format(path: Path, metadata: Any) -> None:
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT_NAME:
+        raise CheckpointError(
+            f"{path} is a safetensors file, but not one of Augenmerk's checkpoints. A file that `augenmerk train` or "
+            "the Train page wrote was expected; choose another."
+        )
+    version = metadata.get("version")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise CheckpointError(
+            f"{path} was written by a newer Augenmerk (format {version}, this one reads up to {FORMAT_VERSION}). "
+            "Update Augenmerk, or use a file of this version."
+        )

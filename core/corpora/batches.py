@@ -1,0 +1,72 @@
+"""Batches of like length, padded. Shape legend: B sentence pairs, S and T lengths of source and target."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.config import TrainingConfig
+from core.corpora.prepared import EncodedPairs
+from core.text.legacy import NumericExample, bucketed_batches
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Padded ids.
+
+    Attributes:
+        source: [B, S].
+        target: [B, T], start token first; the decoder reads all but the last column and predicts all but the first.
+        num_target_tokens: predictions that count, padding left out.
+    """
+
+    source: Tensor
+    target: Tensor
+    num_target_tokens: int
+
+    def to(self, device: str | torch.device) -> "Batch":
+        """The same batch on another device."""
+        return Batch(self.source.to(device), self.target.to(device), self.num_target_tokens)
+
+
+def training_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int) -> list[list[int]]:
+    """For each batch of an epoch the indices of its pairs: shuffled anew each epoch, the same for the same seed."""
+    return bucketed_batches(
+        numeric_examples(pairs),
+        config.batch_size,
+        count_tokens=config.batch_unit == "tokens",
+        shuffle_seed=f"{config.seed}-{epoch}",
+    )
+
+
+def validation_batches(pairs: EncodedPairs, config: TrainingConfig) -> list[list[int]]:
+    """For each batch the indices of its pairs, sorted by length, never shuffled."""
+    return bucketed_batches(
+        numeric_examples(pairs),
+        config.batch_size,
+        count_tokens=config.batch_unit == "tokens",
+        shuffle_seed=None,
+    )
+
+
+def numeric_examples(pairs: EncodedPairs) -> list[NumericExample]:
+    """The pairs as torchtext wants to see them."""
+    both = zip(pairs.source, pairs.target, strict=True)
+    return [NumericExample(index, source, target) for index, (source, target) in enumerate(both)]
+
+
+def collate(pairs: EncodedPairs, indices: Sequence[int], padding_id: int, pad_to: int | None = None) -> Batch:
+    """Pads the chosen pairs to the longest of them, or to `pad_to` if that is longer."""
+    target = [pairs.target[index] for index in indices]
+    return Batch(
+        source=pad([pairs.source[index] for index in indices], padding_id, pad_to),
+        target=pad(target, padding_id, pad_to),
+        num_target_tokens=sum(len(ids) - 1 for ids in target),
+    )
+
+
+def pad(sentences: Sequence[Sequence[int]], padding_id: int, pad_to: int | None = None) -> Tensor:
+    """Ids as one tensor [B, longest], filled up on the right."""
+    longest = max(max(map(len, sentences)), pad_to or 0)
+    return torch.tensor([[*ids, *[padding_id] * (longest - len(ids))] for ids in sentences], dtype=torch.long)

@@ -1,0 +1,85 @@
+"""From what a user names to a corpus that can be trained on."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from core.config import RunConfig
+from core.corpora import multi30k
+from core.corpora.parallel import hold_out, read_folder, read_pair
+from core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task
+from core.errors import ConfigError, CorpusError
+
+COPY = "copy"
+MULTI30K = "multi30k"
+
+
+def load_corpus(
+    source: str | Path,
+    run: RunConfig,
+    on_phase: Callable[[str], None] = lambda text: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> PreparedCorpus:
+    """Reads and prepares the corpus that `source` names.
+
+    Args:
+        source: a folder with train.de, train.en …, a file of prepared data, "multi30k" (downloaded once into the
+            user's cache), or "copy" for the copy task.
+        run: its data settings say how text becomes ids.
+        on_phase: told what is being done.
+        should_stop: asked during a download.
+
+    Raises:
+        CorpusError: nothing usable is there.
+        ConfigError: the corpus does not fit the preset.
+    """
+    if run.is_copy_task != (str(source) == COPY):
+        wanted = "--data copy" if run.is_copy_task else "sentence pairs: a folder, a prepared file, or multi30k"
+        raise ConfigError(f"The preset {run.preset} cannot learn from {str(source)!r}. Expected: {wanted}.")
+    if run.is_copy_task:
+        return prepare_copy_task(run.data, run.training.seed)
+    if str(source) == MULTI30K and not Path(source).exists():
+        on_phase("Fetching Multi30k")
+        folder = multi30k.download(on_progress=lambda p: on_phase(describe_progress(p)), should_stop=should_stop)
+        return _prepare_folder(folder, run, on_phase)
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return _prepare_folder(path, run, on_phase)
+    on_phase(f"Reading {path.name}")
+    return _matching(load_prepared(path), run, path)
+
+
+def load_pair(
+    source_path: Path, target_path: Path, run: RunConfig, on_phase: Callable[[str], None] = lambda text: None
+) -> PreparedCorpus:
+    """Prepares two parallel files (plain or gzip); a part is held out for validation.
+
+    Raises:
+        CorpusError: a file is missing, damaged or uneven with the other.
+    """
+    on_phase(f"Reading {source_path.name} and {target_path.name}")
+    train, validation = hold_out(read_pair(source_path, target_path), run.training.seed)
+    return prepare(source_path.stem, run.data, train, validation, on_phase)
+
+
+def describe_progress(progress: multi30k.DownloadProgress) -> str:
+    """One line for people: which file, and how much of it is here."""
+    total = f" of {progress.total_bytes / 1e6:.1f}" if progress.total_bytes else ""
+    return f"Fetching Multi30k: {progress.file}, {progress.done_bytes / 1e6:.1f}{total} MB"
+
+
+def _prepare_folder(folder: Path, run: RunConfig, on_phase: Callable[[str], None]) -> PreparedCorpus:
+    on_phase(f"Reading {folder}")
+    found = read_folder(folder, run.data.source_language, run.data.target_language)
+    return prepare(found.name, run.data, found.train, found.validation, on_phase)
+
+
+def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path) -> PreparedCorpus:
+    """`corpus`, if its ids were made as `run` wants them. Raises `CorpusError`."""
+    given, wanted = corpus.config.to_dict(), run.data.to_dict()
+    different = [f"{name} is {given[name]}, not {wanted[name]}" for name in wanted if given[name] != wanted[name]]
+    if different:
+        raise CorpusError(
+            f"{path} was prepared with other settings than the preset {run.preset} has: {'; '.join(different)}. "
+            f"Prepare it again with --preset {run.preset}, or choose the preset it was made for."
+        )
+    return corpus

@@ -1,0 +1,223 @@
+"""A corpus that is numbers already: tokenized and numericalized once, kept in one safetensors file.
+
+A machine without spaCy can train from such a file.
+"""
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from core.config import DataConfig
+from core.corpora.copy_task import draw_sequences
+from core.corpora.parallel import SentencePairs
+from core.errors import CheckpointError, CorpusError
+from core.storage import atomic_path
+from core.text.codec import CodecPair, split_lines
+from core.text.tokenizers import make_tokenizer
+from core.text.vocabulary import Vocabulary
+
+FORMAT_NAME = "augenmerk-prepared-data"
+FORMAT_VERSION = 1
+MAX_KEPT_VALIDATION_TEXTS = 1_100
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedPairs:
+    """Sentence pairs as ids, wrapping tokens included: two lists of equal length."""
+
+    source: list[list[int]]
+    target: list[list[int]]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedCorpus:
+    """Everything training needs of a corpus.
+
+    Attributes:
+        name: for people.
+        config: the settings the ids were made with.
+        codecs: text to ids and back.
+        train, validation: the pairs as ids.
+        validation_texts: the validation split as it was written, for scores while training; may be empty.
+        num_left_out: training pairs dropped because they are longer than `config.max_length`.
+    """
+
+    name: str
+    config: DataConfig
+    codecs: CodecPair
+    train: EncodedPairs
+    validation: EncodedPairs
+    validation_texts: SentencePairs = field(default_factory=lambda: SentencePairs((), ()))
+    num_left_out: int = 0
+
+    def training_pairs(self, epoch: int, seed: int) -> EncodedPairs:
+        """The pairs of one epoch: always the same, but for the copy task, which draws new ones."""
+        if self.config.tokenization != "symbols":
+            return self.train
+        return _draw_copy_pairs(self.config, self.config.copy_training_pairs, f"{seed}-train-{epoch}")
+
+
+def prepare(
+    name: str, config: DataConfig, train: SentencePairs, validation: SentencePairs, on_phase: Callable[[str], None]
+) -> PreparedCorpus:
+    """Tokenizes and numericalizes both splits; vocabularies come from the training split alone.
+
+    Raises:
+        CorpusError: no training pair is left after the length limit, or too little text for the subwords asked for.
+    """
+    def words(lines: Iterable[str], *, is_source: bool) -> list[list[str]]:
+        language = config.source_language if is_source else config.target_language
+        case = config.source_case if is_source else config.target_case
+        return list(split_lines(lines, make_tokenizer(config, language), case))
+
+    on_phase(f"Tokenizing {len(train):,} sentence pairs")
+    train_words = words(train.source, is_source=True), words(train.target, is_source=False)
+    validation_words = words(validation.source, is_source=True), words(validation.target, is_source=False)
+    on_phase("Learning subwords" if config.num_subwords else "Building vocabularies")
+    codecs = CodecPair.learn(config, *train_words)
+    on_phase("Turning words into numbers")
+    encoded = encode_pairs(codecs, config, *train_words)
+    kept = _within_length(encoded, config)
+    if not len(kept):
+        raise CorpusError(
+            f"No training pair of {name} is left: all {len(encoded)} are longer than {config.max_length} tokens. "
+            "Raise max_length or use another corpus."
+        )
+    return PreparedCorpus(
+        name=name,
+        config=config,
+        codecs=codecs,
+        train=kept,
+        validation=encode_pairs(codecs, config, *validation_words),
+        validation_texts=validation,
+        num_left_out=len(encoded) - len(kept),
+    )
+
+
+def prepare_copy_task(config: DataConfig, seed: int) -> PreparedCorpus:
+    """The copy task: symbols 1 … n, source equal to target, new sequences each epoch (The Annotated Transformer)."""
+    vocabulary = Vocabulary.of_copy_task(config.copy_symbols)
+    codecs = CodecPair.build(config, vocabulary, vocabulary, None)
+    validation = _draw_copy_pairs(config, config.copy_validation_pairs, f"{seed}-validation")
+    lines = tuple(" ".join(map(str, sequence)) for sequence in validation.source)
+    first_epoch = _draw_copy_pairs(config, config.copy_training_pairs, f"{seed}-train-1")
+    return PreparedCorpus("copy task", config, codecs, first_epoch, validation, SentencePairs(lines, lines))
+
+
+def _draw_copy_pairs(config: DataConfig, count: int, seed: str) -> EncodedPairs:
+    sequences = draw_sequences(count, config.copy_length, config.copy_symbols, random.Random(seed))
+    return EncodedPairs(sequences, sequences)
+
+
+def encode_pairs(
+    codecs: CodecPair, config: DataConfig, source_words: list[list[str]], target_words: list[list[str]]
+) -> EncodedPairs:
+    """Words of both sides to ids, wrapped as the config says."""
+    start, end = _marks(codecs.source.vocabulary) if config.wrap_source else ([], [])
+    source = [[*start, *codecs.source.encode_words(words), *end] for words in source_words]
+    start, end = _marks(codecs.target.vocabulary)
+    target = [[*start, *codecs.target.encode_words(words), *end] for words in target_words]
+    return EncodedPairs(source, target)
+
+
+def _marks(vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
+    return [vocabulary.start_id], [] if vocabulary.end_id is None else [vocabulary.end_id]
+
+
+def _within_length(pairs: EncodedPairs, config: DataConfig) -> EncodedPairs:
+    if config.max_length is None:
+        return pairs
+    source_limit = config.max_length + (2 if config.wrap_source else 0)
+    target_limit = config.max_length + 2
+    kept = [
+        (source, target)
+        for source, target in zip(pairs.source, pairs.target, strict=True)
+        if len(source) <= source_limit and len(target) <= target_limit
+    ]
+    return EncodedPairs([source for source, _ in kept], [target for _, target in kept])
+
+
+def save_prepared(corpus: PreparedCorpus, path: Path) -> None:
+    """Writes the corpus to one file, atomically. Raises `StorageError`."""
+    arrays: dict[str, NDArray[np.int32]] = {}
+    for split, pairs in (("train", corpus.train), ("validation", corpus.validation)):
+        for side, sentences in (("source", pairs.source), ("target", pairs.target)):
+            arrays[f"{split}.{side}.ids"] = np.array([token for ids in sentences for token in ids], dtype=np.int32)
+            arrays[f"{split}.{side}.lengths"] = np.array([len(ids) for ids in sentences], dtype=np.int32)
+    texts = corpus.validation_texts
+    metadata = {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "name": corpus.name,
+        "data": corpus.config.to_dict(),
+        "codecs": corpus.codecs.to_dict(),
+        "num_left_out": corpus.num_left_out,
+        "validation_source": list(texts.source[:MAX_KEPT_VALIDATION_TEXTS]),
+        "validation_target": list(texts.target[:MAX_KEPT_VALIDATION_TEXTS]),
+    }
+    with atomic_path(path) as temporary:
+        save_file(arrays, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
+
+
+def load_prepared(path: Path) -> PreparedCorpus:
+    """Reads what `save_prepared` wrote.
+
+    Raises:
+        CorpusError: the file is missing, damaged, foreign or from a newer version.
+    """
+    try:
+        with safe_open(path, framework="numpy") as file:
+            metadata = json.loads((file.metadata() or {}).get("augenmerk", "{}"))
+            _check_format(path, metadata)
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+        config = DataConfig.from_dict(metadata["data"])
+        return PreparedCorpus(
+            name=metadata["name"],
+            config=config,
+            codecs=CodecPair.from_dict(config, metadata["codecs"]),
+            train=_unpack(arrays, "train"),
+            validation=_unpack(arrays, "validation"),
+            validation_texts=SentencePairs(
+                tuple(metadata["validation_source"]), tuple(metadata["validation_target"])
+            ),
+            num_left_out=metadata["num_left_out"],
+        )
+    except FileNotFoundError as error:
+        raise CorpusError(f"There is no file {path}. Prepared data was expected; check the path.") from error
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError, CheckpointError) as error:
+        raise CorpusError(
+            f"{path} cannot be read as prepared data ({error}). A file written by `augenmerk data prepare` was "
+            "expected, or a folder with train.de and train.en; make it again or choose another."
+        ) from error
+
+
+def _check_format(path: Path, metadata: dict[str, Any]) -> None:
+    if metadata.get("format") != FORMAT_NAME:
+        raise CorpusError(
+            f"{path} is a safetensors file, but not prepared data. A file written by `augenmerk data prepare` was "
+            "expected; choose another."
+        )
+    if metadata["version"] > FORMAT_VERSION:
+        raise CorpusError(
+            f"{path} was written by a newer Augenmerk (format {metadata['version']}, this one reads up to "
+            f"{FORMAT_VERSION}). Update Augenmerk, or prepare the data again with this one."
+        )
+
+
+def _unpack(arrays: dict[str, NDArray[np.int32]], split: str) -> EncodedPairs:
+    def sentences(side: str) -> list[list[int]]:
+        ids, lengths = arrays[f"{split}.{side}.ids"], arrays[f"{split}.{side}.lengths"]
+        return [part.tolist() for part in np.split(ids, np.cumsum(lengths)[:-1])]
+
+    return EncodedPairs(sentences("source"), sentences("target"))

@@ -1,0 +1,1 @@
+"""Loss, schedules, the loop, its events, and how a run is resumed."""

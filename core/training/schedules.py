@@ -1,0 +1,16 @@
+"""Learning rates by step."""
+
+from core.config import ModelConfig, TrainingConfig
+
+
+def noam_rate(step: int, width: int, factor: float, warmup_steps: int) -> float:
+    """factor · width^−0.5 · min(step^−0.5, step · warmup^−1.5), for steps from 1 (Vaswani et al. 2017, section 5.3)."""
+    step = max(step, 1)
+    return float(factor * width**-0.5 * min(step**-0.5, step * warmup_steps**-1.5))
+
+
+def learning_rate(step: int, model: ModelConfig, training: TrainingConfig) -> float:
+    """The rate of optimiser step number `step`, from 1."""
+    if training.schedule == "noam":
+        return noam_rate(step, model.width, training.noam_factor, training.warmup_steps)
+    return training.learning_rate

@@ -1,0 +1,212 @@
+"""A model in training: optimiser step, random numbers, and the whole of it to and from a checkpoint."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from core.checkpoint.file import Checkpoint, fill_parameters
+from core.checkpoint.history import EpochRecord
+from core.config import RunConfig
+from core.corpora.batches import Batch
+from core.corpora.prepared import PreparedCorpus
+from core.errors import CheckpointError, TrainingError
+from core.model.transformer import Transformer
+from core.training.loss import smoothed_loss
+from core.training.schedules import learning_rate
+
+
+@dataclass
+class Progress:
+    """Where a run stands.
+
+    Attributes:
+        epoch: the epoch being trained, from 1.
+        group: optimiser steps done within it.
+        step: optimiser steps done in all.
+        epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
+        epoch_seconds: spent within the epoch.
+        best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the first.
+        history: the epochs that are complete.
+    """
+
+    epoch: int = 1
+    group: int = 0
+    step: int = 0
+    epoch_loss_sum: float = 0.0
+    epoch_tokens: int = 0
+    epoch_seconds: float = 0.0
+    best_epoch: int = 0
+    best_validation_loss: float = math.inf
+    history: list[EpochRecord] = field(default_factory=list)
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Turns to the next epoch."""
+        self.epoch, self.group = epoch, 0
+        self.epoch_loss_sum, self.epoch_tokens, self.epoch_seconds = 0.0, 0, 0.0
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """What one optimiser step gave: loss per token (smoothed if the run is), rate, gradient norm, target tokens."""
+
+    loss: float
+    learning_rate: float
+    gradient_norm: float
+    num_tokens: int
+
+
+class TrainingSession:
+    """Model, optimiser and progress of one run.
+
+    Args:
+        run: its settings.
+        corpus: what it learns from.
+        device: where.
+    """
+
+    def __init__(self, run: RunConfig, corpus: PreparedCorpus, device: str) -> None:
+        self.run = run
+        self.corpus = corpus
+        self.device = torch.device(device)
+        self.padding_id = corpus.codecs.target.vocabulary.padding_id
+        torch.manual_seed(run.training.seed)
+        vocabularies = corpus.codecs.source.vocabulary, corpus.codecs.target.vocabulary
+        self.model = Transformer(run.model, *map(len, vocabularies), padding_id=self.padding_id).to(self.device)
+        self.model.train()
+        self.progress = Progress()
+        self.optimizer = torch.optim.Adam(
+            self.model.parameters(),
+            lr=run.training.learning_rate,
+            betas=(run.training.adam_beta1, run.training.adam_beta2),
+            eps=run.training.adam_epsilon,
+            fused=self.device.type in ("cpu", "cuda"),
+        )
+
+    def step(self, batches: Sequence[Batch]) -> StepResult:
+        """One optimiser step on the gradients of all `batches` together, each token weighing the same.
+
+        Raises:
+            TrainingError: the loss or the gradient is no longer a number; the weights are as before the step.
+        """
+        training = self.run.training
+        num_tokens = sum(batch.num_target_tokens for batch in batches)
+        rate = learning_rate(self.progress.step + 1, self.run.model, training)
+        for group in self.optimizer.param_groups:
+            group["lr"] = rate
+        self.optimizer.zero_grad(set_to_none=True)
+        total = torch.zeros((), device=self.device)
+        for batch in batches:
+            loss = self._loss_sum(batch) / num_tokens
+            loss.backward()  # type: ignore[no-untyped-call]
+            total += loss.detach()
+        limit = math.inf if training.clip_norm is None else training.clip_norm
+        norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit, foreach=True)
+        result = StepResult(float(total), rate, float(norm), num_tokens)
+        if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
+            raise TrainingError(
+                f"At step {self.progress.step + 1} the loss became {result.loss} (gradient norm {result.gradient_norm}). "
+                "Finite numbers were expected. Nothing was changed by this step and the last checkpoint is intact: "
+                "go on from it with a lower learning rate, a longer warm-up, or gradient clipping."
+            )
+        self.optimizer.step()
+        self.progress.step += 1
+        self.progress.group += 1
+        self.progress.epoch_loss_sum += result.loss * num_tokens
+        self.progress.epoch_tokens += num_tokens
+        return result
+
+    def _loss_sum(self, batch: Batch) -> Tensor:
+        """The loss summed over the batch's target tokens; the output layer sees no padding."""
+        batch = batch.to(self.device)
+        hidden = self.model.hidden_states(batch.source, batch.target[:, :-1])
+        targets = batch.target[:, 1:]
+        real = targets != self.padding_id
+        logits = self.model.output(hidden[real])
+        return smoothed_loss(logits, targets[real], self.run.training.label_smoothing, self.padding_id)
+
+    def snapshot(self, history: Sequence[EpochRecord]) -> Checkpoint:
+        """A checkpoint for translation: weights without the optimiser."""
+        return Checkpoint(
+            run=self.run,
+            codecs=self.corpus.codecs,
+            weights=dict(self.model.named_parameters()),
+            corpus=self.corpus.name,
+            history=tuple(history),
+        )
+
+    def resumable_snapshot(self) -> Checkpoint:
+        """A checkpoint with everything that continuing needs: optimiser, random numbers, position in the data."""
+        plain = self.snapshot(self.progress.history)
+        state = {"random.cpu": torch.get_rng_state()}
+        if self.device.type == "cuda":
+            state["random.cuda"] = torch.cuda.get_rng_state(self.device)
+        for name, parameter in self.model.named_parameters():
+            for key, value in self.optimizer.state[parameter].items():
+                state[f"optimizer.{key}.{name}"] = value
+        progress = {name: value for name, value in asdict(self.progress).items() if name != "history"}
+        if math.isinf(progress["best_validation_loss"]):
+            progress["best_validation_loss"] = None
+        return Checkpoint(plain.run, plain.codecs, plain.weights, plain.corpus, plain.history, state, progress)
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Takes up a run where `resumable_snapshot` left it.
+
+        Raises:
+            CheckpointError: the checkpoint is for translation only, or of another architecture, data or recipe.
+        """
+        if not checkpoint.progress or "random.cpu" not in checkpoint.state:
+            raise CheckpointError(
+                "This checkpoint is for translating only: it holds no optimiser state. The file last.safetensors of a "
+                "run was expected; resume from that, or start a new run."
+            )
+        _require_same_run(self.run, checkpoint.run)
+        if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
+            raise CheckpointError(
+                "The corpus gives another vocabulary than the run was begun with. The same data was expected: resume "
+                "with that, or start a new run in another folder."
+            )
+        fill_parameters(self.model, checkpoint.weights)
+        self._restore_optimizer(checkpoint.state)
+        values: dict[str, Any] = dict(checkpoint.progress)
+        if values["best_validation_loss"] is None:
+            values["best_validation_loss"] = math.inf
+        self.progress = Progress(**values, history=list(checkpoint.history))
+        torch.set_rng_state(checkpoint.state["random.cpu"])
+        if self.device.type == "cuda" and "random.cuda" in checkpoint.state:
+            torch.cuda.set_rng_state(checkpoint.state["random.cuda"], self.device)
+
+    def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
+        for name, parameter in self.model.named_parameters():
+            entries = {
+                key.split(".", 2)[1]: value.clone()
+                for key, value in state.items()
+                if key.startswith("optimizer.") and key.split(".", 2)[2] == name
+            }
+            if entries:
+                on_device = {
+                    key: value if key == "step" and self.device.type == "cpu" else value.to(self.device)
+                    for key, value in entries.items()
+                }
+                self.optimizer.state[parameter] = on_device
+
+
+def _require_same_run(now: RunConfig, then: RunConfig) -> None:
+    """Raises `CheckpointError` unless the two runs differ in nothing but how long they last."""
+    different = []
+    for part in ("model", "data", "training"):
+        new, old = getattr(now, part).to_dict(), getattr(then, part).to_dict()
+        lasting = ("num_epochs", "max_steps", "checkpoint_steps")
+        different += [
+            f"{part}.{name} was {old[name]!r} and is now {new[name]!r}"
+            for name in new
+            if new[name] != old[name] and name not in lasting
+        ]
+    if different:
+        raise CheckpointError(
+            f"The run in this folder was begun with other settings: {'; '.join(different)}. The same settings were "
+            "expected: resume with those, or start a new run in another folder."
+        )
