@@ -1,0 +1,77 @@
+# Everything a person does with this project, by name. `make` or `make help` lists it.
+#
+# PYTHON=python3.12   use this interpreter (3.11 to 3.13) for the virtual environment
+# TORCH=cpu           on Linux: install the small build of torch, without CUDA
+# TESTS="tests/core"  which tests `make test` and `make check` run, and any other words for pytest
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help run test check check-static lint format types contract bench screenshot wheel clean
+.NOTPARALLEL:
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+PINS := pyproject.toml constraints.txt tools/set_up.sh
+TESTS ?=
+SENTENCE ?= Ein Mann in einem blauen Hemd steht auf einer Leiter.
+SCREENSHOT ?= docs/images/translate.png
+
+export PYTHON TORCH
+
+help: ## List the targets
+	@echo "Augenmerk: type German, read English, see where every head looked."
+	@echo
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo "  PYTHON=python3.12   use this interpreter (3.11 to 3.13)"
+	@echo "  TORCH=cpu           on Linux: install the small build of torch, without CUDA"
+	@echo "  TESTS=tests/core    run only these tests"
+
+# --- use -------------------------------------------------------------------------------------------------------------
+
+run: $(VENV)/.ready-app ## Set up .venv if needed, and open the app
+	@$(RUN) -m viz_app
+
+screenshot: $(VENV)/.ready-app ## Draw the README's picture with the app itself
+	$(RUN) -m viz_app app --sentence "$(SENTENCE)" --screenshot "$(SCREENSHOT)"
+
+# --- verify ----------------------------------------------------------------------------------------------------------
+
+test: $(VENV)/.ready-dev ## Set up .venv if needed, and run the tests
+	$(RUN) -m pytest $(TESTS)
+
+check: check-static test ## Lint, formatting, types, import contract, then the tests
+
+check-static: lint format types contract ## The checks that run nothing: all of `check` but the tests
+
+lint: $(VENV)/.ready-dev
+	$(RUN) -m ruff check
+
+format: $(VENV)/.ready-dev
+	$(RUN) -m ruff format --check
+
+types: $(VENV)/.ready-dev
+	$(RUN) -m mypy
+
+contract: $(VENV)/.ready-dev
+	$(VENV)/bin/lint-imports
+
+bench: $(VENV)/.ready-dev ## Measure speed and memory, as a table of ratios
+	$(RUN) -m benchmarks
+
+# --- ship ------------------------------------------------------------------------------------------------------------
+
+wheel: $(VENV)/.ready-dev ## Build the wheel and the source archive into dist/
+	PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt $(RUN) -m build
+
+clean: ## Remove what was built, and all caches; .venv stays
+	rm -rf build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- set-up: once, and again when the pins change ----------------------------------------------------------------------
+
+$(VENV)/.ready-app: $(PINS)
+	@tools/set_up.sh app
+
+$(VENV)/.ready-dev: $(PINS)
+	@tools/set_up.sh dev

@@ -1,0 +1,93 @@
+"""What every test gets: no screen, its own settings, and a watch over logs, threads and timers."""
+
+import logging
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+GRACE_SECONDS = 2.0  # for what a test has told to end and which is about to
+
+if sys.platform.startswith("linux") and not os.environ.get("AUGENMERK_TEST_SCREEN"):
+    os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+
+def _isolate_user_folders() -> Path:
+    """Points settings, caches and data at a scratch folder, so that no test reads or changes those of the user."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    os.environ.setdefault("MPLCONFIGDIR", str(cache / "matplotlib"))  # building its list of fonts takes seconds
+    scratch = Path(tempfile.mkdtemp(prefix="augenmerk-tests-"))
+    for name in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        os.environ[name] = str(scratch / name.lower())
+    return scratch
+
+
+_SCRATCH = _isolate_user_folders()
+
+
+def pytest_unconfigure() -> None:
+    """Removes the scratch folder."""
+    shutil.rmtree(_SCRATCH, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def multi30k_folder() -> Path:
+    """The real corpus: the folder that AUGENMERK_MULTI30K names, or `../shared/data/multi30k` beside the checkout."""
+    folder = Path(os.environ.get("AUGENMERK_MULTI30K") or REPOSITORY.parent / "shared" / "data" / "multi30k")
+    if not (folder / "train.de.gz").is_file():
+        pytest.skip(f"needs Multi30k: no train.de.gz in {folder}; set AUGENMERK_MULTI30K to a folder that has it")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _no_unexpected_log_warnings(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fails a test during which anything was logged at WARNING or above, unless it is marked `allow_log_warnings`."""
+    yield
+    if request.node.get_closest_marker("allow_log_warnings"):
+        return
+    records = [*caplog.get_records("setup"), *caplog.get_records("call")]
+    unexpected = [
+        f"{record.levelname} {record.name}: {record.getMessage()}"
+        for record in records
+        if record.levelno >= logging.WARNING and not record.name.startswith("matplotlib.font_manager")
+    ]
+    assert not unexpected, f"unexpected in the log: {unexpected}"
+
+
+@pytest.fixture(autouse=True)
+def _no_threads_left_behind() -> Iterator[None]:
+    """Fails a test after which a Python thread that it started is still running."""
+    before = set(threading.enumerate())
+    yield
+    deadline = time.monotonic() + GRACE_SECONDS
+    while (left := _started_since(before)) and time.monotonic() < deadline:
+        left[0].join(timeout=0.05)
+    assert not left, f"threads left behind: {left}"
+
+
+def _started_since(before: set[threading.Thread]) -> list[threading.Thread]:
+    """Threads not in `before`, without two kinds that nobody can end.
+
+    Those are tqdm's monitor, and the records that Python keeps of foreign threads (Qt's are watched below).
+    """
+    started = [thread for thread in threading.enumerate() if thread not in before]
+    return [thread for thread in started if type(thread).__name__ not in {"_DummyThread", "TMonitor"}]
+
+
+@pytest.fixture(autouse=True)
+def _no_qt_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fails a test with a `QApplication` that leaves a QThread running or a QTimer ticking."""
+    if "qapp" not in request.fixturenames:
+        yield
+        return
+    from tests.qt_watch import watch_threads_and_timers
+
+    with watch_threads_and_timers(GRACE_SECONDS):
+        yield

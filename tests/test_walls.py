@@ -1,0 +1,86 @@
+"""The walls of `docs/architecture.md`, checked from the outside: each in a fresh interpreter."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+SCREEN = ("PySide6", "shiboken6", "matplotlib", "viz_app")
+
+IMPORT_WITH_MODULES_HIDDEN = """
+import importlib, pkgutil, sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in sys.argv[2].split(","):
+            raise ModuleNotFoundError(f"hidden by the test: {name}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+package = importlib.import_module(sys.argv[1])
+for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+"""
+
+
+def run_python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a fresh interpreter in the repository."""
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=REPOSITORY, capture_output=True, text=True, timeout=240, check=False
+    )
+
+
+def modules_imported_by(*arguments: str) -> set[str]:
+    """Top-level and dotted names of the modules in a fresh interpreter after it ran `-c code`."""
+    code = f"{arguments[0]}\nimport sys\nprint('\\n'.join(sys.modules), file=sys.stderr)"
+    result = run_python("-c", code, *arguments[1:])
+    assert result.returncode == 0, result.stderr
+    return set(result.stderr.split())
+
+
+def test_every_module_of_core_imports_with_the_screen_hidden() -> None:
+    result = run_python("-c", IMPORT_WITH_MODULES_HIDDEN, "core", ",".join(SCREEN))
+    assert result.returncode == 0, result.stderr
+
+
+def test_training_imports_with_spacy_hidden() -> None:
+    """A GPU server without spaCy trains from a prepared file."""
+    code = IMPORT_WITH_MODULES_HIDDEN.replace("package = ", "import core.corpora; package = ")
+    result = run_python("-c", code, "core.training", "spacy," + ",".join(SCREEN))
+    assert result.returncode == 0, result.stderr
+
+
+def test_import_contract_holds() -> None:
+    result = run_python("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()")
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+def test_importing_the_packages_imports_nothing_else() -> None:
+    modules = modules_imported_by("import core, viz_app, viz_app.launch, core.errors")
+    assert not modules & {"torch", "numpy", "spacy", "matplotlib", "PySide6", "torchtext"}
+
+
+def test_help_lists_the_window_and_the_commands() -> None:
+    result = run_python("-m", "viz_app", "--help")
+    assert result.returncode == 0, result.stderr
+    for word in ("app", "--sentence", "--screenshot", "train", "translate", "evaluate", "data", "info"):
+        assert word in result.stdout
+
+
+def test_command_line_without_window_knows_the_same_commands() -> None:
+    result = run_python("-m", "core", "--help")
+    assert result.returncode == 0, result.stderr
+    for word in ("train", "translate", "evaluate", "data", "info"):
+        assert word in result.stdout
+
+
+@pytest.mark.skipif(
+    not (REPOSITORY / "resources" / "multi30k-de-en.safetensors").is_file(), reason="needs the bundled model"
+)
+def test_translating_imports_neither_screen_nor_training() -> None:
+    run = "import sys\nfrom viz_app.launch import main\nassert main(sys.argv[1:]) == 0"
+    modules = modules_imported_by(run, "translate", "Ein Mann steht auf einer Leiter.")
+    assert not {name for name in modules if name.split(".")[0] in {"matplotlib", "PySide6", "shiboken6"}}
+    assert not {name for name in modules if name.startswith("core.training.") and name != "core.training.events"}

@@ -1,0 +1,107 @@
+"""The console script `augenmerk`: opens the window, or hands to `core.cli` what needs none.
+
+Nothing heavy is imported here: `augenmerk translate` must start without Qt, and the window must stand before torch.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+HELP_FLAGS = ("-h", "--help")
+USER_ERROR = 2
+
+WINDOW_HELP = """\
+Augenmerk translates German into English with a Transformer, and shows where every head of every layer looked.
+
+The window:
+  augenmerk                              open the window with the bundled model
+  augenmerk app [CHECKPOINT]             open it with a checkpoint
+      --sentence TEXT                    start with this sentence
+      --screenshot PNG                   translate, save a picture of the window, and exit
+
+The commands that need no window:
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs `augenmerk` with `argv` (None: those of the process) and returns its exit status."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if not arguments:
+        return open_window([])
+    if arguments[0] == "app":
+        return open_window(arguments[1:])
+    if arguments[0] in HELP_FLAGS:
+        print(WINDOW_HELP, flush=True)
+    return run_command(arguments)
+
+
+def run_command(arguments: list[str]) -> int:
+    """Hands a subcommand to the command line, which knows no Qt."""
+    from core.cli.main import main as run
+
+    return run(arguments)
+
+
+def open_window(arguments: list[str]) -> int:
+    """Opens the window as `augenmerk app ARGUMENTS` asks. Returns 2, with a message, if it cannot."""
+    options = window_parser().parse_args(arguments)
+    problem = prepare_display(picture_only=options.screenshot is not None)
+    if problem:
+        return _refuse(problem)
+    from core.errors import AugenmerkError
+
+    try:
+        from viz_app.application import run_app
+
+        return run_app(options.checkpoint, options.sentence, options.screenshot)
+    except AugenmerkError as error:
+        return _refuse(str(error))
+
+
+def window_parser() -> argparse.ArgumentParser:
+    """The options of `augenmerk app`."""
+    parser = argparse.ArgumentParser(prog="augenmerk app", description="Open the window.")
+    parser.add_argument(
+        "checkpoint",
+        nargs="?",
+        type=Path,
+        metavar="CHECKPOINT",
+        help="a checkpoint file (left out: the bundled model, German to English)",
+    )
+    parser.add_argument("--sentence", metavar="TEXT", help="start with this sentence")
+    parser.add_argument(
+        "--screenshot", type=Path, metavar="PNG", help="translate, save a picture of the window here, and exit"
+    )
+    return parser
+
+
+def prepare_display(*, picture_only: bool) -> str | None:
+    """Makes sure that Qt will find a display and its libraries: it would end the process without a message.
+
+    A picture alone needs no screen: without one, Qt is told to draw offscreen.
+
+    Returns:
+        What to tell the user if there is no way to open a window, else None.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    from viz_app.system_libraries import OFFSCREEN_LIBRARIES, WINDOW_LIBRARIES, explanation, missing_packages
+
+    has_screen = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    if "QT_QPA_PLATFORM" not in os.environ and not has_screen:
+        if not picture_only:
+            return (
+                "There is no screen here: neither DISPLAY nor WAYLAND_DISPLAY is set. A desktop was expected. Run this in "
+                "a desktop session, or use the commands that need no window: augenmerk --help lists them."
+            )
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    on_x11 = os.environ.get("QT_QPA_PLATFORM", "xcb").startswith("xcb") and bool(os.environ.get("DISPLAY"))
+    packages = missing_packages(WINDOW_LIBRARIES if on_x11 else OFFSCREEN_LIBRARIES)
+    return explanation(packages) if packages else None
+
+
+def _refuse(message: str) -> int:
+    print(f"augenmerk: {message}", file=sys.stderr)
+    return USER_ERROR

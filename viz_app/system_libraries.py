@@ -1,0 +1,104 @@
+"""Which of Qt's system libraries a Linux machine lacks, and the Debian packages that hold them.
+
+PySide6's wheels bring Qt itself, not the libraries of the desktop below it. Standard library only: the set-up runs this
+file with the system's Python before anything is installed, and the console script asks it before it opens a window.
+"""
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+
+OFFSCREEN_LIBRARIES = {
+    "libEGL.so.1": "libegl1",
+    "libGL.so.1": "libgl1",
+    "libxkbcommon.so.0": "libxkbcommon0",
+    "libfontconfig.so.1": "libfontconfig1",
+    "libdbus-1.so.3": "libdbus-1-3",
+    "libglib-2.0.so.0": "libglib2.0-0",
+    "libgthread-2.0.so.0": "libglib2.0-0",
+}
+"""Shared object to Debian package: what drawing without a screen needs."""
+
+WINDOW_LIBRARIES = OFFSCREEN_LIBRARIES | {
+    "libxcb-cursor.so.0": "libxcb-cursor0",
+    "libxkbcommon-x11.so.0": "libxkbcommon-x11-0",
+    "libxcb-icccm.so.4": "libxcb-icccm4",
+    "libxcb-image.so.0": "libxcb-image0",
+    "libxcb-keysyms.so.1": "libxcb-keysyms1",
+    "libxcb-randr.so.0": "libxcb-randr0",
+    "libxcb-render-util.so.0": "libxcb-render-util0",
+    "libxcb-shape.so.0": "libxcb-shape0",
+}
+"""Shared object to Debian package: what a window on an X11 desktop needs."""
+
+
+def can_load(library: str) -> bool:
+    """Whether the dynamic linker finds the shared object and everything it needs in turn."""
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
+
+def missing_packages(libraries: dict[str, str], loads: Callable[[str], bool] = can_load) -> list[str]:
+    """The Debian packages of those libraries that cannot be loaded, in order, each once. Empty outside Linux."""
+    if not sys.platform.startswith("linux"):
+        return []
+    return list(dict.fromkeys(package for library, package in libraries.items() if not loads(library)))
+
+
+def install_command(packages: Iterable[str]) -> str:
+    """The one line that a person with administrator's rights types."""
+    return f"sudo apt-get install -y --no-install-recommends {' '.join(packages)}"
+
+
+def explanation(packages: Iterable[str]) -> str:
+    """What is missing, what was expected and what to do, for a person."""
+    packages = list(packages)
+    return (
+        f"Qt cannot start: this system lacks {len(packages)} of the libraries it needs. On Debian or Ubuntu, install "
+        f"them with\n\n    {install_command(packages)}\n\nand try again. On other systems, install the packages "
+        "that hold the same libraries."
+    )
+
+
+def install(packages: list[str]) -> bool:
+    """Installs Debian packages if this user may without being asked a password. Returns whether apt-get succeeded."""
+    prefix = _privilege()
+    if prefix is None or shutil.which("apt-get") is None:
+        return False
+    print(f"Installing Qt's system libraries: {' '.join(packages)}", flush=True)
+    environment = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive"]
+    for arguments in (["update", "-q"], ["install", "-q", "-y", "--no-install-recommends", *packages]):
+        if subprocess.run([*environment, "apt-get", *arguments], check=False).returncode != 0:
+            return False
+    return True
+
+
+def _privilege() -> list[str] | None:
+    """What stands before a command to run it as administrator; None if this user may not without a password."""
+    if os.geteuid() == 0:
+        return []
+    if shutil.which("sudo") is None:
+        return None
+    allowed = subprocess.run(["sudo", "-n", "true"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return ["sudo", "-n"] if allowed.returncode == 0 else None
+
+
+def ensure(libraries: dict[str, str]) -> int:
+    """Installs what is missing, or says how. Returns an exit status: 0 when everything is there in the end."""
+    packages = missing_packages(libraries)
+    if packages and install(packages):
+        packages = missing_packages(libraries)
+    if packages:
+        print(explanation(packages), file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(ensure(OFFSCREEN_LIBRARIES if sys.argv[1:] == ["offscreen"] else WINDOW_LIBRARIES))
