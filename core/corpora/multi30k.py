@@ -64,7 +64,7 @@ class DownloadProgress:
     total_bytes: int
 
 
-class DownloadStopped(CorpusError):
+class DownloadStoppedError(CorpusError):
     """The download was stopped because `should_stop` said so. Whole files stay in the cache, no part of one does."""
 
 
@@ -88,10 +88,14 @@ def download(
 
     Args:
         cache_folder: where the folder `multi30k` is made; None for the user's cache.
+        base_url: address below which the files lie.
+        files: what to fetch, with sizes and digests.
+        on_progress: is told as each file begins and after each piece.
+        should_stop: whether to give up now.
 
     Raises:
         CorpusError: the network, the server or a digest failed; no part of the file in question is left.
-        DownloadStopped: a `CorpusError`; `should_stop` said so.
+        DownloadStoppedError: a `CorpusError`; `should_stop` said so.
         StorageError: the cache cannot be written.
     """
     folder = (cache_path() if cache_folder is None else Path(cache_folder)) / "multi30k"
@@ -158,7 +162,7 @@ def _pieces(url: str, should_stop: Callable[[], bool]) -> Iterator[bytes]:
 
 def _raise_if_stopped(url: str, should_stop: Callable[[], bool]) -> None:
     if should_stop():
-        raise DownloadStopped(f"The download of {url} was stopped. Start it again to fetch what is missing.")
+        raise DownloadStoppedError(f"The download of {url} was stopped. Start it again to fetch what is missing.")
 
 
 def _explain(error: requests.RequestException) -> str:

@@ -55,9 +55,9 @@ class ParallelFolder:
 
 
 def read_lines(path: Path | str) -> list[str]:
-    """The lines of a UTF-8 text file, plain or gzip, without their line ends.
+    r"""The lines of a UTF-8 text file, plain or gzip, without their line ends.
 
-    Whether a file is gzip is told by its first bytes, not by its name. Lines end at "\\n" or "\\r\\n" only: other
+    Whether a file is gzip is told by its first bytes, not by its name. Lines end at "\n" or "\r\n" only: other
     characters that Unicode calls line separators belong to the sentence, as they do in the tools that made the corpus.
 
     Raises:
@@ -114,8 +114,8 @@ def read_folder(
     training_files = _find_split(folder, names, "train", languages)
     if training_files is None:
         raise CorpusError(
-            f"{folder} holds no training text: looked for train.{source_language} and train.{target_language}, plain "
-            f"or with .gz, and found {_enumerate(names)}. Name the two files so, or choose another folder."
+            f"{folder} holds no training text: expected train.{source_language} and train.{target_language}, plain "
+            f"or with .gz; found {_enumerate(names)}. Name the two files so, or choose another folder."
         )
     train = read_pair(*training_files)
     for split in VALIDATION_NAMES:
@@ -135,8 +135,8 @@ def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePa
     """
     if len(pairs) < 2:
         raise CorpusError(
-            f"The corpus has too few sentence pairs to validate with: {len(pairs)}, where at least two were expected, one "
-            "of them to train on. Add sentence pairs, or a validation split of its own (val.<language>)."
+            f"The corpus has too few sentence pairs to validate with: {len(pairs)}, where at least two were expected, "
+            "one of them to train on. Add sentence pairs, or a validation split of its own (val.<language>)."
         )
     num_held_out = max(1, min(MOST_HELD_OUT, len(pairs) * LARGEST_HELD_OUT_PERCENT // 100))
     held_out = set(random.Random(seed).sample(range(len(pairs)), num_held_out))
@@ -159,7 +159,7 @@ def _read_bytes(path: Path) -> bytes:
     except IsADirectoryError as error:
         raise CorpusError(f"{path} is a folder. A text file was expected. Name one of the files in it.") from error
     except OSError as error:
-        if path.is_dir():  # Windows says "permission denied" for a folder
+        if os.path.isdir(path):  # noqa: PTH112 — Windows refuses a folder so; `Path.is_dir` can itself be refused
             raise CorpusError(f"{path} is a folder. A text file was expected. Name one of the files in it.") from error
         raise CorpusError(
             f"Cannot read {path}: {error.strerror or error}. A readable text file was expected. "
@@ -200,7 +200,7 @@ def _decode(path: Path, data: bytes) -> str:
 
 def _list_folder(folder: Path) -> list[str]:
     try:
-        return sorted(os.listdir(folder))
+        return sorted(entry.name for entry in folder.iterdir())
     except FileNotFoundError as error:
         raise CorpusError(
             f"There is no folder {folder}. A folder with a parallel corpus was expected there. "
@@ -229,7 +229,7 @@ def _find_split(folder: Path, names: Sequence[str], split: str, languages: tuple
     present = source or target
     missing = languages[0] if source is None else languages[1]
     raise CorpusError(
-        f"{folder} holds {present} but no translation of it: looked for {split}.{missing} and {split}.{missing}.gz. "
+        f"{folder} holds {present} but no translation of it: expected {split}.{missing} or {split}.{missing}.gz. "
         "Add the missing file, or take the other away."
     )
 

@@ -1,0 +1,170 @@
+"""A file is written whole or not at all, and the older one survives every failure."""
+
+import errno
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import storage
+from core.errors import AugenmerkError, StorageError
+from core.storage import atomic_path, write_text
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def write_half(target: Path, error: BaseException) -> None:
+    with atomic_path(target) as temporary:
+        temporary.write_text("half of the n")
+        raise error
+
+
+def test_the_file_appears_with_its_content_and_nothing_beside_it(tmp_path: Path) -> None:
+    write_text(tmp_path / "note.txt", "Ein Mann.\nÄpfel\n")
+    assert (tmp_path / "note.txt").read_bytes() == "Ein Mann.\nÄpfel\n".encode().replace(b"\n", os.linesep.encode())
+    assert names_in(tmp_path) == ["note.txt"]
+
+
+def test_missing_folders_are_made(tmp_path: Path) -> None:
+    write_text(tmp_path / "runs" / "first" / "note.txt", "x")
+    assert (tmp_path / "runs" / "first" / "note.txt").read_text() == "x"
+
+
+def test_a_target_given_as_text_is_a_path(tmp_path: Path) -> None:
+    write_text(str(tmp_path / "note.txt"), "x")
+    assert names_in(tmp_path) == ["note.txt"]
+
+
+def test_the_older_file_stands_until_the_block_has_ended(tmp_path: Path) -> None:
+    target = tmp_path / "model"
+    target.write_text("old")
+    with atomic_path(target) as temporary:
+        assert temporary.parent == target.parent, "a rename is atomic only within one folder"
+        temporary.write_text("new")
+        assert target.read_text() == "old"
+    assert target.read_text() == "new"
+    assert names_in(tmp_path) == ["model"]
+
+
+def test_an_error_in_the_block_leaves_the_older_file_and_passes_on(tmp_path: Path) -> None:
+    target = tmp_path / "model"
+    target.write_text("old")
+    with pytest.raises(ZeroDivisionError):
+        write_half(target, ZeroDivisionError())
+    assert target.read_text() == "old"
+    assert names_in(tmp_path) == ["model"]
+
+
+def test_an_error_in_the_block_leaves_nothing_where_nothing_stood(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        write_half(tmp_path / "model", KeyboardInterrupt())
+    assert names_in(tmp_path) == []
+
+
+def test_the_content_reaches_the_disk_before_the_rename(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def watched_fsync(descriptor: int) -> None:
+        order.append("folder" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file")
+        fsync(descriptor)
+
+    def watched_replace(source: Path, target: Path) -> None:
+        order.append("rename")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", watched_fsync)
+    monkeypatch.setattr(os, "replace", watched_replace)
+    write_text(tmp_path / "note.txt", "x")
+    assert order == (["file", "rename", "folder"] if os.name == "posix" else ["file", "rename"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX systems")
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600)])
+def test_the_file_has_the_mode_that_the_user_s_mask_gives(tmp_path: Path, mask: int, mode: int) -> None:
+    before = os.umask(mask)
+    try:
+        write_text(tmp_path / "note.txt", "x")
+        assert os.umask(mask) == mask, "the mask was changed"
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "note.txt").stat().st_mode) == mode
+
+
+def test_a_folder_that_is_a_file_is_refused_with_a_message_to_act_on(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("not a folder")
+    target = tmp_path / "runs" / "note.txt"
+    with pytest.raises(StorageError) as caught:
+        write_text(target, "x")
+    message = str(caught.value)
+    assert f"Cannot write {target}" in message, "what was given"
+    assert "was expected" in message
+    assert "choose another folder" in message, "what to do"
+    assert isinstance(caught.value, AugenmerkError)
+    assert (tmp_path / "runs").read_text() == "not a folder"
+
+
+def test_a_folder_where_the_file_should_stand_is_refused_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "inside").write_text("kept")
+    with pytest.raises(StorageError, match="Cannot write"):
+        write_text(tmp_path / "model", "x")
+    assert names_in(tmp_path) == ["model"]
+    assert (tmp_path / "model" / "inside").read_text() == "kept"
+
+
+def test_a_folder_without_permission_is_refused(tmp_path: Path, permissions_withheld: Any) -> None:
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    (folder / "note.txt").write_text("old")
+    with permissions_withheld(folder, 0o500), pytest.raises(StorageError, match="Permission denied"):
+        write_text(folder / "note.txt", "new")
+    assert (folder / "note.txt").read_text() == "old"
+    assert names_in(folder) == ["note.txt"]
+
+
+def test_a_read_only_disk_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_only(**_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    monkeypatch.setattr(tempfile, "mkstemp", read_only)
+    with pytest.raises(StorageError, match=os.strerror(errno.EROFS)):
+        write_text(tmp_path / "note.txt", "x")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits of the file size are those of POSIX systems")
+def test_a_write_that_the_system_cuts_short_leaves_the_older_file(tmp_path: Path) -> None:
+    import resource
+
+    target = tmp_path / "model"
+    target.write_text("old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, limits[1]))
+    try:
+        with pytest.raises(StorageError, match=os.strerror(errno.EFBIG)), atomic_path(target) as temporary:
+            temporary.write_bytes(bytes(2 << 20))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert target.read_text() == "old"
+    assert names_in(tmp_path) == ["model"]
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_a_full_disk_leaves_the_older_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    def no_space(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    target = tmp_path / "model"
+    target.write_text("old")
+    monkeypatch.setattr(storage.os, step, no_space)
+    with pytest.raises(StorageError, match="No space left on device") as caught:
+        write_text(target, "new")
+    assert "free some space" in str(caught.value)
+    assert target.read_text() == "old"
+    assert names_in(tmp_path) == ["model"]
