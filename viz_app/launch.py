@@ -93,8 +93,8 @@ def prepare_display(*, picture_only: bool) -> str | None:
     if "QT_QPA_PLATFORM" not in os.environ and not has_screen:
         if not picture_only:
             return (
-                "There is no screen here: neither DISPLAY nor WAYLAND_DISPLAY is set. A desktop was expected. Run this in "
-                "a desktop session, or use the commands that need no window: augenmerk --help lists them."
+                "There is no screen here: neither DISPLAY nor WAYLAND_DISPLAY is set. A desktop was expected. Run this "
+                "in a desktop session, or use the commands that need no window: augenmerk --help lists them."
             )
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     on_x11 = os.environ.get("QT_QPA_PLATFORM", "xcb").startswith("xcb") and bool(os.environ.get("DISPLAY"))
