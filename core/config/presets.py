@@ -86,6 +86,7 @@ PRESETS: dict[str, RunConfig] = {
             description="Our own: joint BPE, tied embeddings; the recipe of the bundled model.",
             model=ModelConfig(
                 feed_forward_width=1024,
+                dropout=0.2,
                 norm_position="pre",
                 final_norm=True,
                 positions="sinusoidal",
@@ -96,7 +97,7 @@ PRESETS: dict[str, RunConfig] = {
             ),
             data=DataConfig(source_case="lower", target_case="sentence", keep_spaces=False, num_subwords=8000),
             training=_ANNOTATED_TRAINING.replace(
-                batch_unit="tokens", batch_size=2500, num_epochs=20, noam_factor=0.5, warmup_steps=400, clip_norm=1.0
+                batch_unit="tokens", batch_size=2500, num_epochs=25, noam_factor=0.5, warmup_steps=400, clip_norm=1.0
             ),
         ),
         RunConfig(

@@ -6,6 +6,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from core.model.dropout import dropout
+
 KeysAndValues = tuple[Tensor, Tensor]
 
 
@@ -88,14 +90,15 @@ class MultiHeadAttention(nn.Module):
     def _attend(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None]:
-        dropout = self.dropout if self.training else 0.0
-        maps = None
-        if need_maps:
-            scores = queries @ keys.transpose(-2, -1) / math.sqrt(self.head_width)
+        drops = self.training and self.dropout > 0
+        if need_maps or (drops and queries.device.type == "cpu"):  # the fused kernel has no dropout on the CPU
+            scores = (queries / math.sqrt(self.head_width)) @ keys.transpose(-2, -1)
             if mask is not None:
                 scores = scores.masked_fill(~mask, float("-inf"))
             maps = scores.softmax(dim=-1)
-            mixed = functional.dropout(maps, dropout) @ values
+            mixed = dropout(maps, self.dropout, self.training) @ values
         else:
-            mixed = functional.scaled_dot_product_attention(queries, keys, values, attn_mask=mask, dropout_p=dropout)
-        return self.out_proj(mixed.transpose(1, 2).flatten(2)), maps
+            probability = self.dropout if drops else 0.0
+            mixed = functional.scaled_dot_product_attention(queries, keys, values, mask, probability)
+            maps = None
+        return self.out_proj(mixed.transpose(1, 2).flatten(2)), maps if need_maps else None

@@ -8,6 +8,7 @@ from torch.nn import functional
 
 from core.config import ModelConfig
 from core.model.attention import KeysAndValues, MultiHeadAttention
+from core.model.dropout import Dropout
 
 
 class AnnotatedLayerNorm(nn.Module):
@@ -37,7 +38,7 @@ class FeedForward(nn.Module):
         super().__init__()
         self.expand = nn.Linear(config.width, config.feed_forward_width)
         self.contract = nn.Linear(config.feed_forward_width, config.width)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
 
     def forward(self, states: Tensor) -> Tensor:
         """[..., D] to [..., D]."""
@@ -54,7 +55,7 @@ class Residual(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.norm = make_norm(config)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.is_pre = config.norm_position == "pre"
 
     def before(self, states: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from core.config import ModelConfig
+from core.model.dropout import Dropout
 
 
 def sinusoidal_table(num_positions: int, width: int) -> Tensor:
@@ -32,7 +33,7 @@ class TokenAndPosition(nn.Module):
         super().__init__()
         self.tokens = nn.Embedding(num_tokens, config.width)
         self.scale = math.sqrt(config.width) if config.scale_embeddings else 1.0
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(config.max_positions, config.width))
         else:

@@ -1,6 +1,7 @@
 """The loss that is minimised: cross-entropy, label-smoothed as The Annotated Transformer does it."""
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -30,6 +31,73 @@ def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id:
     of_others = logits.sum() - of_truth - logits[:, padding_id].sum()
     negative_entropy = (1 - smoothing) * math.log(1 - smoothing) + smoothing * math.log(share)
     return normalizer - (1 - smoothing) * of_truth - share * of_others + len(targets) * negative_entropy
+
+
+def output_layer_loss(
+    hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, smoothing: float, padding_id: int
+) -> Tensor:
+    """`smoothed_loss` of the logits hidden · weightᵀ + bias, without ever holding all of them.
+
+    Rows are taken `_CHUNK_ROWS` at a time and their gradients computed on the spot: the logits of a batch are larger
+    than any cache, and writing and reading them several times costs more than the arithmetic.
+
+    Args:
+        hidden: [N, D], rows of real tokens only.
+        weight, bias: of the output layer, [V, D] and [V].
+        targets: [N].
+        smoothing: ε, in [0, 1).
+        padding_id: the id that is never predicted.
+
+    Returns:
+        A scalar, in nats; differentiable once with respect to hidden, weight and bias.
+    """
+    loss: Tensor = _OutputLayerLoss.apply(hidden, weight, bias, targets, smoothing, padding_id)
+    return loss
+
+
+_CHUNK_ROWS = {"cpu": 256}
+_CHUNK_ROWS_ELSEWHERE = 8192
+
+
+class _OutputLayerLoss(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        targets: Tensor,
+        smoothing: float,
+        padding_id: int,
+    ) -> Tensor:
+        """The loss, and its gradients beside it."""
+        share = smoothing / (weight.size(0) - 2)
+        total = hidden.new_zeros((), dtype=torch.float32)
+        hidden_gradient, weight_gradient = torch.empty_like(hidden), torch.zeros_like(weight)
+        bias_gradient = None if bias is None else torch.zeros_like(bias)
+        size = _CHUNK_ROWS.get(hidden.device.type, _CHUNK_ROWS_ELSEWHERE)
+        for first in range(0, len(hidden), size):
+            rows = slice(first, first + size)
+            logits = torch.nn.functional.linear(hidden[rows], weight, bias)
+            total += smoothed_loss(logits, targets[rows], smoothing, padding_id)
+            gradient = logits.softmax(dim=-1)  # d loss / d logits: model's distribution minus the smoothed one
+            if smoothing:
+                gradient -= share
+                gradient[:, padding_id] += share
+            gradient.scatter_add_(1, targets[rows, None], gradient.new_full((len(gradient), 1), share + smoothing - 1))
+            torch.mm(gradient, weight, out=hidden_gradient[rows])
+            weight_gradient.addmm_(gradient.t(), hidden[rows])
+            if bias_gradient is not None:
+                bias_gradient += gradient.sum(dim=0)
+        ctx.save_for_backward(hidden_gradient, weight_gradient, bias_gradient)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        """The gradients found on the way, times the one that comes in."""
+        (outer,) = gradients
+        hidden, weight, bias = ctx.saved_tensors
+        return hidden * outer, weight * outer, None if bias is None else bias * outer, None, None, None
 
 
 def smoothed_distribution(target: int, num_tokens: int, smoothing: float, padding_id: int) -> Tensor:

@@ -15,7 +15,7 @@ from core.corpora.batches import Batch
 from core.corpora.prepared import PreparedCorpus
 from core.errors import CheckpointError, TrainingError
 from core.model.transformer import Transformer
-from core.training.loss import smoothed_loss
+from core.training.loss import output_layer_loss
 from core.training.schedules import learning_rate
 
 
@@ -125,8 +125,9 @@ class TrainingSession:
         hidden = self.model.hidden_states(batch.source, batch.target[:, :-1])
         targets = batch.target[:, 1:]
         real = targets != self.padding_id
-        logits = self.model.output(hidden[real])
-        return smoothed_loss(logits, targets[real], self.run.training.label_smoothing, self.padding_id)
+        layer = self.model.output
+        smoothing = self.run.training.label_smoothing
+        return output_layer_loss(hidden[real], layer.weight, layer.bias, targets[real], smoothing, self.padding_id)
 
     def snapshot(self, history: Sequence[EpochRecord]) -> Checkpoint:
         """A checkpoint for translation: weights without the optimiser."""
