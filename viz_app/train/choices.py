@@ -1,0 +1,145 @@
+"""What the user chose for a run, as typed, and the run it makes. No Qt, no torch."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Literal
+
+import platformdirs
+
+from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from core.errors import ConfigError, CorpusError
+
+DataKind = Literal["multi30k", "folder", "file"]
+DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
+
+
+@dataclass(frozen=True)
+class RunChoices:
+    """The form, as filled in. Numbers are still text, so that a mistake can be shown and mended.
+
+    Attributes:
+        preset: name of the configuration to start from.
+        data_kind: where sentence pairs come from; without meaning for the copy presets, which draw their own.
+        data_path: the folder or prepared file; empty if none was chosen yet.
+        device: "auto", "cpu", "cuda:0" …
+        num_epochs, seed: whole numbers as typed.
+        parent_folder: where each run gets a folder of its own.
+    """
+
+    preset: str
+    data_kind: DataKind
+    data_path: str
+    device: str
+    num_epochs: str
+    seed: str
+    parent_folder: Path
+
+    @classmethod
+    def default(cls) -> "RunChoices":
+        """What a first-time visitor finds."""
+        training = preset(DEFAULT_PRESET).training
+        return cls(
+            preset=DEFAULT_PRESET,
+            data_kind="multi30k",
+            data_path="",
+            device="auto",
+            num_epochs=str(training.num_epochs),
+            seed=str(training.seed),
+            parent_folder=default_parent_folder(),
+        )
+
+    @property
+    def is_copy_task(self) -> bool:
+        """Whether the preset makes its own data."""
+        return self.preset in PRESETS and preset(self.preset).is_copy_task
+
+    def run_config(self) -> RunConfig:
+        """The preset with the epochs and the seed that were typed. Raises `ConfigError` if one of them will not do."""
+        run = preset(self.preset)
+        training = run.training.replace(
+            num_epochs=_whole_number("epochs", self.num_epochs), seed=_whole_number("seed", self.seed)
+        )
+        return replace(run, training=training)
+
+    def source(self) -> str | Path:
+        """What `load_corpus` is to read. Raises `CorpusError` if no folder or file was chosen."""
+        if self.is_copy_task:
+            return "copy"
+        if self.data_kind == "multi30k":
+            return "multi30k"
+        noun = "folder of parallel files" if self.data_kind == "folder" else "prepared file"
+        if not self.data_path.strip():
+            raise CorpusError(f"No {noun} was chosen. Choose one beside “data”, or take Multi30k.")
+        return Path(self.data_path).expanduser()
+
+
+def default_parent_folder() -> Path:
+    """Where runs are kept unless the user says otherwise: the user's data directory."""
+    return platformdirs.user_data_path("augenmerk", appauthor=False) / "runs"
+
+
+def fresh_folder(parent: Path, name: str, now: Callable[[], datetime] = datetime.now) -> Path:
+    """A path under `parent` that does not exist: name and time, and a count if two runs begin in one minute."""
+    stem = f"{name}-{now():%Y-%m-%d-%H%M}"
+    folder = parent / stem
+    count = 2
+    while _exists(folder):
+        folder = parent / f"{stem}-{count}"
+        count += 1
+    return folder
+
+
+def _exists(path: Path) -> bool:
+    """Whether something stands there; no if nobody may look (then starting will say so)."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def with_tilde(path: Path) -> str:
+    """A path as people write it: the home folder as ~."""
+    try:
+        return str(Path("~") / path.relative_to(Path.home()))
+    except ValueError:
+        return str(path)
+
+
+def key_settings(run: RunConfig) -> list[tuple[str, str]]:
+    """The settings in which the presets differ most, as (name, value) for people."""
+    model, data, training = run.model, run.data, run.training
+    batch = f"{training.batch_size:,} {training.batch_unit}"
+    if training.num_accumulated > 1:
+        batch += f" × {training.num_accumulated}"
+    if training.schedule == "noam":
+        rate = f"Noam · warm-up {training.warmup_steps:,}"
+        if training.noam_factor != 1:
+            rate += f" · × {training.noam_factor:g}"
+    else:
+        rate = f"constant · {training.learning_rate:g}"
+    if run.is_copy_task:
+        vocabulary = f"{data.copy_symbols + 1} symbols, length {data.copy_length}"
+    elif data.num_subwords:
+        vocabulary = f"{data.num_subwords:,} joint subwords"
+    else:
+        vocabulary = f"words seen {data.min_frequency}× or more"
+    return [
+        ("layers", f"{model.num_encoder_layers} + {model.num_decoder_layers} · {model.num_heads} heads"),
+        ("width", f"{model.width} · feed-forward {model.feed_forward_width:,}"),
+        ("norm", f"{model.norm_position}-norm · {model.positions} positions"),
+        ("vocabulary", vocabulary),
+        ("batch", batch),
+        ("rate", rate),
+        ("smoothing", f"{training.label_smoothing:g} · dropout {model.dropout:g}"),
+    ]
+
+
+def _whole_number(name: str, text: str) -> int:
+    try:
+        return int(text.strip().replace(",", "").replace(" ", ""))
+    except ValueError:
+        raise ConfigError(
+            f"{name} is “{text}”; a whole number was expected, like 10. Correct it and start again."
+        ) from None

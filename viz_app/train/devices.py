@@ -1,0 +1,91 @@
+"""Which devices this machine has, found out in a thread: importing torch takes seconds."""
+
+import queue
+import threading
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+POLL_INTERVAL_MS = 100
+
+
+@dataclass(frozen=True)
+class DeviceOption:
+    """A device to train on.
+
+    Attributes:
+        name: what the engine calls it: "auto", "cpu", "cuda:0", "mps".
+        label: what people read: "cuda:0 · NVIDIA H200".
+    """
+
+    name: str
+    label: str
+
+
+DEVICES_WITHOUT_ASKING = (DeviceOption("auto", "auto"), DeviceOption("cpu", "cpu"))
+
+
+def find_devices() -> tuple[DeviceOption, ...]:
+    """All devices of this machine, "auto" first with what it stands for. Imports torch."""
+    import torch
+
+    from core.device import choose_device
+
+    found = [DeviceOption("auto", f"auto · {choose_device('auto').name}"), DeviceOption("cpu", "cpu")]
+    if torch.cuda.is_available():
+        found += [
+            DeviceOption(f"cuda:{index}", f"cuda:{index} · {torch.cuda.get_device_name(index)}")
+            for index in range(torch.cuda.device_count())
+        ]
+    if torch.backends.mps.is_available():
+        found.append(DeviceOption("mps", "mps · Apple GPU"))
+    return tuple(found)
+
+
+class DeviceFinder(QObject):
+    """Asks once, in a thread; also imports what the charts need, so that they open without a pause.
+
+    Signals:
+        found(tuple): the `DeviceOption`s.
+    """
+
+    found = Signal(tuple)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._thread: threading.Thread | None = None
+        self._answers: queue.SimpleQueue[tuple[DeviceOption, ...]] = queue.SimpleQueue()
+        self._timer = QTimer(self)
+        self._timer.setInterval(POLL_INTERVAL_MS)
+        self._timer.timeout.connect(self._poll)
+
+    def start(self) -> None:
+        """Begins to ask; does nothing if it was asked before."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=_ask, args=(self._answers,), name="augenmerk-devices")
+            self._thread.start()
+            self._timer.start()
+
+    def join(self, timeout_s: float | None = None) -> None:
+        """Waits for the thread, if there is one."""
+        self._timer.stop()
+        if self._thread is not None:
+            self._thread.join(timeout_s)
+
+    def _poll(self) -> None:
+        try:
+            options = self._answers.get_nowait()
+        except queue.Empty:
+            return
+        self.join()
+        self.found.emit(options)
+
+
+def _ask(answers: "queue.SimpleQueue[tuple[DeviceOption, ...]]") -> None:
+    import matplotlib.backends.backend_agg
+    import matplotlib.figure  # noqa: F401
+
+    try:
+        answers.put(find_devices())
+    except Exception:  # a broken driver must not take the list of devices away
+        answers.put(DEVICES_WITHOUT_ASKING)

@@ -1,0 +1,84 @@
+"""What stands where the charts will be before the first run: what will happen, step by step."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.train.choices import RunChoices
+
+WIDTH_PX = 600  # lines of some eighty letters
+
+
+class Intro(QFrame):
+    """A panel that says in numbered steps what Start does with the choices made."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._steps = QGridLayout()
+        self._steps.setHorizontalSpacing(14)
+        self._steps.setVerticalSpacing(2)
+        self._steps.setColumnStretch(1, 1)
+        title = QLabel("Train a Transformer, and watch it learn")
+        set_role(title, "title")
+        column = QVBoxLayout()
+        column.setSpacing(22)
+        column.addWidget(title)
+        column.addLayout(self._steps)
+        words = QWidget()
+        words.setFixedWidth(WIDTH_PX)
+        words.setLayout(column)
+        outer = QGridLayout(self)
+        outer.setContentsMargins(PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN)
+        outer.setRowStretch(0, 2)
+        outer.addWidget(words, 1, 1)
+        outer.setRowStretch(2, 3)
+        outer.setColumnStretch(0, 1)
+        outer.setColumnStretch(2, 1)
+
+    def show_choices(self, choices: RunChoices) -> None:
+        """Tells the steps for these choices."""
+        for number, (name, text) in enumerate(steps_of(choices)):
+            self._label(2 * number, 0, "step").setText(str(number + 1))
+            self._label(2 * number, 1, "heading").setText(name)
+            self._label(2 * number + 1, 1, "muted").setText(text)
+
+    def _label(self, row: int, column: int, role: str) -> QLabel:
+        """The label in this cell, made the first time."""
+        item = self._steps.itemAtPosition(row, column)
+        label = item.widget() if item else None
+        if not isinstance(label, QLabel):
+            label = QLabel()
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(role == "muted")
+            if role == "muted":
+                label.setContentsMargins(0, 0, 0, 12)
+            set_role(label, role)
+            self._steps.addWidget(label, row, column)
+        return label
+
+
+def steps_of(choices: RunChoices) -> list[tuple[str, str]]:
+    """What Start does, as (name, sentence)."""
+    if choices.is_copy_task:
+        read = "Draw the data", "Random sequences of symbols, to be repeated as they are. Nothing is downloaded."
+        number = "Number the symbols", "Each symbol is its own word."
+    else:
+        if choices.data_kind == "multi30k":
+            text = "29,000 captions of pictures in German and English, fetched once and checked against their digests."
+            read = "Read Multi30k", text
+        else:
+            read = "Read your sentence pairs", "Source and target, line by line. Uneven files are refused."
+        number = "Tokenize once", "Text becomes numbers. The vocabularies are built from the training split alone."
+    epochs = "One epoch" if choices.num_epochs.strip() == "1" else f"{choices.num_epochs.strip()} epochs"
+    look = (
+        "The validation loss is measured; the best and the last model are kept on the disk. "
+        "Try the best on the Translate page while training goes on."
+    )
+    return [
+        read,
+        number,
+        ("Learn", f"{epochs}, in the background. Loss and learning rate are drawn here as they change."),
+        ("Look after each epoch", look),
+        ("Stop when you like", "What was learned is kept, and Resume goes on from there."),
+    ]

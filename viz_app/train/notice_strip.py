@@ -1,0 +1,69 @@
+"""The strip above the charts: what just happened, and what can be done about it."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.train.words import Notice
+
+
+class NoticeStrip(QFrame):
+    """Shows a `Notice`; hidden if there is none.
+
+    Signals:
+        tryModel(): the best model is to be opened on the Translate page.
+        openFolder(): the run's folder is to be shown.
+        showDetails(): the traceback of an error that nobody foresaw is wanted.
+    """
+
+    tryModel = Signal()
+    openFolder = Signal()
+    showDetails = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._heading = QLabel()
+        set_role(self._heading, "heading")
+        self._text = QLabel()
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setWordWrap(True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.details_button = QPushButton("Details")
+        self.folder_button = QPushButton("Open folder")
+        self.try_button = QPushButton("Try this model")
+        self.try_button.setToolTip("Opens the best model so far on the Translate page; training goes on.")
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(self._heading)
+        words.addWidget(self._text)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN, 10)
+        row.addLayout(words, 1)
+        for button, signal in (
+            (self.details_button, self.showDetails),
+            (self.folder_button, self.openFolder),
+            (self.try_button, self.tryModel),
+        ):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+            button.clicked.connect(signal)
+
+    def show_notice(self, notice: Notice | None, *, has_details: bool = False) -> None:
+        """Shows `notice`, or nothing."""
+        self.setVisible(notice is not None)
+        if notice is None:
+            return
+        self._heading.setText(notice.heading)
+        self._text.setText(notice.text)
+        self._text.setVisible(bool(notice.text))
+        role = "warm" if notice.tone == "warm" else "muted"
+        if self._text.property("role") != role:
+            set_role(self._text, role)
+        self.try_button.setVisible(notice.offers_model)
+        self.folder_button.setVisible(notice.offers_folder)
+        self.details_button.setVisible(has_details)
+
+    def text(self) -> str:
+        """Heading and text as shown."""
+        return f"{self._heading.text()}\n{self._text.text()}"

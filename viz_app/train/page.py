@@ -1,0 +1,238 @@
+"""The Train page: choose a run, start it in a thread, watch it, stop it, resume it, try what it learned."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSettings, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+
+from core.errors import AugenmerkError
+from core.training.events import CheckpointSaved, TrainingEvent, TrainingFinished
+from viz_app.theme import GAP, Theme
+from viz_app.train import memory
+from viz_app.train.choices import fresh_folder
+from viz_app.train.devices import DeviceFinder
+from viz_app.train.intro import Intro
+from viz_app.train.notice_strip import NoticeStrip
+from viz_app.train.run_form import RunForm
+from viz_app.train.run_panel import RunPanel
+from viz_app.train.state import TrainState
+from viz_app.train.style import stylesheet
+from viz_app.train.words import notice, status_line
+from viz_app.worker import Failure, TrainingBody, TrainingRequest, TrainingRun
+
+if TYPE_CHECKING:
+    from viz_app.train.chart_panels import ChartPanels
+
+
+class TrainPage(QWidget):
+    """Widgets around a `TrainState`.
+
+    Attributes:
+        state: all that is shown.
+        form, panel, strip: the parts of the page.
+
+    Signals:
+        modelReady(Path): the best checkpoint so far is to be opened on the Translate page.
+        statusChanged(str): what the window's head says about training; empty for nothing.
+    """
+
+    modelReady = Signal(Path)
+    statusChanged = Signal(str)
+
+    def __init__(
+        self, theme: Theme, settings: QSettings, parent: QWidget | None = None, *, body: TrainingBody | None = None
+    ) -> None:
+        """`body` replaces reading and training, for tests."""
+        super().__init__(parent)
+        self._theme = theme
+        self._settings = settings
+        self._body = body
+        self._run: TrainingRun | None = None
+        self._request: TrainingRequest | None = None
+        self._failure: Failure | None = None
+        self._status_line = ""
+        self.state = TrainState()
+        self.form = RunForm(memory.load_choices(settings))
+        self.panel = RunPanel(theme, self.form)
+        self.strip = NoticeStrip()
+        self._charts: ChartPanels | None = None
+        self._intro = Intro()
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self._intro)
+        self._devices = DeviceFinder(self)
+        self._lay_out()
+        self._connect()
+        self._offer_earlier_run()
+        self._intro.show_choices(self.form.choices())
+        self.apply_theme(theme)
+        self._refresh()
+
+    def is_running(self) -> bool:
+        """Whether a training is at work."""
+        return self._run is not None
+
+    def request_stop(self) -> None:
+        """Stops the training within one batch, keeping what was learned. Says so at once; returns at once."""
+        if self._run is not None:
+            self._run.stop()
+            self.state.request_stop()
+            self._refresh()
+
+    def shutdown(self) -> None:
+        """Stops what runs and returns when no thread of this page is left. For closing the window."""
+        self.request_stop()
+        if self._run is not None:
+            self._run.wait()
+        self._devices.join()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes the colours of `theme`."""
+        self._theme = theme
+        self.setStyleSheet(stylesheet(theme))
+        self.panel.apply_theme(theme)
+        if self._charts is not None:
+            self._charts.apply_theme(theme)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Asks for the devices when the page is seen for the first time: this imports torch, in a thread."""
+        super().showEvent(event)
+        self._devices.start()
+
+    def start(self) -> None:
+        """Starts the run that the form describes; says what is wrong if it cannot be started."""
+        choices = self.form.choices()
+        try:
+            run, source = choices.run_config(), choices.source()
+        except AugenmerkError as error:
+            self.panel.show_message(str(error))
+            return
+        folder = fresh_folder(choices.parent_folder, choices.preset)
+        self._begin(TrainingRequest(run, source, folder, choices.device))
+
+    def resume(self) -> None:
+        """Goes on with the run on the page from its last checkpoint, on the device that the form says."""
+        if self._request is not None and self.state.can_resume:
+            self._begin(replace(self._request, device=self.form.choices().device, resume=True))
+
+    def _begin(self, request: TrainingRequest) -> None:
+        if self._run is not None:
+            return
+        self._request = request
+        self._failure = None
+        self.panel.show_message("")
+        self.state.begin(request.folder, resume=request.resume)
+        self._run = TrainingRun(request, self, body=self._body)
+        self._run.events.connect(self._on_events)
+        self._run.finished.connect(self._on_finished)
+        self._run.start()
+        self._refresh()
+
+    def _on_events(self, events: list[TrainingEvent]) -> None:
+        for event in events:
+            self.state.apply(event)
+            if isinstance(event, CheckpointSaved) and event.kind == "last":
+                self._remember_run()
+        self._refresh()
+
+    def _on_finished(self, result: TrainingFinished | Failure | None) -> None:
+        if isinstance(result, Failure):
+            self._failure = result
+            self.state.fail(result.message)
+        elif result is None:
+            self.state.stop_before_training()
+        elif self.state.finish is None:
+            self.state.apply(result)
+        if self._run is not None:
+            self._run.deleteLater()
+            self._run = None
+        if self.state.finish is not None and not self.state.can_resume:
+            memory.forget_unfinished(self._settings)
+        self.form.refresh_folder()
+        self._refresh()
+
+    def _remember_run(self) -> None:
+        """A later start of the app can go on with this run, even if this one ends badly."""
+        request, last = self._request, self.state.last_checkpoint
+        if request is not None and last is not None:
+            best = self.state.best_checkpoint
+            unfinished = memory.UnfinishedRun(request.run, request.source, request.folder, request.device, last, best)
+            memory.save_unfinished(self._settings, unfinished)
+
+    def _offer_earlier_run(self) -> None:
+        earlier = memory.load_unfinished(self._settings)
+        if earlier is None:
+            return
+        self._request = TrainingRequest(earlier.run, earlier.source, earlier.folder, earlier.device)
+        history = memory.load_history(earlier.folder)
+        self.state.offer_resume(earlier.folder, earlier.last_checkpoint, earlier.best_checkpoint, history)
+
+    def _show_charts(self) -> "ChartPanels":
+        """Puts the charts in the place of the introduction; the first time imports matplotlib."""
+        if self._charts is None:
+            from viz_app.train.chart_panels import ChartPanels
+
+            self._charts = ChartPanels(self._theme)
+            self._stack.addWidget(self._charts)
+        self._stack.setCurrentWidget(self._charts)
+        return self._charts
+
+    def _refresh(self) -> None:
+        """Draws the state."""
+        state = self.state
+        self.panel.show_state(state)
+        self.strip.show_notice(notice(state), has_details=bool(self._failure and self._failure.details))
+        if state.has_curves:
+            self._show_charts().show_state(state)
+        else:
+            self._stack.setCurrentWidget(self._intro)
+        preset = self._request.run.preset if self._request else ""
+        line = status_line(state, preset)
+        if line != self._status_line:
+            self._status_line = line
+            self.statusChanged.emit(line)
+
+    def _on_form_changed(self) -> None:
+        choices = self.form.choices()
+        memory.save_choices(self._settings, choices)
+        self.panel.show_message("")
+        self._intro.show_choices(choices)
+
+    def _on_try_model(self) -> None:
+        if self.state.best_checkpoint is not None:
+            self.modelReady.emit(self.state.best_checkpoint)
+
+    def _on_open_folder(self) -> None:
+        if self.state.folder is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.state.folder)))
+
+    def _on_details(self) -> None:
+        if self._failure is None:
+            return
+        box = QMessageBox(QMessageBox.Icon.Warning, "Training ended", self._failure.message, parent=self)
+        box.setDetailedText(self._failure.details)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    def _connect(self) -> None:
+        self.form.changed.connect(self._on_form_changed)
+        self.panel.start_button.clicked.connect(self.start)
+        self.panel.resume_button.clicked.connect(self.resume)
+        self.panel.stop_button.clicked.connect(self.request_stop)
+        self.strip.tryModel.connect(self._on_try_model)
+        self.strip.openFolder.connect(self._on_open_folder)
+        self.strip.showDetails.connect(self._on_details)
+        self._devices.found.connect(self.form.set_devices)
+
+    def _lay_out(self) -> None:
+        right = QVBoxLayout()
+        right.setSpacing(GAP)
+        right.addWidget(self.strip)
+        right.addWidget(self._stack, 1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP)
+        row.addWidget(self.panel)
+        row.addLayout(right, 1)

@@ -1,0 +1,184 @@
+"""The form of the Train page: preset, data, device, epochs, seed, and where the run is kept."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QGridLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+
+from core.config import PRESETS, preset
+from viz_app.theme import set_role
+from viz_app.train.choices import DATA_KINDS, DataKind, RunChoices, fresh_folder, key_settings, with_tilde
+from viz_app.train.devices import DEVICES_WITHOUT_ASKING, DeviceOption
+from viz_app.train.small_widgets import ChoiceButton, ElidedLabel
+
+_DATA_LABELS: dict[DataKind, str] = {
+    "multi30k": "Multi30k",
+    "folder": "a folder of parallel files…",
+    "file": "a prepared file…",
+}
+_COPY_LABEL = "copy task, drawn anew"
+_DATA_HINTS: dict[DataKind, str] = {
+    "multi30k": "29,000 captions, fetched once into the cache",
+    "folder": "",
+    "file": "",
+}
+
+
+class RunForm(QWidget):
+    """Shows and edits `RunChoices`.
+
+    Signals:
+        changed(): a choice changed.
+    """
+
+    changed = Signal()
+
+    def __init__(self, choices: RunChoices, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._choices = choices
+        self.preset_button = ChoiceButton("preset", self)
+        self.preset_button.set_options([(name, name) for name in PRESETS])
+        self.data_button = ChoiceButton("data", self)
+        self.device_button = ChoiceButton("device", self)
+        self.epochs_edit = _number_edit("epochs")
+        self.seed_edit = _number_edit("seed")
+        self.folder_button = QToolButton(self)
+        self.folder_button.setText("change…")
+        self.folder_button.setAccessibleName("choose where runs are kept")
+        set_role(self.folder_button, "value")
+        self._description = QLabel()
+        self._description.setWordWrap(True)
+        set_role(self._description, "small")
+        self._settings = QGridLayout()
+        self._data_path = ElidedLabel(parent=self)
+        self._folder_path = ElidedLabel(parent=self)
+        self._lay_out()
+        self.set_devices(DEVICES_WITHOUT_ASKING)
+        self._show_choices()
+        self.preset_button.chosen.connect(self._on_preset)
+        self.data_button.chosen.connect(self._on_data)
+        self.device_button.chosen.connect(lambda device: self._change(device=device))
+        self.epochs_edit.textEdited.connect(lambda text: self._change(num_epochs=text))
+        self.seed_edit.textEdited.connect(lambda text: self._change(seed=text))
+        self.folder_button.clicked.connect(self._on_folder)
+
+    def choices(self) -> RunChoices:
+        """The form as it is filled in."""
+        return self._choices
+
+    def set_choices(self, choices: RunChoices) -> None:
+        """Fills the form in."""
+        self._choices = choices
+        self._show_choices()
+        self.changed.emit()
+
+    def set_devices(self, options: Sequence[DeviceOption]) -> None:
+        """Offers these devices. One that was chosen and is not among them stays: starting will say what is here."""
+        self.device_button.set_options([(option.name, option.label) for option in options])
+        self.device_button.set_key(self._choices.device)
+
+    def refresh_folder(self) -> None:
+        """Shows the folder that a run started now would get."""
+        folder = fresh_folder(self._choices.parent_folder, self._choices.preset)
+        self._folder_path.set_full_text(with_tilde(folder))
+
+    def _lay_out(self) -> None:
+        grid = QGridLayout()
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(4)
+        grid.setColumnStretch(1, 1)
+        self._settings.setVerticalSpacing(2)
+        self._settings.setColumnStretch(1, 1)
+        _add_row(grid, 0, "preset", self.preset_button)
+        grid.addWidget(self._description, 1, 0, 1, 2)
+        grid.addLayout(self._settings, 2, 0, 1, 2)
+        grid.setRowMinimumHeight(3, 6)
+        _add_row(grid, 4, "data", self.data_button)
+        grid.addWidget(self._data_path, 5, 0, 1, 2)
+        _add_row(grid, 6, "device", self.device_button)
+        _add_row(grid, 7, "epochs", self.epochs_edit)
+        _add_row(grid, 8, "seed", self.seed_edit)
+        _add_row(grid, 9, "kept in", self.folder_button)
+        grid.addWidget(self._folder_path, 10, 0, 1, 2)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addLayout(grid)
+
+    def _show_choices(self) -> None:
+        choices = self._choices
+        self.preset_button.set_key(choices.preset)
+        self._description.setText(preset(choices.preset).description)
+        self._show_settings()
+        self.data_button.set_options(
+            [("copy", _COPY_LABEL)] if choices.is_copy_task else [(kind, _DATA_LABELS[kind]) for kind in DATA_KINDS]
+        )
+        self.data_button.set_key("copy" if choices.is_copy_task else choices.data_kind)
+        if choices.is_copy_task:
+            hint = "sequences of symbols; nothing to download"
+        else:
+            hint = _DATA_HINTS[choices.data_kind] or with_tilde(Path(choices.data_path))
+        self._data_path.set_full_text(hint)
+        self.device_button.set_key(choices.device)
+        for edit, text in ((self.epochs_edit, choices.num_epochs), (self.seed_edit, choices.seed)):
+            if edit.text() != text:
+                edit.setText(text)
+        self.refresh_folder()
+
+    def _show_settings(self) -> None:
+        rows = key_settings(preset(self._choices.preset))
+        for row, (name, value) in enumerate(rows):
+            for column, text in enumerate((name, value)):
+                item = self._settings.itemAtPosition(row, column)
+                label = item.widget() if item else None
+                if not isinstance(label, QLabel):
+                    label = QLabel()
+                    set_role(label, "small")
+                    alignment = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+                    self._settings.addWidget(label, row, column, alignment)
+                label.setText(text)
+
+    def _change(self, **changes: object) -> None:
+        self._choices = replace(self._choices, **changes)  # type: ignore[arg-type]
+        self._show_choices()
+        self.changed.emit()
+
+    def _on_preset(self, name: str) -> None:
+        self._change(preset=name, num_epochs=str(preset(name).training.num_epochs))
+
+    def _on_data(self, key: str) -> None:
+        if key == "folder":
+            path = QFileDialog.getExistingDirectory(self, "A folder with train.de, train.en, val.de, val.en")
+        elif key == "file":
+            path, _ = QFileDialog.getOpenFileName(self, "A file made by “augenmerk data prepare”")
+        else:
+            path = self._choices.data_path
+        if key in ("folder", "file") and not path:  # the dialog was cancelled: as before
+            self._show_choices()
+        elif key in _DATA_LABELS:
+            self._change(data_kind=key, data_path=path)
+
+    def _on_folder(self) -> None:
+        start = self._choices.parent_folder
+        path = QFileDialog.getExistingDirectory(
+            self, "Where runs are kept", str(start if start.is_dir() else Path.home())
+        )
+        if path:
+            self._change(parent_folder=Path(path))
+
+
+def _add_row(grid: QGridLayout, row: int, name: str, control: QWidget) -> None:
+    label = QLabel(name)
+    set_role(label, "muted")
+    label.setBuddy(control)
+    grid.addWidget(label, row, 0)
+    grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignRight)
+
+
+def _number_edit(name: str) -> QLineEdit:
+    edit = QLineEdit()
+    edit.setAccessibleName(name)
+    edit.setAlignment(Qt.AlignmentFlag.AlignRight)
+    edit.setFixedWidth(96)
+    return edit

@@ -1,0 +1,133 @@
+"""The left column of the Train page: the form, the buttons, and the figures of the run."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from viz_app.theme import PANEL_MARGIN, Theme, set_role
+from viz_app.train.run_form import RunForm
+from viz_app.train.small_widgets import ProgressLine
+from viz_app.train.state import Status, TrainState
+from viz_app.train.words import activity, number_rows
+
+WIDTH_PX = 316
+
+
+class RunPanel(QFrame):
+    """Draws the state of the run beside the form.
+
+    Attributes:
+        form: the choices.
+        start_button, resume_button, stop_button: what can be done; only what makes sense is shown.
+    """
+
+    def __init__(self, theme: Theme, form: RunForm, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self.setFixedWidth(WIDTH_PX)
+        self.form = form
+        self.start_button = QPushButton("Start training")
+        self.resume_button = QPushButton("Resume")
+        self.stop_button = QPushButton("Stop")
+        self.stop_button.setToolTip("Ends after the batch in hand and keeps what was learned.")
+        set_role(self.stop_button, "primary")
+        set_role(self.resume_button, "primary")
+        self.message = QLabel()
+        self.message.setWordWrap(True)
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        set_role(self.message, "warm")
+        self.message.hide()
+        self._activity = QLabel()
+        self._activity.setWordWrap(True)
+        set_role(self._activity, "muted")
+        self._progress = ProgressLine(theme)
+        self._numbers = _NumberTable()
+        self._lay_out()
+
+    def show_message(self, text: str) -> None:
+        """Says below the buttons what keeps the run from starting; empty hides it."""
+        self.message.setText(text)
+        self.message.setVisible(bool(text))
+
+    def show_state(self, state: TrainState) -> None:
+        """Draws buttons, progress and figures."""
+        status = state.status
+        self.form.setEnabled(not status.is_running)
+        self.start_button.setVisible(not status.is_running)
+        self.start_button.setText("Start a new run" if state.can_resume else "Start training")
+        role = "" if state.can_resume else "primary"
+        if self.start_button.property("role") != role:
+            set_role(self.start_button, role)
+        self.resume_button.setVisible(state.can_resume)
+        self.stop_button.setVisible(status.is_running)
+        self.stop_button.setEnabled(status is not Status.STOPPING)
+        self.stop_button.setText("Stopping…" if status is Status.STOPPING else "Stop")
+        has_run = state.started is not None or status.is_running
+        self._progress.setVisible(has_run)
+        is_waiting = status.is_running and (state.started is None or status is Status.PREPARING)
+        self._progress.set_fraction(None if is_waiting else state.fraction_done or 0.0)
+        self._activity.setText(activity(state))
+        self._activity.setVisible(status.is_running)
+        self._numbers.setVisible(has_run)
+        self._numbers.show_rows(number_rows(state))
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes the colours of `theme`."""
+        self._progress.apply_theme(theme)
+
+    def _lay_out(self) -> None:
+        title = QLabel("Run")
+        set_role(title, "heading")
+        column = QVBoxLayout()
+        column.setContentsMargins(PANEL_MARGIN, PANEL_MARGIN - 4, PANEL_MARGIN, PANEL_MARGIN)
+        column.setSpacing(8)
+        column.addWidget(title)
+        column.addWidget(self.form)
+        column.addSpacing(2)
+        for button in (self.resume_button, self.start_button, self.stop_button):
+            column.addWidget(button)
+        column.addWidget(self.message)
+        column.addSpacing(4)
+        column.addWidget(self._progress)
+        column.addWidget(self._activity)
+        column.addWidget(self._numbers)
+        column.addStretch(1)
+        content = QWidget()
+        content.setLayout(column)
+        content.setObjectName("runPanelContent")
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidget(content)
+        scroll.viewport().setAutoFillBackground(False)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(1, 1, 1, 1)
+        outer.addWidget(scroll)
+
+
+class _NumberTable(QWidget):
+    """Names at the left, figures at the right."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(1, 1)
+        self._values: dict[str, QLabel] = {}
+
+    def show_rows(self, rows: list[tuple[str, str]]) -> None:
+        """Shows (name, value) pairs; the same names each time."""
+        for row, (name, value) in enumerate(rows):
+            if name not in self._values:
+                self._add_row(row, name)
+            self._values[name].setText(value)
+
+    def _add_row(self, row: int, name: str) -> None:
+        label, value = QLabel(name), QLabel()
+        set_role(label, "muted")
+        set_role(value, "number")
+        value.setAccessibleName(name)
+        self._grid.addWidget(label, row, 0)
+        self._grid.addWidget(value, row, 1, Qt.AlignmentFlag.AlignRight)
+        self._values[name] = value
