@@ -219,6 +219,9 @@ class TestFolder:
     ) -> None:
         folder = self.corpus(tmp_path / "flickr", "train.de", "train.en", "val.de", "val.en")
         monkeypatch.chdir(folder)
+        assert read_folder(".", "en", "de").name == "flickr"
+        (folder / "val.de").unlink()
+        (folder / "val.en").unlink()
         assert read_folder(".", "de", "en").name == "flickr"
         assert read_folder(f"{folder}/", "de", "en").name == "flickr"
 
