@@ -127,11 +127,14 @@ class Transformer(nn.Module):
         """The encoder's output, [B, S, D], for the ids [B, S]."""
         return self._run_encoder(source, source_mask, need_maps=False)[0]
 
+    def decode(self, target: Tensor, memory: Tensor, source_mask: Tensor | None) -> Tensor:
+        """The decoder's output before the output layer, [B, T, D], for ids [B, T] and an encoded source [B, S, D]."""
+        return self._run_decoder(target, memory, source_mask, need_maps=False)[0]
+
     def hidden_states(self, source: Tensor, target: Tensor) -> Tensor:
         """The decoder's output before the output layer, [B, T, D], for the ids [B, S] and [B, T]."""
         source_mask = self.source_mask(source)
-        memory = self.encode(source, source_mask)
-        return self._run_decoder(target, memory, source_mask, need_maps=False)[0]
+        return self.decode(target, self.encode(source, source_mask), source_mask)
 
     def forward(self, source: Tensor, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
         """Teacher forcing: logits for the token after each of the ids [B, T], given the ids [B, S]."""

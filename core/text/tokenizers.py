@@ -41,16 +41,12 @@ class SpacyTokenizer:
             ) from error
 
     def __call__(self, line: str) -> list[Token]:
-        """The words of one line; white space is a word only inside the line, and only with `keep_spaces`."""
-        document = self._tokenizer(line.rstrip())
-        return [
-            Token(token.text, token.idx, token.idx + len(token.text))
-            for token in document
-            if not token.is_space or (self.keep_spaces and token.idx >= len(line) - len(line.lstrip()))
-        ]
+        """The words of a line that someone typed; white space is no word."""
+        document = self._tokenizer(line)
+        return [Token(token.text, token.idx, token.idx + len(token.text)) for token in document if not token.is_space]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """The words of many lines, without their places: quick."""
+        """The words of a corpus's lines, without their places; with `keep_spaces`, doubled spaces are words too."""
         for document in self._tokenizer.pipe((line.strip() for line in lines), batch_size=1000):
             yield [token.text for token in document if self.keep_spaces or not token.is_space]
 

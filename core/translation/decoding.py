@@ -1,0 +1,94 @@
+"""Choosing target tokens one by one. Shape legend: `core.model`."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from core.model.transformer import Transformer
+from core.text.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class DecodingRules:
+    """What a decoder has to know of its task.
+
+    Attributes:
+        start_id: read first.
+        end_id: ends a row; None if rows end by length alone.
+        forbidden_ids: never chosen.
+    """
+
+    start_id: int
+    end_id: int | None
+    forbidden_ids: tuple[int, ...] = ()
+
+    @classmethod
+    def of_vocabulary(cls, vocabulary: Vocabulary, *, forbid_unknown: bool) -> "DecodingRules":
+        """Padding and the start mark are never chosen, nor is the unknown token if `forbid_unknown`."""
+        kept = {vocabulary.end_id} | (set() if forbid_unknown else {vocabulary.unknown_id})
+        forbidden = (mark for mark in vocabulary.special_ids if mark not in kept)
+        return cls(vocabulary.start_id, vocabulary.end_id, tuple(sorted(forbidden)))
+
+
+@torch.inference_mode()
+def greedy(model: Transformer, source: Tensor, max_steps: Sequence[int], rules: DecodingRules) -> list[list[int]]:
+    """The most probable token at each step, with cached keys and values.
+
+    Args:
+        model: in evaluation mode.
+        source: padded ids [B, S].
+        max_steps: for each row the largest number of tokens to choose.
+        rules: start, end and forbidden tokens.
+
+    Returns:
+        For each row the chosen ids, the end token included if it came.
+    """
+    source_mask = model.source_mask(source)
+    state = model.start_decoding(model.encode(source, source_mask), source_mask, max(max_steps))
+    penalty = _penalty(model, rules, source)
+    tokens = torch.full((len(source),), rules.start_id, dtype=torch.long, device=source.device)
+    chosen: list[list[int]] = [[] for _ in max_steps]
+    rows = list(range(len(chosen)))
+    while rows:
+        tokens = (model.step(tokens, state) + penalty).argmax(dim=-1)
+        going_on = []
+        for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
+            chosen[row].append(token)
+            if token != rules.end_id and len(chosen[row]) < max_steps[row]:
+                going_on.append(place)
+        if len(going_on) < len(rows):
+            kept = torch.tensor(going_on, dtype=torch.long, device=source.device)
+            tokens = tokens[kept]
+            state.select(kept)
+            rows = [rows[place] for place in going_on]
+    return chosen
+
+
+@torch.inference_mode()
+def greedy_uncached(model: Transformer, source: Tensor, max_steps: int, rules: DecodingRules) -> list[int]:
+    """The same for one source [1, S], running the whole decoder again at each step: the measure of `greedy`."""
+    source_mask = model.source_mask(source)
+    memory = model.encode(source, source_mask)
+    penalty = _penalty(model, rules, source)
+    target = [rules.start_id]
+    while len(target) <= max_steps and (len(target) == 1 or target[-1] != rules.end_id):
+        ids = torch.tensor([target], device=source.device)
+        logits = model.output(model.decode(ids, memory, source_mask))
+        target.append(int((logits[0, -1] + penalty).argmax()))
+    return target[1:]
+
+
+def _penalty(model: Transformer, rules: DecodingRules, like: Tensor) -> Tensor:
+    """[V], minus infinity where a token is forbidden, else zero."""
+    penalty = torch.zeros(model.output.out_features, device=like.device)
+    penalty[list(rules.forbidden_ids)] = float("-inf")
+    return penalty
+
+
+def batches_by_length(lengths: Sequence[int], batch_size: int) -> Iterable[list[int]]:
+    """Indices in groups of like length, the longest first, so that little is padded."""
+    order = sorted(range(len(lengths)), key=lambda index: lengths[index], reverse=True)
+    for first in range(0, len(order), batch_size):
+        yield order[first : first + batch_size]

@@ -1,0 +1,201 @@
+"""From German text to a `Translation`: a loaded model and everything around it."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from core.checkpoint.file import Checkpoint, load_checkpoint
+from core.checkpoint.history import EpochRecord
+from core.corpora.batches import pad
+from core.device import DeviceChoice, choose_device
+from core.errors import CheckpointError, TextError
+from core.model.transformer import ModelOutput
+from core.resources import bundled_model_path
+from core.translation.decoding import DecodingRules, batches_by_length, greedy
+from core.translation.result import Alternative, AttentionMaps, Translation, Word
+from core.translation.source import EncodedSource, encode_source
+
+NUM_ALTERNATIVES = 5
+CORPUS_BATCH = 64
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A translation without its maps, as corpora need it.
+
+    Attributes:
+        text: as people read it.
+        words: as the model produced them, tokenized, in its own case.
+    """
+
+    text: str
+    words: tuple[str, ...]
+
+
+class Translator:
+    """A loaded model, ready to translate.
+
+    Attributes:
+        checkpoint: where the model comes from, its settings and history included.
+        name: for people.
+        path: the file, or None for a model that was not loaded from one.
+        device: where it runs, and why there.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, device: DeviceChoice, path: Path | None = None) -> None:
+        self.checkpoint = checkpoint
+        self.device = device
+        self.path = path
+        self.name = path.name.removesuffix(".safetensors") if path else checkpoint.run.preset
+        self.model = checkpoint.build_model().to(device.name)
+        self.num_parameters = self.model.num_parameters
+        self.run = checkpoint.run
+        target = checkpoint.codecs.target
+        self._rules = DecodingRules.of_vocabulary(target.vocabulary, forbid_unknown=target.subwords is not None)
+
+    @classmethod
+    def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
+        """Loads a checkpoint; without a path, the bundled model.
+
+        Raises:
+            CheckpointError: the file cannot be used.
+            DeviceError: the device is not here.
+        """
+        chosen = bundled_model_path() if path is None else Path(path)
+        if path is None and not chosen.exists():
+            raise CheckpointError(
+                f"The bundled model is missing: there is no {chosen}. Name a checkpoint, or train one: "
+                "`augenmerk train --preset multi30k --data multi30k --out runs/mine`."
+            )
+        return cls(load_checkpoint(chosen), choose_device(device), chosen)
+
+    @property
+    def history(self) -> tuple[EpochRecord, ...]:
+        """How the training went."""
+        return self.checkpoint.history
+
+    def translate(self, text: str) -> Translation:
+        """Greedy translation of one text, with probabilities, alternatives and the maps of every head.
+
+        Raises:
+            TextError: there is nothing to translate, or far too much.
+        """
+        began = time.perf_counter()
+        source = encode_source(text, self.checkpoint.codecs.source, self.run)
+        ids = torch.tensor([source.ids], device=self.device.name)
+        limit = self._max_steps(len(source.ids))
+        chosen = greedy(self.model, ids, [limit], self._rules)[0]
+        with torch.inference_mode():
+            read = torch.tensor([[self._rules.start_id, *chosen[:-1]]], device=self.device.name)
+            output = self.model(ids, read, need_maps=True)
+        return self._describe(source, chosen, output, limit, began)
+
+    def translate_corpus(
+        self,
+        texts: Sequence[str],
+        *,
+        on_progress: Callable[[int], None] = lambda done: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> list[Hypothesis]:
+        """Greedy translations of many texts, batched by length; an empty line gives an empty hypothesis.
+
+        Args:
+            texts: one sentence each.
+            on_progress: told how many sentences are done.
+            should_stop: asked between batches; the rest is then left empty.
+        """
+        encoded = [self._encode_or_none(text) for text in texts]
+        present = [index for index, source in enumerate(encoded) if source is not None]
+        sources = [encoded[index] for index in present]
+        hypotheses = [Hypothesis("", ())] * len(texts)
+        done = 0
+        for group in batches_by_length([len(source.ids) for source in sources if source], CORPUS_BATCH):
+            if should_stop():
+                break
+            for place, hypothesis in zip(group, self._translate_batch([sources[p] for p in group]), strict=True):
+                hypotheses[present[place]] = hypothesis
+            done += len(group)
+            on_progress(done)
+        return hypotheses
+
+    def _encode_or_none(self, text: str) -> EncodedSource | None:
+        try:
+            return encode_source(text, self.checkpoint.codecs.source, self.run)
+        except TextError:
+            return None
+
+    def _translate_batch(self, sources: Sequence[EncodedSource | None]) -> list[Hypothesis]:
+        ids = [source.ids for source in sources if source is not None]
+        padded = pad(ids, self.model.padding_id).to(self.device.name)
+        chosen = greedy(self.model, padded, [self._max_steps(len(row)) for row in ids], self._rules)
+        return [self._hypothesis(row) for row in chosen]
+
+    def _hypothesis(self, chosen: Sequence[int]) -> Hypothesis:
+        words = [word.text for word in self._decoded_words(chosen)]
+        return Hypothesis(self._sentence(words), tuple(words))
+
+    def _max_steps(self, source_length: int) -> int:
+        """Room enough for any sane translation; exactly the source's length where nothing marks the end."""
+        if self._rules.end_id is None:
+            return max(1, source_length - 1)
+        return min(self.run.model.max_positions, 2 * source_length + 20)
+
+    def _decoded_words(self, chosen: Sequence[int]) -> list[Word]:
+        return [Word(word.text, word.start, word.end) for word in self.checkpoint.codecs.target.decode(chosen)]
+
+    def _sentence(self, words: Sequence[str]) -> str:
+        codec = self.checkpoint.codecs.target
+        if self._rules.end_id is None:  # the start token is a symbol of the copy task, and part of its answer
+            words = [codec.vocabulary.tokens[self._rules.start_id], *words]
+        return codec.join(words)
+
+    def _describe(
+        self, source: EncodedSource, chosen: list[int], output: ModelOutput, limit: int, began: float
+    ) -> Translation:
+        codec = self.checkpoint.codecs.target
+        words = self._decoded_words(chosen)
+        log_probabilities = output.logits[0].float().log_softmax(dim=-1)
+        of_chosen = log_probabilities.gather(1, torch.tensor(chosen, device=log_probabilities.device)[:, None])[:, 0]
+        notes = list(source.notes)
+        if self._rules.end_id is not None and chosen[-1] != self._rules.end_id:
+            notes.append(f"The translation was cut off after {limit} tokens: the model did not end it.")
+        labels = [codec.label(token) for token in chosen]
+        return Translation(
+            source_text=source.text,
+            text=self._sentence([word.text for word in words]),
+            source_tokens=source.labels,
+            read_tokens=(codec.label(self._rules.start_id), *labels[:-1]),
+            predicted_tokens=tuple(labels),
+            log_probabilities=tuple(of_chosen.tolist()),
+            alternatives=self._alternatives(log_probabilities),
+            source_words=source.words,
+            target_words=tuple(words),
+            unknown_source_positions=source.unknown_positions,
+            ignored_text=source.ignored_text,
+            notes=tuple(notes),
+            maps=_to_maps(output),
+            seconds=time.perf_counter() - began,
+        )
+
+    def _alternatives(self, log_probabilities: Tensor) -> tuple[tuple[Alternative, ...], ...]:
+        """The best tokens of each row of [T, V]."""
+        codec = self.checkpoint.codecs.target
+        best = log_probabilities.topk(min(NUM_ALTERNATIVES, log_probabilities.size(1)))
+        return tuple(
+            tuple(Alternative(codec.label(token), value) for token, value in zip(tokens, values, strict=True))
+            for tokens, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        )
+
+
+def _to_maps(output: ModelOutput) -> AttentionMaps:
+    def array(maps: Tensor | None):  # type: ignore[no-untyped-def]
+        assert maps is not None
+        return maps[0].float().cpu().numpy()
+
+    return AttentionMaps(array(output.encoder_maps), array(output.decoder_maps), array(output.cross_maps))
+
+
