@@ -25,26 +25,40 @@ find_python() {
     done
     found=
     for candidate in ${PYTHON:-python3 python}; do
-        found="$found $(command -v "$candidate" 2>/dev/null && "$candidate" --version 2>&1 || true)"
+        if command -v "$candidate" >/dev/null 2>&1; then
+            found="${found:+$found, }$("$candidate" --version 2>&1) ($(command -v "$candidate"))"
+        fi
     done
-    say "No suitable Python. Found:${found:- none}. Python 3.11, 3.12 or 3.13 was expected. Install one of these (Debian,"
+    say "No suitable Python. Found: ${found:-none}. Python 3.11, 3.12 or 3.13 was expected. Install one of these (Debian,"
     say "Ubuntu: sudo apt-get install -y python3 python3-venv), or name it: make run PYTHON=/path/to/python3.12"
     return 1
+}
+
+can_make_venvs() { "$python" -c 'import ensurepip, venv' 2>/dev/null; }
+
+# Debian keeps these two modules in a package of their own; it is installed if that needs no password.
+install_venv() {
+    venv_package=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
+    as_root=
+    if [ "$(id -u)" != 0 ]; then
+        sudo -n true 2>/dev/null || return 1
+        as_root="sudo -n"
+    fi
+    command -v apt-get >/dev/null || return 1
+    say "Installing $venv_package"
+    $as_root apt-get update -q && $as_root apt-get install -q -y --no-install-recommends "$venv_package" && can_make_venvs
 }
 
 make_venv() {
     if [ -d $venv ] && runs_here $venv/bin/python && $venv/bin/python -c 'import pip' 2>/dev/null; then
         return
     fi
-    if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
-        version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-        stop "$python ($version) cannot make virtual environments. The modules venv and ensurepip were expected. On Debian or" \
-            "Ubuntu, install them with
+    can_make_venvs || install_venv || stop "$python cannot make virtual environments. Its modules venv and ensurepip were" \
+        "expected. On Debian or Ubuntu, install them with
 
-    sudo apt-get install -y python3-venv || sudo apt-get install -y python$version-venv
+    sudo apt-get install -y $venv_package
 
 and try again."
-    fi
     say "Making $venv with $("$python" --version)"
     "$python" -m venv --clear $venv
 }

@@ -1,0 +1,59 @@
+"""What is installed is what `constraints.txt` says."""
+
+import re
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+PIN = re.compile(r"^([A-Za-z0-9._-]+)==(\S+)$", re.MULTILINE)
+
+
+def pins() -> dict[str, str]:
+    """Canonical name to version, as pinned."""
+    return {
+        canonicalize_name(name): version for name, version in PIN.findall((REPOSITORY / "constraints.txt").read_text())
+    }
+
+
+def installed_requirements(root: str, extras: tuple[str, ...]) -> dict[str, str]:
+    """Canonical name to installed version of everything that `root` with `extras` needs here, all the way down."""
+    found: dict[str, str] = {}
+    waiting = [(root, extras)]
+    seen = set()
+    while waiting:
+        name, wanted_extras = waiting.pop()
+        if (name, wanted_extras) in seen:
+            continue
+        seen.add((name, wanted_extras))
+        requires = [Requirement(line) for line in distribution(name).requires or []]
+        for requirement in requires:
+            marker = requirement.marker
+            if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *wanted_extras)):
+                found[canonicalize_name(requirement.name)] = distribution(requirement.name).version
+                waiting.append((requirement.name, tuple(sorted(requirement.extras))))
+    return found
+
+
+def test_everything_installed_stands_at_its_pin() -> None:
+    try:
+        installed = installed_requirements("augenmerk", ("dev",))
+    except PackageNotFoundError as error:
+        pytest.skip(f"needs the set-up of `make test`: {error}")
+    pinned = pins()
+    unpinned = {name: version for name, version in installed.items() if name not in pinned}
+    assert not unpinned
+    astray = {
+        name: (version, pinned[name])
+        for name, version in installed.items()
+        if Version(version).public != Version(pinned[name]).public  # torch's CPU build is 2.13.0+cpu
+    }
+    assert not astray
+
+
+def test_torch_is_pinned_without_a_local_version() -> None:
+    assert "+" not in pins()["torch"]

@@ -1,0 +1,96 @@
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.errors import CheckpointError
+from viz_app import launch
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
+    """Stands in for the window; holds what it was opened with."""
+    calls: list[tuple[Any, ...]] = []
+    application = types.ModuleType("viz_app.application")
+    application.run_app = lambda *arguments: calls.append(arguments) or 0  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "viz_app.application", application)
+    monkeypatch.setattr(launch, "prepare_display", lambda **_: None)
+    return calls
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Stands in for the command line; holds what it was asked."""
+    calls: list[list[str]] = []
+    monkeypatch.setattr(launch, "run_command", lambda arguments: calls.append(arguments) or 0)
+    return calls
+
+
+def test_alone_it_opens_the_window_with_the_bundled_model(opened: list[tuple[Any, ...]]) -> None:
+    assert launch.main([]) == 0
+    assert opened == [(None, None, None)]
+
+
+def test_app_passes_on_checkpoint_sentence_and_screenshot(opened: list[tuple[Any, ...]]) -> None:
+    assert launch.main(["app", "a.safetensors", "--sentence", "Ein Hund.", "--screenshot", "out.png"]) == 0
+    assert opened == [(Path("a.safetensors"), "Ein Hund.", Path("out.png"))]
+
+
+def test_everything_else_goes_to_the_command_line(opened: list[tuple[Any, ...]], commands: list[list[str]]) -> None:
+    assert launch.main(["translate", "Ein Hund.", "--json"]) == 0
+    assert commands == [["translate", "Ein Hund.", "--json"]]
+    assert opened == []
+
+
+def test_help_tells_of_the_window_before_the_commands(
+    commands: list[list[str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert launch.main(["--help"]) == 0
+    assert "app [CHECKPOINT]" in capsys.readouterr().out
+    assert commands == [["--help"]]
+
+
+def test_a_user_error_ends_with_status_2_and_its_message(
+    opened: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object) -> int:
+        raise CheckpointError("nothing there")
+
+    monkeypatch.setattr(sys.modules["viz_app.application"], "run_app", refuse)
+    assert launch.main(["app", "missing.safetensors"]) == 2
+    assert "nothing there" in capsys.readouterr().err
+
+
+linux_only = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere there is always a screen")
+
+
+@pytest.fixture
+def no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.setenv(name, "")  # so that the end of the test restores it
+        monkeypatch.delenv(name)
+
+
+@linux_only
+@pytest.mark.usefixtures("no_screen")
+def test_without_a_screen_a_window_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert launch.main([]) == 2
+    assert "There is no screen here" in capsys.readouterr().err
+
+
+@linux_only
+@pytest.mark.usefixtures("no_screen")
+def test_without_a_screen_a_picture_is_drawn_offscreen(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert launch.prepare_display(picture_only=True) is None
+    assert launch.os.environ["QT_QPA_PLATFORM"] == "offscreen"
+
+
+@linux_only
+def test_missing_libraries_are_named_before_qt_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("viz_app.system_libraries.missing_packages", lambda _: ["libegl1"])
+    assert launch.main([]) == 2
+    assert "apt-get install" in capsys.readouterr().err
