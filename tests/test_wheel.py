@@ -1,0 +1,63 @@
+"""The wheel carries everything it needs: built here, unpacked elsewhere, run from there."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture(scope="module")
+def unpacked_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like the site-packages into which the wheel was installed."""
+    pytest.importorskip("hatchling", reason="needs the set-up of `make test`")
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(REPOSITORY)]
+    result = subprocess.run(build, capture_output=True, text=True, timeout=120, check=False)
+    assert result.returncode == 0, result.stdout + result.stderr
+    (wheel,) = folder.glob("augenmerk-*-py3-none-any.whl")
+    installed = folder / "site-packages"
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(installed)
+    return installed
+
+
+def run_installed(installed: Path, *arguments: str) -> str:
+    """What a fresh interpreter prints that finds the unpacked wheel before the checkout."""
+    result = subprocess.run(
+        [sys.executable, "-P", *arguments],
+        cwd=installed.parent,
+        env={**os.environ, "PYTHONPATH": str(installed), "QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_wheel_names_its_script_and_its_terms(unpacked_wheel: Path) -> None:
+    (information,) = unpacked_wheel.glob("augenmerk-*.dist-info")
+    assert "augenmerk = viz_app.launch:main" in (information / "entry_points.txt").read_text()
+    assert {path.name for path in (information / "licenses").iterdir()} == {"LICENSE", "THIRD-PARTY.md"}
+
+
+def test_wheel_carries_all_resources(unpacked_wheel: Path) -> None:
+    def files_under(folder: Path) -> set[str]:
+        return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+
+    assert files_under(unpacked_wheel / "core" / "_resources") == files_under(REPOSITORY / "resources")
+
+
+def test_installed_code_finds_its_resources(unpacked_wheel: Path) -> None:
+    folder = run_installed(unpacked_wheel, "-c", "import core.resources; print(core.resources.resource_path('.'))")
+    assert Path(folder.strip()) == unpacked_wheel / "core" / "_resources"
+
+
+def test_installed_command_runs(unpacked_wheel: Path) -> None:
+    assert "train" in run_installed(unpacked_wheel, "-m", "viz_app", "--help")
