@@ -109,8 +109,7 @@ class Theme:
     def of_choice(cls, choice: ThemeChoice) -> "Theme":
         """The theme for a choice; "system" asks the desktop, and takes light where it does not say."""
         if choice == "system":
-            hints = QGuiApplication.styleHints()
-            is_dark = hints is not None and hints.colorScheme() == Qt.ColorScheme.Dark
+            is_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
             return cls.dark() if is_dark else cls.light()
         return cls.dark() if choice == "dark" else cls.light()
 
@@ -173,7 +172,12 @@ class Theme:
         colors = self.palette
         return f"""
         * {{ font-size: {self.base_px}px; }}
-        QFrame[role="panel"] {{ background: {colors.panel}; border: 1px solid {colors.border}; border-radius: {PANEL_RADIUS}px; }}
+        QFrame[role="panel"] {{ background: {colors.panel}; border: 1px solid {colors.border};
+            border-radius: {PANEL_RADIUS}px; }}
+        QFrame[role="card"] {{ background: {colors.panel}; border: 1px solid {colors.border}; }}
+        QPlainTextEdit[role="sentence"] {{ background: transparent; border: none;
+            font-size: {self.pixel_size("large")}px; }}
+        QSplitter::handle {{ background: transparent; }}
         QFrame[role="line"] {{ background: {colors.border}; border: none; max-height: 1px; }}
         QLabel {{ background: transparent; }}
         QLabel[role="title"] {{ font-size: {self.pixel_size("title")}px; font-weight: bold; }}
@@ -188,9 +192,11 @@ class Theme:
         QPushButton:hover {{ background: {colors.raised}; }}
         QPushButton:focus {{ border-color: {colors.accent}; }}
         QPushButton:disabled {{ color: {colors.muted}; background: {colors.raised}; }}
-        QPushButton[role="primary"] {{ background: {colors.accent}; color: {colors.on_accent}; border-color: {colors.accent}; }}
+        QPushButton[role="primary"] {{ background: {colors.accent}; color: {colors.on_accent};
+            border-color: {colors.accent}; }}
         QPushButton[role="primary"]:focus {{ border-color: {colors.text}; }}
-        QPushButton[role="primary"]:disabled {{ background: {colors.raised}; color: {colors.muted}; border-color: {colors.border}; }}
+        QPushButton[role="primary"]:disabled {{ background: {colors.raised}; color: {colors.muted};
+            border-color: {colors.border}; }}
         QToolButton[role="flat"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
             border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
         QToolButton[role="flat"]:hover {{ color: {colors.text}; background: {colors.raised}; }}
@@ -201,7 +207,8 @@ class Theme:
         QToolButton[role="tab"]:hover {{ color: {colors.text}; }}
         QToolButton[role="tab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="tab"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
-        QToolTip {{ background: {colors.panel}; color: {colors.text}; border: 1px solid {colors.border}; padding: 4px; }}
+        QToolTip {{ background: {colors.panel}; color: {colors.text}; border: 1px solid {colors.border};
+            padding: 4px; }}
         QScrollArea {{ background: transparent; border: none; }}
         QMenu {{ background: {colors.panel}; border: 1px solid {colors.border}; padding: 4px; }}
         QMenu::item {{ padding: 5px 22px 5px 22px; border-radius: 4px; }}

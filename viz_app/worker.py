@@ -32,11 +32,30 @@ logger = logging.getLogger(__name__)
 class TranslatorLike(Protocol):
     """What the worker needs of `core.translation.translator.Translator`."""
 
-    name: str
-    path: Path
-    run: RunConfig
-    device: DeviceChoice
-    num_parameters: int
+    @property
+    def name(self) -> str:
+        """For people."""
+        ...
+
+    @property
+    def path(self) -> Path | None:
+        """The file it came from."""
+        ...
+
+    @property
+    def run(self) -> RunConfig:
+        """Its configuration."""
+        ...
+
+    @property
+    def device(self) -> DeviceChoice:
+        """Where it runs."""
+        ...
+
+    @property
+    def num_parameters(self) -> int:
+        """Trainable parameters."""
+        ...
 
     def translate(self, text: str) -> Translation:
         """See `Translator.translate`."""
@@ -210,7 +229,7 @@ class TrainingRequest:
 TrainingBody = Callable[[TrainingRequest, Callable[[TrainingEvent], None], Callable[[], bool]], TrainingFinished]
 
 
-class _StoppedBeforeTraining(Exception):
+class _StoppedEarlyError(Exception):
     """Raised inside the thread to leave the reading of a corpus when Stop was pressed."""
 
 
@@ -275,7 +294,7 @@ class TrainingRun(QObject):
         result: TrainingFinished | Failure | None
         try:
             result = self._body(self.request, self._queue.put, self._stop.is_set)
-        except _StoppedBeforeTraining:
+        except _StoppedEarlyError:
             result = None
         except Exception as error:  # a thread's boundary: whatever it is, the window must hear of it
             result = Failure.of(error)
@@ -316,14 +335,18 @@ def _read_and_train(
 
     def on_phase(text: str) -> None:
         if should_stop():
-            raise _StoppedBeforeTraining
+            raise _StoppedEarlyError
         on_event(PhaseStarted(text))
 
     on_phase("Loading PyTorch")
-    from core.corpora import load_corpus
+    from core.corpora.loading import load_corpus
+    from core.corpora.multi30k import DownloadStoppedError
     from core.training.loop import train
 
-    corpus = load_corpus(request.source, request.run, on_phase)
+    try:
+        corpus = load_corpus(request.source, request.run, on_phase, should_stop)
+    except DownloadStoppedError as error:
+        raise _StoppedEarlyError from error
     on_phase("Preparing the model")
     return train(
         request.run,

@@ -12,25 +12,32 @@ class ModelInfo:
     """An opened checkpoint.
 
     Attributes:
-        name: for people, the file's stem.
-        path: the checkpoint file.
+        name: for people.
+        path: the checkpoint file, None if it came from none.
         run: the configuration it was trained with.
         device: where it runs, and why there.
         num_parameters: trainable parameters.
     """
 
     name: str
-    path: Path
+    path: Path | None
     run: RunConfig
     device: DeviceChoice
     num_parameters: int
+
+    @property
+    def title(self) -> str:
+        """The name; with its folder where the name alone ("best", "last") would not tell one run from another."""
+        if self.path is not None and self.name in ("best", "last"):
+            return f"{self.path.absolute().parent.name}/{self.name}"
+        return self.name
 
     @property
     def summary(self) -> str:
         """Name, layers and heads in one line."""
         model = self.run.model
         layers = f"{model.num_encoder_layers} + {model.num_decoder_layers} layers"
-        return f"{self.name} · {layers} · {model.num_heads} heads"
+        return f"{self.title} · {layers} · {model.num_heads} heads"
 
     @property
     def device_summary(self) -> str:

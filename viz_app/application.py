@@ -1,0 +1,134 @@
+"""Starting the window, and taking its picture."""
+
+import logging
+import signal
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication
+
+from core.errors import AugenmerkError, StorageError
+from core.resources import resource_path
+from core.storage import atomic_path
+from viz_app.dialogs import show_failure
+from viz_app.main_window import MainWindow
+from viz_app.preferences import Preferences
+from viz_app.theme import Theme, ThemeChoice
+from viz_app.worker import Failure
+
+SCREENSHOT_LIMIT_MS = 180_000
+SCREENSHOT_SIZE = (1440, 900)
+SETTLE_MS = 150
+USER_ERROR = 2
+logger = logging.getLogger(__name__)
+
+
+def run_app(
+    checkpoint: Path | None = None,
+    sentence: str | None = None,
+    screenshot: Path | None = None,
+    *,
+    theme: ThemeChoice | None = None,
+    size: tuple[int, int] = SCREENSHOT_SIZE,
+) -> int:
+    """Opens the window and returns the exit status when it is closed.
+
+    Args:
+        checkpoint: what to open; None for the bundled model.
+        sentence: what to translate first; None for the one typed last.
+        screenshot: translate, save a PNG of the window here, and exit. The user's own settings are neither used nor
+            changed then.
+        theme: light or dark, whatever is remembered.
+        size: of the window in a screenshot, in pixels.
+    """
+    app = QApplication.instance() or QApplication(sys.argv[:1])
+    assert isinstance(app, QApplication)
+    app.setApplicationName("augenmerk")
+    app.setApplicationDisplayName("Augenmerk")
+    app.setDesktopFileName("augenmerk")
+    app.setWindowIcon(QIcon(str(resource_path("icon.svg"))))
+    if screenshot is not None:
+        return _take_screenshot(app, checkpoint, sentence, screenshot, theme=theme or "light", size=size)
+    preferences = Preferences(QSettings("augenmerk", "augenmerk"))
+    if theme is not None:
+        preferences.theme = theme
+    Theme.of_choice(preferences.theme).apply(app)
+    window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence)
+    _show_unexpected_errors(window)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the app; files are written atomically
+    window.show()
+    return app.exec()
+
+
+def _take_screenshot(
+    app: QApplication,
+    checkpoint: Path | None,
+    sentence: str | None,
+    target: Path,
+    *,
+    theme: ThemeChoice,
+    size: tuple[int, int],
+) -> int:
+    """Shows a window with settings of its own, waits for the translation, saves the picture."""
+    problems: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="augenmerk-") as folder:
+        preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        preferences.theme = theme
+        Theme.of_choice(theme).apply(app)
+        window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence)
+
+        def finish(problem: str | None = None) -> None:
+            if problem is not None:
+                problems.append(problem)
+            app.quit()
+
+        def save() -> None:
+            try:
+                save_picture(window, target)
+            except AugenmerkError as error:
+                finish(str(error))
+            else:
+                finish()
+
+        limit = QTimer(window, singleShot=True, interval=SCREENSHOT_LIMIT_MS)
+        limit.timeout.connect(
+            lambda: finish("The translation did not come within three minutes; no picture was saved.")
+        )
+        window.translation_shown.connect(lambda _: QTimer.singleShot(SETTLE_MS, window, save))
+        window.failed.connect(lambda failure: finish(failure.message))
+        window.resize(*size)
+        window.show()
+        limit.start()
+        app.exec()
+        limit.stop()
+        window.close()
+        window.deleteLater()
+    for problem in problems:
+        sys.stderr.write(f"augenmerk: {problem}\n")
+    return USER_ERROR if problems else 0
+
+
+def save_picture(window: MainWindow, target: Path) -> None:
+    """Saves what the window shows as a PNG, atomically. Raises `StorageError`."""
+    with atomic_path(target) as temporary:
+        if not window.grab().save(str(temporary), "PNG"):
+            raise StorageError(f"Cannot write a picture to {target}. Choose another place, or free some space.")
+
+
+def _show_unexpected_errors(window: MainWindow) -> None:
+    """An error that nobody foresaw is logged and shown; the window stays as it is."""
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if not isinstance(error, Exception):
+            sys.__excepthook__(kind, error, trace)
+            return
+        logger.error("Unexpected error in the window", exc_info=(kind, error, trace))
+        details = "".join(traceback.format_exception(kind, error, trace))
+        show_failure(window, "Something unexpected went wrong", Failure(str(error) or kind.__name__, details))
+
+    sys.excepthook = show

@@ -1,0 +1,330 @@
+"""The window: top bar, pages, and the way from a wish to the worker and back."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDropEvent,
+    QGuiApplication,
+    QKeySequence,
+    QPaintEvent,
+    QShortcut,
+)
+from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+
+from core import __version__
+from core.resources import bundled_model_path
+from core.translation.result import Translation
+from viz_app.dialogs import show_failure
+from viz_app.examples import example_sentences
+from viz_app.preferences import Preferences
+from viz_app.state.model_info import ModelInfo
+from viz_app.state.translate_state import Direction
+from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice
+from viz_app.translate_page import TranslatePage
+from viz_app.widgets.top_bar import TopBar
+from viz_app.worker import Failure, InferenceWorker
+
+if TYPE_CHECKING:
+    from viz_app.train.page import TrainPage
+
+TRANSLATE, TRAIN = 0, 1
+CLOSE_POLL_MS = 100
+CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
+ALT_DIRECTIONS: dict[str, Direction] = {"Left": "left", "Right": "right", "Up": "up", "Down": "down"}
+
+
+class MainWindow(QMainWindow):
+    """Owns the pages and the inference worker. Nothing heavy starts before the first paint.
+
+    Attributes:
+        translate_page: always there.
+        train_page: None until its tab is first shown; matplotlib comes with it.
+        model: the model in use, or None.
+
+    Signals:
+        model_opened(ModelInfo)
+        translation_shown(Translation)
+        failed(Failure): a model did not open, or a sentence was refused.
+    """
+
+    model_opened = Signal(object)
+    translation_shown = Signal(object)
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        preferences: Preferences,
+        *,
+        checkpoint: Path | None = None,
+        sentence: str | None = None,
+        worker: InferenceWorker | None = None,
+    ) -> None:
+        super().__init__()
+        self._preferences = preferences
+        self._first_checkpoint = checkpoint
+        self._worker = worker or InferenceWorker(parent=self)
+        self._load_id = 0
+        self._loading_path: Path | None = None
+        self._asked_ids: set[int] = set()
+        self._has_painted = False
+        self.model: ModelInfo | None = None
+        self.train_page: TrainPage | None = None
+        self._theme_choice: ThemeChoice = preferences.theme
+        self._theme = Theme.of_choice(self._theme_choice)
+        self.top_bar = TopBar(self._theme_choice)
+        self.translate_page = TranslatePage(preferences, self._theme)
+        self._pages = QStackedWidget()
+        self._lay_out()
+        self._connect()
+        self._add_shortcuts()
+        self._put_first_sentence(sentence)
+
+    def open_model(self, path: Path | None) -> None:
+        """Opens a checkpoint, None for the bundled one. The model in use stays until the new one is ready."""
+        if path is None and not bundled_model_path().is_file():
+            self._tell_bundled_is_missing()
+            return
+        self._loading_path = path
+        self._load_id = self._worker.load(path)
+        name = (path or bundled_model_path()).stem
+        if self.model is None:
+            self.top_bar.show_model(f"opening {name} …", "")
+            self.translate_page.show_message(f"Opening {name} …")
+        else:
+            self.top_bar.device.setText(f"opening {name} …")
+
+    def show_page(self, index: int) -> None:
+        """Changes the page; the Train page is made when it is first wanted."""
+        if index == TRAIN and self.train_page is None:
+            self._make_train_page()
+        self.top_bar.show_page(index)
+        self._pages.setCurrentIndex(index)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The window is on the screen: now the model may be opened, which takes seconds of imports."""
+        super().paintEvent(event)
+        if not self._has_painted:
+            self._has_painted = True
+            QTimer.singleShot(0, self, lambda: self.open_model(self._first_checkpoint))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ends the threads. A training is told to stop and to keep what it learned; the window waits for it."""
+        if self._is_training():
+            self._stop_training_then_close()
+            event.ignore()
+            return
+        self.translate_page.sentence.input.cancel()
+        self.translate_page.save()
+        self._preferences.set_bytes("window", self.saveGeometry())
+        self._preferences.settings.sync()
+        self.hide()
+        if self.train_page is not None:
+            self.train_page.shutdown()
+        self._worker.close()
+        super().closeEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files may be dropped."""
+        if any(url.isLocalFile() for url in event.mimeData().urls()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """A dropped file is opened as a checkpoint."""
+        paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
+        if paths:
+            event.acceptProposedAction()
+            self.show_page(TRANSLATE)
+            self.open_model(paths[0])
+
+    def choose_file(self) -> None:
+        """Asks for a checkpoint by dialog."""
+        folder = str(self._preferences.recent[0].parent) if self._preferences.recent else ""
+        dialog = QFileDialog(self, "Open a checkpoint", folder, CHECKPOINT_FILTER)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self._open_on_translate_page(Path(name)))
+        dialog.open()
+
+    def set_theme(self, choice: ThemeChoice) -> None:
+        """Light, dark, or as the system has it."""
+        self._theme_choice = self._preferences.theme = choice
+        self._apply_theme()
+
+    def _apply_theme(self) -> None:
+        self._theme = Theme.of_choice(self._theme_choice)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        self._theme.apply(app)
+        self.translate_page.apply_theme(self._theme)
+        if self.train_page is not None:
+            self.train_page.apply_theme(self._theme)
+
+    def _lay_out(self) -> None:
+        self.setWindowTitle("Augenmerk")
+        self.setAcceptDrops(True)
+        self.setMinimumSize(960, 620)
+        self._pages.addWidget(self.translate_page)
+        central = QWidget()
+        column = QVBoxLayout(central)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.top_bar)
+        pages = QVBoxLayout()
+        pages.setContentsMargins(PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
+        pages.addWidget(self._pages)
+        column.addLayout(pages, 1)
+        self.setCentralWidget(central)
+        self.resize(1440, 900)
+        self.restoreGeometry(self._preferences.bytes("window"))
+
+    def _connect(self) -> None:
+        worker, bar, page = self._worker, self.top_bar, self.translate_page
+        worker.loaded.connect(self._on_loaded)
+        worker.load_failed.connect(self._on_load_failed)
+        worker.translated.connect(self._on_translated)
+        worker.translation_failed.connect(self._on_translation_failed)
+        page.translation_wanted.connect(self._on_translation_wanted)
+        page.message.open_wanted.connect(self.choose_file)
+        page.message.train_wanted.connect(lambda: self.show_page(TRAIN))
+        bar.page_chosen.connect(self.show_page)
+        bar.open_wanted.connect(self.choose_file)
+        bar.bundled_wanted.connect(lambda: self._open_on_translate_page(None))
+        bar.recent_wanted.connect(self._open_on_translate_page)
+        bar.theme_chosen.connect(self.set_theme)
+        bar.about_wanted.connect(self._show_about)
+        bar.quit_wanted.connect(self.close)
+        bar.recent = self._preferences.recent
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_colors_changed)
+
+    def _add_shortcuts(self) -> None:
+        def add(keys: QKeySequence.StandardKey | str, act: Callable[[], object]) -> None:
+            QShortcut(QKeySequence(keys), self).activated.connect(act)
+
+        add(QKeySequence.StandardKey.Open, self.choose_file)
+        add("Ctrl+Q", self.close)
+        add("Ctrl+1", lambda: self.show_page(TRANSLATE))
+        add("Ctrl+2", lambda: self.show_page(TRAIN))
+        add("Ctrl+L", self._focus_sentence)
+        for key, direction in ALT_DIRECTIONS.items():
+            add(f"Alt+{key}", partial(self.translate_page.walk, direction))
+
+    def _put_first_sentence(self, sentence: str | None) -> None:
+        examples = example_sentences()
+        field = self.translate_page.sentence.input
+        text = sentence if sentence is not None else self._preferences.sentence or (examples[0] if examples else "")
+        field.setPlainText(text)
+        field.moveCursor(field.textCursor().MoveOperation.End)
+        field.cancel()
+        field.setFocus()
+
+    def _focus_sentence(self) -> None:
+        self.show_page(TRANSLATE)
+        field = self.translate_page.sentence.input
+        field.setFocus()
+        field.selectAll()
+
+    def _open_on_translate_page(self, path: Path | None) -> None:
+        self.show_page(TRANSLATE)
+        self.open_model(path)
+
+    def _tell_bundled_is_missing(self) -> None:
+        expected = bundled_model_path()
+        failure = Failure(
+            f"The bundled model is not here: {expected} was expected. "
+            "Open a checkpoint, or train a model on the Train page."
+        )
+        if self.model is None:
+            self.top_bar.show_model("no model", "")
+            self.translate_page.show_message(failure.message, offers_models=True)
+        else:
+            show_failure(self, "The model was not opened", failure)
+        self.failed.emit(failure)
+
+    def _on_translation_wanted(self, text: str, is_asked: bool) -> None:
+        if self.model is None:
+            return  # the sentence is asked for again when a model has been opened
+        if not text.strip() and not is_asked:
+            self.translate_page.show_hint(
+                f"Type a {self.translate_page.state.languages[0]} sentence, or choose an example."
+            )
+            return
+        request_id = self._worker.translate(text)
+        self._asked_ids = {request_id} if is_asked else set()
+        self.translate_page.await_result(request_id)
+
+    def _on_loaded(self, request_id: int, info: ModelInfo) -> None:
+        self.model = info
+        if self._loading_path is not None and request_id == self._load_id:
+            self._preferences.remember(self._loading_path)
+            self.top_bar.recent = self._preferences.recent
+        self.top_bar.show_model(info.summary, info.device_summary)
+        self.setWindowTitle(f"{info.title} – Augenmerk")
+        self.model_opened.emit(info)
+        self.translate_page.set_model(info)
+
+    def _on_load_failed(self, request_id: int, failure: Failure) -> None:
+        if request_id != self._load_id:
+            return
+        if self.model is None:
+            self.top_bar.show_model("no model", "")
+            text = "No model is open. Open a checkpoint, or train a model."
+            self.translate_page.show_message(text, offers_models=True)
+        else:
+            self.top_bar.show_model(self.model.summary, self.model.device_summary)
+        if self._loading_path is not None:
+            self._preferences.forget(self._loading_path)
+            self.top_bar.recent = self._preferences.recent
+        show_failure(self, "The model was not opened", failure)
+        self.failed.emit(failure)
+
+    def _on_translated(self, request_id: int, translation: Translation) -> None:
+        if request_id == self.translate_page.state.awaited_id:
+            self.translate_page.accept(request_id, translation)
+            self.translation_shown.emit(translation)
+
+    def _on_translation_failed(self, request_id: int, failure: Failure) -> None:
+        if not self.translate_page.refuse(request_id, failure.message):
+            return
+        if failure.details or request_id in self._asked_ids:
+            show_failure(self, "The sentence was not translated", failure)
+        self.failed.emit(failure)
+
+    def _make_train_page(self) -> None:
+        from viz_app.train.page import TrainPage  # matplotlib comes with it
+
+        page = TrainPage(self._theme, self._preferences.settings)
+        page.modelReady.connect(self._open_on_translate_page)
+        page.statusChanged.connect(self.top_bar.show_status)
+        self._pages.addWidget(page)
+        self.train_page = page
+
+    def _is_training(self) -> bool:
+        return self.train_page is not None and self.train_page.is_running()
+
+    def _stop_training_then_close(self) -> None:
+        assert self.train_page is not None
+        self.train_page.request_stop()
+        self.top_bar.show_status("stopping the training, keeping what was learned …")
+        QTimer.singleShot(CLOSE_POLL_MS, self, self.close)
+
+    def _on_system_colors_changed(self) -> None:
+        if self._theme_choice == "system":
+            self._apply_theme()
+
+    def _show_about(self) -> None:
+        box = QMessageBox(self)
+        box.setWindowTitle("About Augenmerk")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(f"Augenmerk {__version__}")
+        box.setInformativeText(
+            "Type German, read English, and see where every head of a Transformer looked.\n\n"
+            "Attention weights show where the model looks, not why it chose a word.\n\nMIT licence."
+        )
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()

@@ -1,0 +1,103 @@
+"""What the windows remember between two starts, with a type for each entry."""
+
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QSettings
+
+from core.translation.result import MAP_KINDS
+from viz_app.state.translate_state import HeadChoice, LabelMode, Scale
+from viz_app.theme import THEME_CHOICES, ThemeChoice
+
+MAX_RECENT = 8
+
+
+class Preferences:
+    """A typed face of `QSettings`. An entry that makes no sense reads as if it were not there."""
+
+    def __init__(self, settings: QSettings) -> None:
+        self.settings = settings
+
+    @property
+    def theme(self) -> ThemeChoice:
+        """Light, dark, or as the desktop has it."""
+        stored = self.settings.value("theme", "system")
+        return next((choice for choice in THEME_CHOICES if choice == stored), "system")
+
+    @theme.setter
+    def theme(self, choice: ThemeChoice) -> None:
+        self.settings.setValue("theme", choice)
+
+    @property
+    def sentence(self) -> str:
+        """The sentence that was typed last."""
+        return str(self.settings.value("translate/sentence", ""))
+
+    @sentence.setter
+    def sentence(self, text: str) -> None:
+        self.settings.setValue("translate/sentence", text)
+
+    @property
+    def label_mode(self) -> LabelMode:
+        """What names the rows."""
+        return "predicted" if self.settings.value("translate/rows") == "predicted" else "read"
+
+    @label_mode.setter
+    def label_mode(self, mode: LabelMode) -> None:
+        self.settings.setValue("translate/rows", mode)
+
+    @property
+    def scale(self) -> Scale:
+        """How far the colours reach."""
+        return "own" if self.settings.value("translate/scale") == "own" else "shared"
+
+    @scale.setter
+    def scale(self, scale: Scale) -> None:
+        self.settings.setValue("translate/scale", scale)
+
+    @property
+    def hides_wrapping(self) -> bool:
+        """Whether start and end tokens are hidden."""
+        return str(self.settings.value("translate/hide_wrapping", "false")).lower() == "true"
+
+    @hides_wrapping.setter
+    def hides_wrapping(self, hides: bool) -> None:
+        self.settings.setValue("translate/hide_wrapping", "true" if hides else "false")
+
+    @property
+    def head_choice(self) -> HeadChoice | None:
+        """The head that was chosen last, None if none ever was."""
+        parts = str(self.settings.value("translate/head", "")).split("/")
+        kind = next((kind for kind in MAP_KINDS if kind == parts[0]), None)
+        if kind is None or len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts[1:]):
+            return None
+        return HeadChoice(kind, int(parts[1]), int(parts[2]))
+
+    @head_choice.setter
+    def head_choice(self, choice: HeadChoice) -> None:
+        self.settings.setValue("translate/head", f"{choice.kind}/{choice.layer}/{choice.head}")
+
+    @property
+    def recent(self) -> tuple[Path, ...]:
+        """Checkpoints opened before, newest first."""
+        stored = self.settings.value("recent", [])
+        paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
+        return tuple(Path(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
+
+    def remember(self, path: Path) -> None:
+        """Puts a checkpoint at the head of the recent list."""
+        path = path.absolute()
+        paths = [path, *(each for each in self.recent if each != path)][:MAX_RECENT]
+        self.settings.setValue("recent", [str(each) for each in paths])
+
+    def forget(self, path: Path) -> None:
+        """Takes a checkpoint that cannot be opened off the recent list."""
+        self.settings.setValue("recent", [str(each) for each in self.recent if each != path.absolute()])
+
+    def bytes(self, name: str) -> QByteArray:
+        """The geometry of a window or splitter; empty if there is none."""
+        stored = self.settings.value(f"geometry/{name}")
+        return stored if isinstance(stored, QByteArray) else QByteArray()
+
+    def set_bytes(self, name: str, value: QByteArray) -> None:
+        """Remembers a geometry."""
+        self.settings.setValue(f"geometry/{name}", value)

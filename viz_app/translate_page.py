@@ -1,0 +1,217 @@
+"""The Translate page: a sentence, its translation, all heads, and one head large."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from core.translation.result import Translation, Word
+from viz_app.preferences import Preferences
+from viz_app.state.model_info import ModelInfo
+from viz_app.state.translate_state import Cell, Direction, HeadChoice, LabelMode, Scale, TranslateState
+from viz_app.theme import GAP, Theme
+from viz_app.translate_panels import HeadPanel, HeadsPanel, SentencePanel
+from viz_app.widgets.calm_message import CalmMessage
+
+DIRECTIONS: dict[int, Direction] = {
+    Qt.Key.Key_Left: "left",
+    Qt.Key.Key_Right: "right",
+    Qt.Key.Key_Up: "up",
+    Qt.Key.Key_Down: "down",
+    Qt.Key.Key_Home: "first",
+    Qt.Key.Key_End: "last",
+}
+
+
+class TranslatePage(QWidget):
+    """Shows a `TranslateState` and turns mouse and keys into changes of it.
+
+    Attributes:
+        state: what is selected and shown.
+        sentence, heads, head: the three panels.
+        message: what stands in place of the maps while there are none.
+
+    Signals:
+        translation_wanted(str, bool): the text settled, and whether the user asked outright (see `SentenceInput`); ask
+            the worker, then call `await_result`.
+    """
+
+    translation_wanted = Signal(str, bool)
+
+    def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._preferences = preferences
+        self.state = TranslateState()
+        self._restore_choices()
+        self.sentence = SentencePanel(self.state, theme)
+        self.heads = HeadsPanel(self.state, theme)
+        self.head = HeadPanel(self.state, theme)
+        self.message = CalmMessage()
+        self._lay_out()
+        self._connect()
+        self.show_message("")
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        for panel in (self.sentence, self.heads, self.head):
+            panel.apply_theme(theme)
+
+    def set_model(self, info: ModelInfo) -> None:
+        """Names source and target as the model's languages, and asks for the sentence that stands there."""
+        self.state.languages = _language_names(info)
+        self.sentence.set_languages(*self.state.languages)
+        self.sentence.input.settle(is_asked=False)
+
+    def await_result(self, request_id: int) -> None:
+        """The page waits for this answer alone; the earlier translation stays until it comes."""
+        self.state.await_result(request_id)
+        self.sentence.set_busy(True)
+
+    def accept(self, request_id: int, translation: Translation) -> None:
+        """Shows an answer, unless a newer one is awaited."""
+        if not self.state.accept(request_id, translation):
+            return
+        self.sentence.show_result()
+        self._show_maps()
+
+    def refuse(self, request_id: int, message: str) -> bool:
+        """Says beside the sentence why it was not translated; False if a newer answer is awaited."""
+        if not self.state.settle(request_id):
+            return False
+        self.sentence.show_problem(message)
+        return True
+
+    def show_hint(self, text: str) -> None:
+        """There is nothing to translate: drops the old translation and says what to do."""
+        self.state.clear()
+        self.sentence.show_hint(text)
+        self.show_message(text)
+
+    def show_message(self, text: str, *, offers_models: bool = False) -> None:
+        """Shows a calm message in place of the maps."""
+        self.message.show_text(text, offers_models=offers_models)
+        self.message.setVisible(True)
+        self._splitter.setVisible(False)
+
+    def choose(self, choice: HeadChoice) -> None:
+        """Chooses a head and draws what follows from it."""
+        self.state.choose(choice)
+        self._preferences.head_choice = choice
+        self._after_choice()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows walk through heads, layers and kinds; Escape lets go of a pinned cell."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.state.pinned = self.state.highlighted_word = None
+            self._redraw_marks()
+        elif not self.walk(DIRECTIONS.get(event.key())):
+            super().keyPressEvent(event)
+
+    def walk(self, direction: Direction | None) -> bool:
+        """Takes one step to a neighbouring head; False if the key means nothing here."""
+        if direction is None or self.state.translation is None:
+            return False
+        if self.state.move(direction):
+            self._preferences.head_choice = self.state.choice
+            self._after_choice()
+        return True
+
+    def save(self) -> None:
+        """Remembers sentence and splitter."""
+        self._preferences.sentence = self.sentence.input.text
+        self._preferences.set_bytes("translate_splitter", self._splitter.saveState())
+
+    def _lay_out(self) -> None:
+        self._splitter = QSplitter(Qt.Orientation.Horizontal)
+        self._splitter.addWidget(self.heads)
+        self._splitter.addWidget(self.head)
+        self._splitter.setHandleWidth(GAP)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setSizes([560, 840])
+        self._splitter.setStretchFactor(0, 2)
+        self._splitter.setStretchFactor(1, 3)
+        self._splitter.restoreState(self._preferences.bytes("translate_splitter"))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        column.addWidget(self.sentence)
+        column.addWidget(self._splitter, 1)
+        column.addWidget(self.message, 1)
+
+    def _connect(self) -> None:
+        self.sentence.input.text_settled.connect(self.translation_wanted)
+        self.sentence.input.left_for_heads.connect(self.heads.grid.setFocus)
+        self.sentence.chips.word_hovered.connect(self._on_word_hovered)
+        self.sentence.chips.word_clicked.connect(self._on_word_clicked)
+        self.heads.grid.chosen.connect(self.choose)
+        self.heads.scale_chosen.connect(self._on_scale_chosen)
+        self.head.heatmap.cell_hovered.connect(self._on_cell_hovered)
+        self.head.heatmap.cell_clicked.connect(self._on_cell_clicked)
+        self.head.label_mode_chosen.connect(self._on_label_mode_chosen)
+        self.head.hide_wrapping_chosen.connect(self._on_hide_wrapping_chosen)
+
+    def _restore_choices(self) -> None:
+        state, preferences = self.state, self._preferences
+        state.label_mode, state.scale = preferences.label_mode, preferences.scale
+        state.hides_wrapping = preferences.hides_wrapping
+        self._clicked_word: Word | None = None
+        if (choice := preferences.head_choice) is not None:
+            state.choice, state.has_chosen = choice, True
+
+    def _show_maps(self) -> None:
+        self._clicked_word = None
+        self._splitter.setVisible(True)
+        self.message.setVisible(False)
+        self.heads.rebuild()
+        self._after_choice()
+
+    def _after_choice(self) -> None:
+        self.heads.show_choice()
+        self.head.rebuild()
+        self.sentence.chips.update()
+
+    def _redraw_marks(self) -> None:
+        self.head.heatmap.update()
+        self.sentence.chips.update()
+
+    def _on_word_hovered(self, word: Word | None) -> None:
+        self.state.highlighted_word = word or self._clicked_word
+        self._redraw_marks()
+
+    def _on_word_clicked(self, word: Word) -> None:
+        self._clicked_word = None if word == self._clicked_word else word
+        self.state.highlighted_word = word
+        self._redraw_marks()
+
+    def _on_cell_hovered(self, cell: Cell | None) -> None:
+        self.state.hovered = cell
+        self.state.highlighted_word = self._clicked_word
+        if cell is not None and (word := self.state.word_of_row(cell.row)) is not None:
+            self.sentence.chips.mark(word)
+        else:
+            self.sentence.chips.mark(None)
+        self.head.heatmap.update()
+
+    def _on_cell_clicked(self, cell: Cell) -> None:
+        self.state.pinned = None if cell == self.state.pinned else cell
+        self.head.heatmap.update()
+
+    def _on_label_mode_chosen(self, mode: LabelMode) -> None:
+        self.state.label_mode = self._preferences.label_mode = mode
+        self.head.rebuild()
+
+    def _on_hide_wrapping_chosen(self, hides: bool) -> None:
+        self.state.hides_wrapping = self._preferences.hides_wrapping = hides
+        self.head.rebuild()
+
+    def _on_scale_chosen(self, scale: Scale) -> None:
+        self.state.scale = self._preferences.scale = scale
+        self.heads.rebuild()
+        self.head.rebuild()
+
+
+def _language_names(info: ModelInfo) -> tuple[str, str]:
+    names = {"de": "German", "en": "English", "fr": "French", "cs": "Czech"}
+    data = info.run.data
+    if info.run.is_copy_task:
+        return "source", "target"
+    return names.get(data.source_language, data.source_language), names.get(data.target_language, data.target_language)

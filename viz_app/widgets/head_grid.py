@@ -1,0 +1,230 @@
+"""All heads of all layers of all three kinds, as thumbnails in one widget."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
+
+from core.translation.result import MAP_KINDS, MapKind
+from viz_app.state.translate_state import KIND_DIRECTIONS, KIND_NAMES, HeadChoice, TranslateState
+from viz_app.theme import Theme
+from viz_app.widgets.map_image import draw_map, map_image, ramp_of
+
+MIN_THUMBNAIL = 34
+MAX_THUMBNAIL = 96
+SPACING = 5
+HEADER_HEIGHT = 22
+NUMBERS_HEIGHT = 20
+SECTION_SPACING = 8
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """One head's picture and where it stands."""
+
+    choice: HeadChoice
+    image: QImage
+    place: QRect
+
+
+class HeadGrid(QWidget):
+    """Draws every head of a translation; the chosen one is framed.
+
+    Signals:
+        chosen(HeadChoice): a thumbnail was clicked.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._theme = theme
+        self._thumbnails: list[Thumbnail] = []
+        self._hovered: HeadChoice | None = None
+        self.available_height = 0
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("All heads")
+        self.setAccessibleDescription("Arrow keys walk through heads and layers.")
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        self._theme = theme
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Makes the pictures anew: the translation, the scale, the theme or the size changed."""
+        self._thumbnails = [] if self._state.translation is None else self._make_thumbnails()
+        self.setFixedHeight(max(self._content_height(), 1))
+        self.update()
+
+    def place_of(self, choice: HeadChoice) -> QRect | None:
+        """Where a head's thumbnail stands, in the widget's coordinates."""
+        return next((thumbnail.place for thumbnail in self._thumbnails if thumbnail.choice == choice), None)
+
+    def head_at(self, point: QPoint) -> HeadChoice | None:
+        """The head whose thumbnail holds a point."""
+        return next((item.choice for item in self._thumbnails if item.place.contains(point)), None)
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """Thumbnails follow the width."""
+        self.rebuild()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click chooses."""
+        choice = self.head_at(event.position().toPoint())
+        if choice is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(choice)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The thumbnail under the mouse gets a thin frame."""
+        self._hover(self.head_at(event.position().toPoint()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """No frame once the mouse is gone."""
+        self._hover(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrow keys belong to the page."""
+        event.ignore()
+
+    def event(self, event: QEvent) -> bool:
+        """Tool tips name the head under the mouse."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            choice = self.head_at(event.pos())
+            if choice is None:
+                QToolTip.hideText()
+            else:
+                QToolTip.showText(event.globalPos(), choice.title, self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Labels, thumbnails, frames."""
+        if not self._thumbnails:
+            return
+        painter = QPainter(self)
+        self._paint_labels(painter)
+        painter.setPen(QPen(self._theme.color("border"), 1))
+        for item in self._thumbnails:
+            if event.rect().intersects(item.place):
+                draw_map(painter, QRectF(item.place), item.image)
+                painter.drawRect(item.place.adjusted(-1, -1, 0, 0))
+        self._paint_frame(painter, self._hovered, 1)
+        self._paint_frame(painter, self._state.choice, 3)
+
+    def _paint_labels(self, painter: QPainter) -> None:
+        theme, left = self._theme, self._label_width()
+        size = self._thumbnail_size()
+        painter.setPen(theme.color("muted"))
+        painter.setFont(theme.font("small"))
+        num_heads = max(self._state.shape(kind)[1] for kind in MAP_KINDS)
+        for head in range(num_heads):
+            place = QRect(left + head * (size + SPACING), 0, size, NUMBERS_HEIGHT)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(head + 1))
+        for kind, top in self._section_tops().items():
+            painter.setPen(theme.color("text"))
+            painter.setFont(theme.font("body", bold=True))
+            header = QRect(0, top, self.width(), HEADER_HEIGHT)
+            painter.drawText(header, Qt.AlignmentFlag.AlignVCenter, KIND_NAMES[kind])
+            painter.setPen(theme.color("muted"))
+            painter.setFont(theme.font("small"))
+            painter.drawText(header.adjusted(left, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, KIND_DIRECTIONS[kind])
+            for layer in range(self._state.shape(kind)[0]):
+                place = QRect(0, top + HEADER_HEIGHT + layer * (size + SPACING), left - 10, size)
+                flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+                painter.drawText(place, flags, f"layer {layer + 1}")
+
+    def _paint_frame(self, painter: QPainter, choice: HeadChoice | None, width: int) -> None:
+        place = self.place_of(choice) if choice is not None else None
+        if place is None:
+            return
+        margin = width // 2 + 1
+        pen = QPen(self._theme.color("accent"), width)
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(pen)
+        painter.drawRect(QRectF(place).adjusted(-margin, -margin, margin, margin).translated(QPointF(0, 0)))
+
+    def _make_thumbnails(self) -> list[Thumbnail]:
+        translation = self._state.translation
+        assert translation is not None
+        size, left, ramp = self._thumbnail_size(), self._label_width(), ramp_of(self._theme)
+        max_pixels = int(size * self.devicePixelRatioF())
+        thumbnails = []
+        for kind, top in self._section_tops().items():
+            maps = translation.maps.of_kind(kind)
+            for layer in range(maps.shape[0]):
+                y = top + HEADER_HEIGHT + layer * (size + SPACING)
+                for head in range(maps.shape[1]):
+                    weights = maps[layer, head]
+                    image = map_image(weights, ramp, self._state.top_weight(weights), max_pixels)
+                    place = QRect(left + head * (size + SPACING), y, size, size)
+                    thumbnails.append(Thumbnail(HeadChoice(kind, layer, head), image, place))
+        return thumbnails
+
+    def _section_tops(self) -> dict[MapKind, int]:
+        tops: dict[MapKind, int] = {}
+        y = NUMBERS_HEIGHT
+        for kind in MAP_KINDS:
+            tops[kind] = y
+            y += HEADER_HEIGHT + self._state.shape(kind)[0] * (self._thumbnail_size() + SPACING) + SECTION_SPACING
+        return tops
+
+    def _content_height(self) -> int:
+        num_layers = sum(self._state.shape(kind)[0] for kind in MAP_KINDS)
+        return self._fixed_height() + num_layers * (self._thumbnail_size() + SPACING) if num_layers else 0
+
+    def _fixed_height(self) -> int:
+        """The height that headers take, thumbnails apart."""
+        return NUMBERS_HEIGHT + len(MAP_KINDS) * (HEADER_HEIGHT + SECTION_SPACING)
+
+    def _thumbnail_size(self) -> int:
+        """As large as width and height allow; below a minimum the grid scrolls instead."""
+        num_heads = max(1, *(self._state.shape(kind)[1] for kind in MAP_KINDS))
+        num_layers = max(1, sum(self._state.shape(kind)[0] for kind in MAP_KINDS))
+        by_width = (self.width() - self._label_width() - 4) // num_heads - SPACING
+        by_height = (self.available_height - self._fixed_height()) // num_layers - SPACING
+        return max(min(by_width, max(by_height, MIN_THUMBNAIL), MAX_THUMBNAIL), 12)
+
+    def _label_width(self) -> int:
+        return self._theme.base_px * 5 + 4
+
+    def _hover(self, choice: HeadChoice | None) -> None:
+        if choice != self._hovered:
+            self._hovered = choice
+            self.setCursor(Qt.CursorShape.PointingHandCursor if choice else Qt.CursorShape.ArrowCursor)
+            self.update()
+
+
+class HeadGridArea(QScrollArea):
+    """Scrolls the grid when it has more layers than fit, and keeps the chosen head in sight."""
+
+    def __init__(self, grid: HeadGrid, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = grid
+        self.setWidget(grid)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        grid.setAutoFillBackground(False)
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """Tells the grid how much height there is."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._grid.available_height = self.viewport().height()
+        self._grid.rebuild()
+
+    def show_choice(self, choice: HeadChoice) -> None:
+        """Scrolls as little as is needed to see a head, and its kind's title if it is in the first layer."""
+        place = self._grid.place_of(choice)
+        if place is not None:
+            margin = HEADER_HEIGHT + NUMBERS_HEIGHT if choice.layer == 0 else SPACING
+            self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + margin)
+
+    def minimumSizeHint(self) -> QSize:
+        """Small enough for small screens."""
+        return QSize(280, 200)

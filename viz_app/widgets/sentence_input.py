@@ -1,0 +1,142 @@
+"""The field for the sentence: grows from one line to a few, asks for a translation a moment after the last key."""
+
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
+
+from viz_app.state.spans import Span
+from viz_app.theme import Theme
+
+DEBOUNCE_MS = 300
+MAX_LINES = 4
+
+
+class SentenceInput(QPlainTextEdit):
+    """Plain text; Enter asks at once.
+
+    Signals:
+        text_settled(str, bool): no key was pressed for a moment (False), or the user asked by Enter or by choosing an
+            example (True); also when the text is empty.
+        left_for_heads(): Escape: the keys should go to the heads now.
+    """
+
+    text_settled = Signal(str, bool)
+    left_for_heads = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(DEBOUNCE_MS)
+        self._timer.timeout.connect(lambda: self.settle(is_asked=False))
+        self._marks: tuple[tuple[Span, ...], Span | None] = ((), None)
+        self._theme = theme
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setProperty("role", "sentence")
+        self.setTabChangesFocus(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().setDocumentMargin(3)
+        self.setAccessibleName("Sentence to translate")
+        self.textChanged.connect(self._on_text_changed)
+        self.apply_theme(theme)
+
+    @property
+    def text(self) -> str:
+        """What was typed."""
+        return self.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Replaces the text as if typed, keeping undo, and asks for its translation at once."""
+        cursor = self.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
+        self.setTextCursor(cursor)
+        self.settle()
+
+    def settle(self, *, is_asked: bool = True) -> None:
+        """Stops waiting for more keys and tells the text."""
+        self._timer.stop()
+        self.text_settled.emit(self.text, is_asked)
+
+    def cancel(self) -> None:
+        """Stops waiting for more keys and says nothing."""
+        self._timer.stop()
+
+    def mark(self, unknown: tuple[Span, ...], ignored: Span | None) -> None:
+        """Underlines words the model does not know and strikes out what it could not take in."""
+        self._marks = (unknown, ignored)
+        selections = [self._selection(span, self._unknown_format()) for span in unknown]
+        if ignored is not None:
+            selections.append(self._selection(ignored, self._ignored_format()))
+        self.setExtraSelections(selections)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        self._theme = theme
+        self.setFont(theme.font("large"))
+        self.mark(*self._marks)
+        self._fit_height()
+
+    def sizeHint(self) -> QSize:
+        """As wide as the layout likes."""
+        return QSize(400, self.height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter translates, Escape goes to the heads; every other key writes."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.settle()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.left_for_heads.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Pastes text only."""
+        self.insertPlainText(source.text())
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Files are for the window to open."""
+        return source.hasText() and not source.hasUrls()
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """A narrower field needs more lines."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._fit_height()
+
+    def _on_text_changed(self) -> None:
+        if self._marks != ((), None):
+            self.mark((), None)
+        self._fit_height()
+        self._timer.start()
+
+    def _fit_height(self) -> None:
+        num_lines = min(max(int(self.document().size().height()), 1), MAX_LINES)
+        self.setFixedHeight(num_lines * self.fontMetrics().lineSpacing() + 8)
+        needs_bar = self.document().size().height() > MAX_LINES
+        policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if needs_bar else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        if self.verticalScrollBarPolicy() != policy:
+            self.setVerticalScrollBarPolicy(policy)
+
+    def _selection(self, span: Span, char_format: QTextCharFormat) -> QTextEdit.ExtraSelection:
+        selection = QTextEdit.ExtraSelection()
+        cursor = QTextCursor(self.document())
+        last = self.document().characterCount() - 1
+        cursor.setPosition(min(span.start, last))
+        cursor.setPosition(min(span.end, last), QTextCursor.MoveMode.KeepAnchor)
+        selection.cursor = cursor
+        selection.format = char_format
+        return selection
+
+    def _unknown_format(self) -> QTextCharFormat:
+        char_format = QTextCharFormat()
+        char_format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
+        char_format.setUnderlineColor(self._theme.color("warm"))
+        char_format.setForeground(self._theme.color("warm"))
+        return char_format
+
+    def _ignored_format(self) -> QTextCharFormat:
+        char_format = QTextCharFormat()
+        char_format.setFontStrikeOut(True)
+        char_format.setForeground(self._theme.color("muted"))
+        return char_format
