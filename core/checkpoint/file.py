@@ -134,7 +134,9 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
         return Checkpoint(
             run=run,
             codecs=CodecPair.from_dict(run.data, metadata["codecs"]),
-            weights={name.removeprefix(_WEIGHTS): value for name, value in tensors.items() if name.startswith(_WEIGHTS)},
+            weights={
+                name.removeprefix(_WEIGHTS): value for name, value in tensors.items() if name.startswith(_WEIGHTS)
+            },
             corpus=str(metadata.get("corpus", "")),
             history=tuple(EpochRecord(**record) for record in metadata["history"]),
             state={name.removeprefix(_STATE): value for name, value in tensors.items() if name.startswith(_STATE)},
@@ -158,7 +160,9 @@ def _read(path: Path, with_state: bool) -> tuple[dict[str, Any], dict[str, Tenso
             names = [name for name in file.keys() if with_state or name.startswith(_WEIGHTS)]  # noqa: SIM118
             return metadata, {name: file.get_tensor(name) for name in names}
     except FileNotFoundError as error:
-        raise CheckpointError(f"There is no file {path}. A checkpoint (*{SUFFIX}) was expected; check the path.") from error
+        raise CheckpointError(
+            f"There is no file {path}. A checkpoint (*{SUFFIX}) was expected; check the path."
+        ) from error
     except (OSError, SafetensorError, ValueError) as error:
         raise CheckpointError(
             f"{path} cannot be read as a checkpoint ({error}). A complete file (*{SUFFIX}) that Augenmerk wrote was "

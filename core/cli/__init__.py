@@ -1,0 +1,1 @@
+"""The commands that need no window, each a thin shell over the rooms below."""

@@ -46,7 +46,9 @@ class DataConfig(Settings):
 
     def __post_init__(self) -> None:
         require_choice("data", ("spacy", "symbols"), tokenization=self.tokenization)
-        require_choice("data", ("keep", "lower", "sentence"), source_case=self.source_case, target_case=self.target_case)
+        require_choice(
+            "data", ("keep", "lower", "sentence"), source_case=self.source_case, target_case=self.target_case
+        )
         require_whole("data", min_frequency=self.min_frequency)
         if self.max_length is not None:
             require_whole("data", max_length=self.max_length)

@@ -32,7 +32,9 @@ class Settings:
         try:
             return cls(**arguments)
         except TypeError as error:
-            raise ConfigError(f"{cls.__name__}: a value has the wrong type ({error}). Correct it and try again.") from error
+            raise ConfigError(
+                f"{cls.__name__}: a value has the wrong type ({error}). Correct it and try again."
+            ) from error
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some settings changed, checked like any other. Raises `ConfigError`."""
@@ -43,25 +45,33 @@ def require_positive(owner: str, **values: float) -> None:
     """Raises `ConfigError` unless every value is a number greater than zero."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-            raise ConfigError(f"{owner}: {name} is {value!r}; a number greater than 0 was expected. Choose another value.")
+            raise ConfigError(
+                f"{owner}: {name} is {value!r}; a number greater than 0 was expected. Choose another value."
+            )
 
 
 def require_whole(owner: str, **values: int) -> None:
     """Raises `ConfigError` unless every value is a whole number of at least one."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ConfigError(f"{owner}: {name} is {value!r}; a whole number of at least 1 was expected. Choose another value.")
+            raise ConfigError(
+                f"{owner}: {name} is {value!r}; a whole number of at least 1 was expected. Choose another value."
+            )
 
 
 def require_share(owner: str, **values: float) -> None:
     """Raises `ConfigError` unless every value lies in [0, 1)."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
-            raise ConfigError(f"{owner}: {name} is {value!r}; a number from 0 up to, but not, 1 was expected. Choose another value.")
+            raise ConfigError(
+                f"{owner}: {name} is {value!r}; a number from 0 up to, but not, 1 was expected. Choose another value."
+            )
 
 
 def require_choice(owner: str, choices: Collection[str], **values: str) -> None:
     """Raises `ConfigError` unless every value is one of `choices`."""
     for name, value in values.items():
         if value not in choices:
-            raise ConfigError(f"{owner}: {name} is {value!r}; one of {', '.join(choices)} was expected. Choose one of these.")
+            raise ConfigError(
+                f"{owner}: {name} is {value!r}; one of {', '.join(choices)} was expected. Choose one of these."
+            )

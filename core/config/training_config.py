@@ -79,4 +79,6 @@ class TrainingConfig(Settings):
         if self.clip_norm is not None:
             require_positive("training", clip_norm=self.clip_norm)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:
-            raise ConfigError(f"training: seed is {self.seed!r}; a whole number from 0 to 2^63 − 1 was expected. Choose one.")
+            raise ConfigError(
+                f"training: seed is {self.seed!r}; a whole number from 0 to 2^63 − 1 was expected. Choose one."
+            )

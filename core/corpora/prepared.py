@@ -76,6 +76,7 @@ def prepare(
     Raises:
         CorpusError: no training pair is left after the length limit, or too little text for the subwords asked for.
     """
+
     def words(lines: Iterable[str], *, is_source: bool) -> list[list[str]]:
         language = config.source_language if is_source else config.target_language
         case = config.source_case if is_source else config.target_case
@@ -188,9 +189,7 @@ def load_prepared(path: Path) -> PreparedCorpus:
             codecs=CodecPair.from_dict(config, metadata["codecs"]),
             train=_unpack(arrays, "train"),
             validation=_unpack(arrays, "validation"),
-            validation_texts=SentencePairs(
-                tuple(metadata["validation_source"]), tuple(metadata["validation_target"])
-            ),
+            validation_texts=SentencePairs(tuple(metadata["validation_source"]), tuple(metadata["validation_target"])),
             num_left_out=metadata["num_left_out"],
         )
     except FileNotFoundError as error:

@@ -156,6 +156,4 @@ class DecoderLayer(nn.Module):
         queries = self.cross_attention.project_queries(self.cross_residual.before(states))
         attended = self.cross_attention.attend_cached(queries, cache.source_keys, cache.source_values, source_mask)
         states = self.cross_residual.after(states, attended)
-        return self.feed_forward_residual.after(
-            states, self.feed_forward(self.feed_forward_residual.before(states))
-        )
+        return self.feed_forward_residual.after(states, self.feed_forward(self.feed_forward_residual.before(states)))

@@ -157,9 +157,7 @@ class Transformer(nn.Module):
         logits: Tensor = self.output(self.decoder_norm(states))[:, 0]
         return logits
 
-    def _run_encoder(
-        self, source: Tensor, source_mask: Tensor | None, need_maps: bool
-    ) -> tuple[Tensor, Tensor | None]:
+    def _run_encoder(self, source: Tensor, source_mask: Tensor | None, need_maps: bool) -> tuple[Tensor, Tensor | None]:
         states = self.source_embedding(source)
         maps = []
         for layer in self.encoder_layers:

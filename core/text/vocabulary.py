@@ -39,7 +39,7 @@ class Vocabulary:
 
     @property
     def special_ids(self) -> frozenset[int]:
-        """Ids that stand for no word. A start token that is a symbol of the task, as in the copy task, counts as one."""
+        """Ids that stand for no word. A start token that is a symbol of its task (the copy task) is a word."""
         marks = (self.padding_id, self.end_id, self.unknown_id)
         start = self.start_id if self.tokens[self.start_id] == START else None
         return frozenset(mark for mark in (*marks, start) if mark is not None)

@@ -270,5 +270,3 @@ class _Loop:
         )
         self.on_event(finished)
         return finished
-
-

@@ -108,8 +108,8 @@ class TrainingSession:
         result = StepResult(float(total), rate, float(norm), num_tokens)
         if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
             raise TrainingError(
-                f"At step {self.progress.step + 1} the loss became {result.loss} (gradient norm {result.gradient_norm}). "
-                "Finite numbers were expected. Nothing was changed by this step and the last checkpoint is intact: "
+                f"At step {self.progress.step + 1} the loss became {result.loss} (gradient norm {result.gradient_norm}"
+                "). Finite numbers were expected. Nothing was changed by this step and the last checkpoint is intact: "
                 "go on from it with a lower learning rate, a longer warm-up, or gradient clipping."
             )
         self.optimizer.step()

@@ -96,7 +96,8 @@ def _fitting(words: Sequence[EncodedWord], room: int) -> list[EncodedWord]:
         if room < 0:
             count = len(word.ids) + room
             cut = word.char_start + sum(map(len, word.labels[:count]))
-            return [EncodedWord(word.text, word.ids[:count], word.labels[:count], word.unknown[:count], word.char_start, cut)]
+            pieces = word.ids[:count], word.labels[:count], word.unknown[:count]
+            return [EncodedWord(word.text, *pieces, word.char_start, cut)]
         kept.append(word)
     return kept
 

@@ -197,5 +197,3 @@ def _to_maps(output: ModelOutput) -> AttentionMaps:
         return maps[0].float().cpu().numpy()
 
     return AttentionMaps(array(output.encoder_maps), array(output.decoder_maps), array(output.cross_maps))
-
-

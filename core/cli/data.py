@@ -1,0 +1,33 @@
+"""`augenmerk data prepare`: tokenize a corpus once, so that a machine without spaCy can train from the file."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from core.cli.options import add_corpus, read_corpus
+from core.config import DEFAULT_PRESET, PRESETS, preset
+
+
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds `data`."""
+    parser = commands.add_parser("data", help="prepare a corpus for training elsewhere", description=__doc__)
+    actions = parser.add_subparsers(title="actions", required=True, metavar="ACTION")
+    prepare = actions.add_parser("prepare", help="tokenize and numericalize once", description=__doc__)
+    add_corpus(prepare)
+    prepare.add_argument("--preset", choices=PRESETS, default=DEFAULT_PRESET, help="whose way with text (%(default)s)")
+    prepare.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write (.safetensors)")
+    prepare.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prepares and writes. Raises `AugenmerkError`."""
+    from core.corpora.prepared import save_prepared
+
+    corpus = read_corpus(options, preset(options.preset), lambda text: print(text, file=sys.stderr))
+    save_prepared(corpus, options.out)
+    vocabularies = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
+    print(
+        f"{options.out}: {len(corpus.train):,} training and {len(corpus.validation):,} validation pairs, vocabularies of "
+        f"{vocabularies[0]:,} and {vocabularies[1]:,}, for the preset {options.preset}"
+    )
+    return 0

@@ -1,0 +1,51 @@
+"""`augenmerk evaluate`: BLEU and chrF of a model on a pair of files."""
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from core.cli.options import add_checkpoint
+from core.errors import CorpusError
+from core.storage import write_text
+
+
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds `evaluate`."""
+    parser = commands.add_parser("evaluate", help="score a model on a corpus", description=__doc__)
+    parser.add_argument("--source", type=Path, required=True, metavar="FILE", help="German lines, plain or .gz")
+    parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their English translations")
+    parser.add_argument("--json", action="store_true", help="print the scores as JSON")
+    parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one a line")
+    add_checkpoint(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Translates, scores and prints. Raises `AugenmerkError`."""
+    from tqdm import tqdm
+
+    from core.corpora.parallel import read_lines
+    from core.evaluation.scores import evaluate
+    from core.translation.translator import Translator
+
+    sources, references = read_lines(options.source), read_lines(options.reference)
+    if len(sources) != len(references):
+        raise CorpusError(
+            f"{options.source} has {len(sources)} lines and {options.reference} has {len(references)}. "
+            "Line N of one must translate line N of the other. Check the two files."
+        )
+    translator = Translator.load(options.checkpoint, options.device)
+    with tqdm(total=len(sources), unit=" sentences", disable=None, leave=False) as bar:
+        scores, hypotheses = evaluate(translator, sources, references, lambda done: bar.update(done - bar.n))
+    if options.hypotheses:
+        write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
+    if options.json:
+        print(json.dumps(asdict(scores), indent=2))
+        return 0
+    print(f"sentences                            {scores.sentences}")
+    print(f"BLEU, spaCy tokens, lower-cased      {scores.bleu_tokenized_lowercased:.2f}")
+    print(f"sacreBLEU, cased, detokenized        {scores.sacrebleu:.2f}   {scores.sacrebleu_signature}")
+    print(f"chrF                                 {scores.chrf:.2f}")
+    print(f"seconds                              {scores.seconds:.1f}")
+    return 0

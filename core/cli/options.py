@@ -1,0 +1,55 @@
+"""Options and checks that several commands share."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from core.config import RunConfig
+from core.corpora.loading import COPY, load_corpus, load_pair
+from core.corpora.prepared import PreparedCorpus
+from core.errors import ConfigError
+
+
+def add_checkpoint(parser: argparse.ArgumentParser) -> None:
+    """`--checkpoint` and `--device`."""
+    parser.add_argument(
+        "--checkpoint", type=Path, metavar="FILE", help="a checkpoint (left out: the bundled model, German to English)"
+    )
+    add_device(parser)
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """`--device`."""
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)")
+
+
+def add_corpus(parser: argparse.ArgumentParser) -> None:
+    """`--data`, or `--source` with `--target`."""
+    parser.add_argument(
+        "--data",
+        metavar="DIR|FILE|multi30k|copy",
+        help="a folder with train.de and train.en (plain or .gz, val.* beside them if there are any), a file of "
+        "prepared data, multi30k (downloaded once; for non-commercial use), or copy (the copy task)",
+    )
+    parser.add_argument("--source", type=Path, metavar="FILE", help="instead of --data: German lines, with --target")
+    parser.add_argument("--target", type=Path, metavar="FILE", help="instead of --data: their English translations")
+
+
+def read_corpus(options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None]) -> PreparedCorpus:
+    """The corpus that the options name.
+
+    Raises:
+        ConfigError: none, or two, are named.
+        CorpusError: it cannot be read.
+    """
+    pair: Sequence[Path | None] = (options.source, options.target)
+    if options.data is None and all(pair):
+        return load_pair(options.source, options.target, run, on_phase)
+    if any(pair):
+        raise ConfigError("Either --data, or --source together with --target, was expected. Give one of the two.")
+    if options.data is None and not run.is_copy_task:
+        raise ConfigError(
+            f"The preset {run.preset} needs sentence pairs and none were given. Expected --data with a folder, a "
+            "prepared file or the word multi30k; or --source and --target."
+        )
+    return load_corpus(options.data or COPY, run, on_phase)

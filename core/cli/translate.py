@@ -1,0 +1,83 @@
+"""`augenmerk translate`: one text, its translation, and on request everything behind it."""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.cli.options import add_checkpoint
+from core.storage import atomic_path
+
+if TYPE_CHECKING:
+    from core.translation.result import Translation
+
+
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds `translate`."""
+    parser = commands.add_parser("translate", help="translate a German text", description=__doc__)
+    parser.add_argument("text", help="the German text; - reads it from standard input")
+    parser.add_argument("--json", action="store_true", help="print tokens, probabilities and alternatives as JSON")
+    parser.add_argument(
+        "--attention", type=Path, metavar="FILE.npz", help="write all attention maps and the token lists to this file"
+    )
+    add_checkpoint(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Translates and prints. Raises `AugenmerkError`."""
+    from core.translation.translator import Translator
+
+    text = sys.stdin.read() if options.text == "-" else options.text
+    translation = Translator.load(options.checkpoint, options.device).translate(text)
+    if options.attention:
+        save_attention(translation, options.attention)
+    if options.json:
+        print(json.dumps(as_dict(translation), ensure_ascii=False, indent=2))
+        return 0
+    print(translation.text)
+    for note in translation.notes:
+        print(f"augenmerk: note: {note}", file=sys.stderr)
+    return 0
+
+
+def save_attention(translation: "Translation", path: Path) -> None:
+    """Writes the maps of all heads and the tokens of their rows and columns as NPZ, atomically.
+
+    Arrays: `encoder` [L, H, S, S], `decoder` [L, H, T, T], `cross` [L, H, T, S]; `source_tokens` [S], `read_tokens` and
+    `predicted_tokens` [T]. No pickle is needed to read it. Raises `StorageError`.
+    """
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        np.savez_compressed(
+            file,
+            encoder=translation.maps.encoder,
+            decoder=translation.maps.decoder,
+            cross=translation.maps.cross,
+            source_tokens=np.array(translation.source_tokens),
+            read_tokens=np.array(translation.read_tokens),
+            predicted_tokens=np.array(translation.predicted_tokens),
+        )
+
+
+def as_dict(translation: "Translation") -> dict[str, Any]:
+    """The translation as JSON-ready values, without the maps."""
+    return {
+        "source": translation.source_text,
+        "translation": translation.text,
+        "log_probability": translation.log_probability,
+        "source_tokens": translation.source_tokens,
+        "read_tokens": translation.read_tokens,
+        "predicted_tokens": translation.predicted_tokens,
+        "log_probabilities": translation.log_probabilities,
+        "alternatives": [[asdict(choice) for choice in step] for step in translation.alternatives],
+        "source_words": [asdict(word) for word in translation.source_words],
+        "target_words": [asdict(word) for word in translation.target_words],
+        "unknown_source_positions": translation.unknown_source_positions,
+        "ignored_text": translation.ignored_text,
+        "notes": translation.notes,
+        "seconds": translation.seconds,
+    }
