@@ -157,7 +157,7 @@ class TrainState:
         while end < step:
             end *= 2
         total = self.started.num_steps if self.started else 0
-        return min(end, total) if total >= step > 0 else end
+        return min(end, total) if total >= max(step, 1) else end
 
     def loss_limits(self) -> tuple[float, float] | None:
         """The lowest and highest loss on the chart, training and validation; None if there is none yet."""

@@ -1,0 +1,134 @@
+"""A training run that learns nothing but says all that a real one says, in the same order."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from core.training.events import (
+    CheckpointSaved,
+    EpochDone,
+    PhaseStarted,
+    StepDone,
+    TrainingEvent,
+    TrainingFinished,
+    TrainingStarted,
+)
+from viz_app.worker import TrainingRequest
+
+STEPS_PER_EPOCH = 5
+
+
+def started(folder: Path, *, num_epochs: int = 3, first_step: int = 0) -> TrainingStarted:
+    return TrainingStarted(
+        preset="notebook",
+        num_parameters=9_038_341,
+        num_training_pairs=29_000,
+        num_validation_pairs=1_014,
+        num_epochs=num_epochs,
+        num_steps=num_epochs * STEPS_PER_EPOCH,
+        first_step=first_step,
+        device="cpu",
+        device_reason="no CUDA device found",
+        folder=folder,
+    )
+
+
+def step_done(step: int, loss: float | None = None) -> StepDone:
+    return StepDone(
+        step=step,
+        epoch=1 + (step - 1) // STEPS_PER_EPOCH,
+        loss=8 / step if loss is None else loss,
+        learning_rate=1e-3 * min(step, 10) / 10,
+        gradient_norm=0.84,
+        num_tokens=2500,
+        tokens_per_second=4123.4,
+        seconds_left=125.0,
+    )
+
+
+def epoch_done(epoch: int, validation_loss: float | None = None, *, is_best: bool = True) -> EpochDone:
+    loss = 5 / epoch if validation_loss is None else validation_loss
+    return EpochDone(epoch, epoch * STEPS_PER_EPOCH, loss, loss, loss, 1e-3, 12.0, is_best)
+
+
+def finished(
+    folder: Path, reason: Literal["completed", "max_steps", "stopped"], step: int, best_epoch: int
+) -> TrainingFinished:
+    return TrainingFinished(
+        reason=reason,
+        epoch=max(1, math.ceil(step / STEPS_PER_EPOCH)),
+        step=step,
+        best_epoch=best_epoch,
+        best_validation_loss=5 / best_epoch if best_epoch else math.inf,
+        best_checkpoint=folder / "best.safetensors",
+        last_checkpoint=folder / "last.safetensors",
+        seconds=75.0,
+    )
+
+
+class ScriptedTraining:
+    """Stands in for the worker's body. A step is taken only as far as `allow` says, so that tests do not race.
+
+    Attributes:
+        requests: what it was asked for.
+        error: raised after the step `error_step`, if set.
+    """
+
+    def __init__(self, *, num_epochs: int = 3, error: Exception | None = None, error_step: int = 0) -> None:
+        self.num_epochs = num_epochs
+        self.error = error
+        self.error_step = error_step
+        self.requests: list[TrainingRequest] = []
+        self._allowed = threading.Semaphore(0)
+        self._step = 0
+
+    def allow(self, num_steps: int) -> None:
+        """Lets the run take so many more steps."""
+        self._allowed.release(num_steps)
+
+    def __call__(
+        self, request: TrainingRequest, on_event: Callable[[TrainingEvent], None], should_stop: Callable[[], bool]
+    ) -> TrainingFinished:
+        self.requests.append(request)
+        request.folder.mkdir(parents=True, exist_ok=True)
+        if not request.resume:
+            self._step = 0
+        on_event(PhaseStarted("Tokenizing 29,000 sentence pairs"))
+        on_event(started(request.folder, num_epochs=self.num_epochs, first_step=self._step))
+        last_step = self.num_epochs * STEPS_PER_EPOCH
+        while self._step < last_step and self._may_go_on(should_stop):
+            for event in self._take_step(request.folder):
+                on_event(event)
+        self._save(request.folder, "last")
+        reason: Literal["completed", "stopped"] = "completed" if self._step == last_step else "stopped"
+        result = finished(request.folder, reason, self._step, self._step // STEPS_PER_EPOCH)
+        on_event(result)
+        return result
+
+    def _take_step(self, folder: Path) -> Iterator[TrainingEvent]:
+        self._step += 1
+        yield step_done(self._step)
+        if self._step % STEPS_PER_EPOCH == 0:
+            epoch = self._step // STEPS_PER_EPOCH
+            yield CheckpointSaved(self._save(folder, "best"), "best", epoch, self._step)
+            yield epoch_done(epoch)
+            yield CheckpointSaved(self._save(folder, "last"), "last", epoch, self._step)
+        if self.error is not None and self._step == self.error_step:
+            raise self.error
+
+    def _save(self, folder: Path, kind: str) -> Path:
+        path = folder / f"{kind}.safetensors"
+        path.write_bytes(b"")
+        return path
+
+    def _may_go_on(self, should_stop: Callable[[], bool]) -> bool:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if should_stop():
+                return False
+            if self._allowed.acquire(timeout=0.005):
+                return True
+        raise TimeoutError("the test neither allowed a step nor stopped the run")

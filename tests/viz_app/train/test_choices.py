@@ -1,0 +1,74 @@
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from core.config import PRESETS, preset
+from core.errors import ConfigError, CorpusError
+from viz_app.train.choices import RunChoices, fresh_folder, key_settings, with_tilde
+from viz_app.train.intro import steps_of
+
+
+@pytest.fixture
+def choices(tmp_path: Path) -> RunChoices:
+    return replace(RunChoices.default(), preset="notebook", parent_folder=tmp_path)
+
+
+def test_typed_epochs_and_seed_reach_the_run(choices: RunChoices) -> None:
+    run = replace(choices, num_epochs=" 7 ", seed="42").run_config()
+    assert run.training.num_epochs == 7
+    assert run.training.seed == 42
+    assert run.model == preset("notebook").model
+    assert run.preset == "notebook"
+
+
+@pytest.mark.parametrize("typed", ["-3", "0"])
+def test_epochs_below_one_are_refused_with_what_was_given(choices: RunChoices, typed: str) -> None:
+    with pytest.raises(ConfigError, match=rf"num_epochs is {typed}.*at least 1"):
+        replace(choices, num_epochs=typed).run_config()
+
+
+@pytest.mark.parametrize("typed", ["", "ten", "1.5", "٣x"])
+def test_epochs_that_are_no_number_are_refused(choices: RunChoices, typed: str) -> None:
+    with pytest.raises(ConfigError, match="whole number was expected"):
+        replace(choices, num_epochs=typed).run_config()
+
+
+def test_negative_seed_is_refused(choices: RunChoices) -> None:
+    with pytest.raises(ConfigError, match="seed is -1"):
+        replace(choices, seed="-1").run_config()
+
+
+def test_copy_presets_make_their_own_data(choices: RunChoices) -> None:
+    copy = replace(choices, preset="copy-task-small", data_kind="folder", data_path="/somewhere")
+    assert copy.source() == "copy"
+
+
+def test_folder_that_was_not_chosen_is_refused(choices: RunChoices) -> None:
+    with pytest.raises(CorpusError, match="No folder"):
+        replace(choices, data_kind="folder").source()
+    assert replace(choices, data_kind="file", data_path="/data/x.bin").source() == Path("/data/x.bin")
+    assert choices.source() == "multi30k"
+
+
+def test_each_run_gets_a_folder_of_its_own(tmp_path: Path) -> None:
+    now = datetime(2025, 3, 4, 5, 6)  # noqa: DTZ001  (local time, as in the name)
+    first = fresh_folder(tmp_path, "notebook", lambda: now)
+    assert first == tmp_path / "notebook-2025-03-04-0506"
+    first.mkdir()
+    second = fresh_folder(tmp_path, "notebook", lambda: now)
+    assert second.name == "notebook-2025-03-04-0506-2"
+
+
+@pytest.mark.parametrize("name", list(PRESETS))
+def test_every_preset_shows_its_key_settings_and_steps(name: str, choices: RunChoices) -> None:
+    rows = dict(key_settings(preset(name)))
+    assert set(rows) == {"layers", "width", "norm", "vocabulary", "batch", "rate", "smoothing"}
+    assert all(len(value) < 36 for value in rows.values())
+    assert len(steps_of(replace(choices, preset=name))) == 5
+
+
+def test_home_folder_is_written_as_a_tilde() -> None:
+    assert with_tilde(Path.home() / "runs") == str(Path("~") / "runs")
+    assert with_tilde(Path("/elsewhere/runs")) == str(Path("/elsewhere/runs"))

@@ -1,0 +1,316 @@
+"""The page with a scripted run: real clicks, real thread, no torch in the worker."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QSignalSpy
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QPushButton
+from pytestqt.qtbot import QtBot
+
+from core.errors import DeviceError, StorageError, TrainingError
+from tests.viz_app.train.scripted import ScriptedTraining
+from viz_app.theme import Theme
+from viz_app.train import devices
+from viz_app.train.devices import DeviceOption
+from viz_app.train.page import TrainPage
+from viz_app.train.state import Status
+from viz_app.train.words import number_rows
+from viz_app.worker import DRAIN_INTERVAL_MS
+
+MakePage = Callable[[ScriptedTraining], TrainPage]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> QSettings:
+    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def make_page(
+    qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MakePage]:
+    found = (*devices.DEVICES_WITHOUT_ASKING, DeviceOption("cuda:0", "cuda:0 · NVIDIA H200"))
+    monkeypatch.setattr(devices, "find_devices", lambda: found)
+    pages: list[TrainPage] = []
+
+    def make(script: ScriptedTraining) -> TrainPage:
+        page = TrainPage(Theme.light(), settings, body=script)
+        qtbot.addWidget(page)
+        page.form.set_choices(replace(page.form.choices(), preset="notebook", parent_folder=tmp_path / "runs"))
+        page.resize(1200, 760)
+        with qtbot.waitExposed(page):
+            page.show()
+        pages.append(page)
+        return page
+
+    yield make
+    for page in pages:
+        page.shutdown()
+
+
+def click(qtbot: QtBot, button: QPushButton) -> None:
+    assert button.isVisible()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def type_over(qtbot: QtBot, edit: QLineEdit, text: str) -> None:
+    edit.selectAll()
+    qtbot.keyClicks(edit, text)
+
+
+def wait_for_step(qtbot: QtBot, page: TrainPage, step: int) -> None:
+    qtbot.waitUntil(lambda: page.state.latest_step is not None and page.state.latest_step.step >= step)
+
+
+def wait_for_end(qtbot: QtBot, page: TrainPage) -> None:
+    qtbot.waitUntil(lambda: not page.is_running())
+
+
+def test_page_says_what_will_happen_before_the_first_run(make_page: MakePage) -> None:
+    page = make_page(ScriptedTraining())
+    assert page.state.status is Status.IDLE
+    assert page.panel.start_button.isVisible()
+    assert not page.panel.stop_button.isVisible()
+    assert not page.strip.isVisible()
+
+
+def test_run_is_shown_step_by_step_to_its_end(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    assert page.is_running()
+    assert not page.form.isEnabled()
+    qtbot.waitUntil(lambda: page.state.status is Status.TRAINING)
+    script.allow(7)
+    wait_for_step(qtbot, page, 7)
+    assert dict(number_rows(page.state))["step"] == "7 of 15"
+    script.allow(8)
+    wait_for_end(qtbot, page)
+    assert page.state.status is Status.FINISHED
+    assert page.form.isEnabled()
+    assert page.strip.text().startswith("Finished")
+    assert not page.panel.resume_button.isVisible()
+    request = script.requests[0]
+    assert (request.source, request.device, request.resume) == ("multi30k", "auto", False)
+    assert request.folder.parent.name == "runs"
+
+
+def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(6)
+    wait_for_step(qtbot, page, 6)
+    click(qtbot, page.panel.stop_button)
+    assert page.panel.stop_button.text() == "Stopping…"
+    assert not page.panel.stop_button.isEnabled()
+    assert page.strip.text().startswith("Stopping…")
+    wait_for_end(qtbot, page)
+    assert page.strip.text().startswith("Stopped")
+    script.allow(9)
+    click(qtbot, page.panel.resume_button)
+    wait_for_end(qtbot, page)
+    assert page.strip.text().startswith("Finished")
+    assert script.requests[1].resume
+    assert script.requests[1].folder == script.requests[0].folder
+    assert page.state.training_loss.xy()[0].tolist() == list(range(1, 16))
+
+
+def test_model_can_be_tried_while_training_goes_on(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(4)
+    wait_for_step(qtbot, page, 4)
+    assert not page.strip.try_button.isVisible()
+    script.allow(2)
+    wait_for_step(qtbot, page, 6)
+    with qtbot.waitSignal(page.modelReady) as ready:
+        click(qtbot, page.strip.try_button)
+    assert ready.args == [script.requests[0].folder / "best.safetensors"]
+    assert page.is_running()
+
+
+def test_status_line_follows_the_run(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining(num_epochs=1)
+    page = make_page(script)
+    spy = QSignalSpy(page.statusChanged)
+    click(qtbot, page.panel.start_button)
+    script.allow(3)
+    wait_for_step(qtbot, page, 3)
+    script.allow(2)
+    wait_for_end(qtbot, page)
+    lines = [spy.at(index)[0] for index in range(spy.count())]
+    assert "training notebook · epoch 1 of 1" in lines
+    assert lines[-1] == "notebook: training finished"
+
+
+def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot: QtBot) -> None:
+    assert DRAIN_INTERVAL_MS >= 200
+    script = ScriptedTraining(num_epochs=200)
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(5)
+    wait_for_step(qtbot, page, 5)
+    assert page._charts is not None
+    chart = page._charts.loss_chart
+    drawn, began = chart.num_blits + chart.num_full_draws, time.monotonic()
+    while time.monotonic() < began + 1.0:
+        script.allow(3)
+        qtbot.wait(10)
+    num_updates = chart.num_blits + chart.num_full_draws - drawn
+    assert 1 <= num_updates <= 5 * (time.monotonic() - began) + 1
+
+
+@pytest.mark.parametrize(("typed", "said"), [("-3", "num_epochs is -3"), ("ten", "epochs is “ten”"), ("0", "is 0")])
+def test_wrong_epochs_are_refused_and_the_form_stays(
+    make_page: MakePage, qtbot: QtBot, typed: str, said: str
+) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    type_over(qtbot, page.form.epochs_edit, typed)
+    click(qtbot, page.panel.start_button)
+    assert not page.is_running()
+    assert script.requests == []
+    assert said in page.panel.message.text()
+    assert page.panel.message.isVisible()
+    assert page.form.epochs_edit.text() == typed
+    type_over(qtbot, page.form.epochs_edit, "5")
+    assert not page.panel.message.isVisible()
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        TrainingError("At step 7 the loss became nan. Finite numbers were expected."),
+        StorageError("Cannot write best.safetensors: No space left on device."),
+        DeviceError("The device 'cuda:3' is not here."),
+    ],
+)
+def test_error_in_the_worker_is_shown_and_loses_nothing(make_page: MakePage, qtbot: QtBot, error: Exception) -> None:
+    script = ScriptedTraining(error=error, error_step=7)
+    page = make_page(script)
+    type_over(qtbot, page.form.seed_edit, "99")
+    click(qtbot, page.panel.start_button)
+    script.allow(7)
+    wait_for_end(qtbot, page)
+    assert page.state.status is Status.FAILED
+    assert str(error) in page.strip.text()
+    assert page.form.isEnabled()
+    assert page.form.seed_edit.text() == "99"
+    assert len(page.state.training_loss) == 7
+    assert not page.strip.details_button.isVisible()
+    assert page.panel.resume_button.isVisible()
+
+
+@pytest.mark.allow_log_warnings
+def test_unexpected_error_offers_its_details(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining(error=RuntimeError("CUDA error: out of memory"), error_step=1)
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(1)
+    wait_for_end(qtbot, page)
+    assert "CUDA error: out of memory" in page.strip.text()
+    click(qtbot, page.strip.details_button)
+    box = page.findChild(QMessageBox)
+    assert box is not None
+    assert "Traceback" in box.detailedText()
+    box.close()
+
+
+def test_copy_presets_bring_their_own_data(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining(num_epochs=1)
+    page = make_page(script)
+    while page.form.choices().preset != "copy-task-small":
+        qtbot.keyClick(page.form.preset_button, Qt.Key.Key_Down)
+    assert page.form.data_button.keys() == ["copy"]
+    click(qtbot, page.panel.start_button)
+    script.allow(5)
+    wait_for_end(qtbot, page)
+    assert script.requests[0].source == "copy"
+    assert script.requests[0].run.preset == "copy-task-small"
+
+
+def test_folder_is_chosen_by_dialog_and_a_cancelled_dialog_changes_nothing(
+    make_page: MakePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = make_page(ScriptedTraining())
+    actions = {action.data(): action for action in page.form.data_button.menu().actions()}
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: "")
+    actions["folder"].trigger()
+    assert page.form.choices().data_kind == "multi30k"
+    assert page.form.data_button.key() == "multi30k"
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
+    actions = {action.data(): action for action in page.form.data_button.menu().actions()}
+    actions["folder"].trigger()
+    assert page.form.choices().source() == tmp_path
+
+
+def test_devices_are_found_in_a_worker(make_page: MakePage, qtbot: QtBot) -> None:
+    page = make_page(ScriptedTraining())
+    qtbot.waitUntil(lambda: page.form.device_button.keys() == ["auto", "cpu", "cuda:0"])
+    assert page.form.device_button.key() == "auto"
+
+
+def test_device_that_is_gone_stays_chosen_until_the_engine_says_what_is_here(make_page: MakePage) -> None:
+    page = make_page(ScriptedTraining())
+    page.form.set_choices(replace(page.form.choices(), device="cuda:7"))
+    page.form.set_devices(devices.DEVICES_WITHOUT_ASKING)
+    assert page.form.choices().device == "cuda:7"
+    assert page.form.device_button.text().startswith("cuda:7")
+
+
+def test_choices_are_remembered(make_page: MakePage, qtbot: QtBot) -> None:
+    first = make_page(ScriptedTraining())
+    type_over(qtbot, first.form.epochs_edit, "3")
+    qtbot.keyClick(first.form.device_button, Qt.Key.Key_Down)
+    second = make_page(ScriptedTraining())
+    assert second.form.choices() == first.form.choices()
+    assert second.form.choices().num_epochs == "3"
+    assert second.form.choices().device == "cpu"
+
+
+def test_stopped_run_can_be_resumed_at_the_next_start(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    first = make_page(script)
+    click(qtbot, first.panel.start_button)
+    script.allow(6)
+    wait_for_step(qtbot, first, 6)
+    first.shutdown()
+    second = make_page(script)
+    assert "can go on" in second.strip.text()
+    script.allow(9)
+    click(qtbot, second.panel.resume_button)
+    wait_for_end(qtbot, second)
+    assert second.state.status is Status.FINISHED
+    third = make_page(script)
+    assert not third.panel.resume_button.isVisible()
+
+
+def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(2)
+    wait_for_step(qtbot, page, 2)
+    page.shutdown()
+    assert not page.is_running()
+    assert page.state.finish is not None
+    assert page.state.finish.reason == "stopped"
+
+
+def test_theme_changes_while_training(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(3)
+    wait_for_step(qtbot, page, 3)
+    page.apply_theme(Theme.dark())
+    assert page._charts is not None
+    chart = page._charts.loss_chart
+    qtbot.waitUntil(lambda: chart.grab().toImage().pixelColor(2, 2).name() == Theme.dark().palette.panel)
+    assert page.is_running()

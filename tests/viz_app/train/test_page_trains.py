@@ -1,0 +1,113 @@
+"""The page trains for real: clicks, thread, corpus, Transformer, checkpoints."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from viz_app.theme import Theme
+from viz_app.train.page import TrainPage
+from viz_app.train.state import Status
+
+TIMEOUT_MS = 120_000
+
+
+@pytest.fixture
+def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
+    """The page with the small copy task chosen, on the CPU."""
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    page = TrainPage(Theme.light(), settings)
+    qtbot.addWidget(page)
+    choices = replace(page.form.choices(), preset="copy-task-small", device="cpu", parent_folder=tmp_path / "runs")
+    page.form.set_choices(choices)
+    page.resize(1200, 760)
+    with qtbot.waitExposed(page):
+        page.show()
+    yield page
+    page.shutdown()
+
+
+def click(qtbot: QtBot, button: QPushButton) -> None:
+    assert button.isVisible()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def type_epochs(qtbot: QtBot, page: TrainPage, text: str) -> None:
+    page.form.epochs_edit.selectAll()
+    qtbot.keyClicks(page.form.epochs_edit, text)
+
+
+def wait_for_end(qtbot: QtBot, page: TrainPage) -> None:
+    qtbot.waitUntil(lambda: not page.is_running(), timeout=TIMEOUT_MS)
+
+
+def test_copy_task_is_trained_stopped_resumed_and_tried(page: TrainPage, qtbot: QtBot) -> None:
+    type_epochs(qtbot, page, "3")
+    click(qtbot, page.panel.start_button)
+    qtbot.waitUntil(lambda: len(page.state.training_loss) >= 5, timeout=TIMEOUT_MS)
+    click(qtbot, page.panel.stop_button)
+    assert page.panel.stop_button.text() == "Stopping…"
+    wait_for_end(qtbot, page)
+    assert page.state.finish is not None
+    assert page.state.finish.reason == "stopped"
+    stopped_at = page.state.finish.step
+    assert page.state.finish.last_checkpoint.is_file()
+
+    click(qtbot, page.panel.resume_button)
+    qtbot.waitUntil(page.strip.try_button.isVisible, timeout=TIMEOUT_MS)
+    with qtbot.waitSignal(page.modelReady) as ready:
+        click(qtbot, page.strip.try_button)
+    assert ready.args[0].is_file()
+    wait_for_end(qtbot, page)
+    assert page.state.status is Status.FINISHED, page.strip.text()
+    assert page.state.finish.reason == "completed"
+    assert page.state.finish.step > stopped_at
+    steps = page.state.training_loss.xy()[0].tolist()
+    assert steps == list(range(1, page.state.finish.step + 1))
+    assert page.strip.text().startswith("Finished")
+
+
+def test_training_in_the_page_learns(page: TrainPage, qtbot: QtBot) -> None:
+    type_epochs(qtbot, page, "2")
+    click(qtbot, page.panel.start_button)
+    wait_for_end(qtbot, page)
+    assert page.state.status is Status.FINISHED, page.strip.text()
+    assert [point.epoch for point in page.state.validations] == [1, 2]
+    assert page.state.validations[1].loss < page.state.validations[0].loss
+
+
+def test_device_that_is_not_here_is_said_and_the_form_stays(page: TrainPage, qtbot: QtBot) -> None:
+    page.form.set_choices(replace(page.form.choices(), device="cuda:97"))
+    click(qtbot, page.panel.start_button)
+    wait_for_end(qtbot, page)
+    assert page.state.status is Status.FAILED
+    assert "cuda:97" in page.strip.text()
+    assert page.form.choices().device == "cuda:97"
+    assert not page.panel.resume_button.isVisible()
+
+
+def test_corpus_that_is_not_there_is_said_and_the_form_stays(page: TrainPage, qtbot: QtBot, tmp_path: Path) -> None:
+    missing = str(tmp_path / "no-such-folder")
+    page.form.set_choices(replace(page.form.choices(), preset="notebook", data_kind="folder", data_path=missing))
+    click(qtbot, page.panel.start_button)
+    wait_for_end(qtbot, page)
+    assert page.state.status is Status.FAILED
+    assert "no-such-folder" in page.strip.text()
+    assert page.form.choices().data_path == missing
+
+
+def test_folder_that_cannot_be_written_is_said_and_the_form_stays(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    blocked = tmp_path / "a-file-not-a-folder"
+    blocked.write_text("", encoding="utf-8")
+    page.form.set_choices(replace(page.form.choices(), parent_folder=blocked, num_epochs="1"))
+    click(qtbot, page.panel.start_button)
+    wait_for_end(qtbot, page)
+    assert page.state.status is Status.FAILED
+    assert "Cannot write" in page.strip.text()
+    assert page.form.isEnabled()

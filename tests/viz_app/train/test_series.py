@@ -1,0 +1,80 @@
+import math
+
+import numpy as np
+import pytest
+
+from viz_app.train.series import BoundedSeries, RunningMean
+
+
+def test_short_curve_keeps_every_point() -> None:
+    series = BoundedSeries(capacity=8)
+    for step in range(1, 6):
+        series.append(step, step**2)
+    x, y = series.xy()
+    assert x.tolist() == [1, 2, 3, 4, 5]
+    assert y.tolist() == [1, 4, 9, 16, 25]
+
+
+def test_long_curve_never_exceeds_its_capacity() -> None:
+    series = BoundedSeries(capacity=100)
+    for step in range(1, 100_001):
+        series.append(step, 1 / step)
+        assert len(series) <= 100
+    assert len(series) >= 50
+    assert series.stride >= 1000
+
+
+def test_joined_points_are_means_of_what_they_stand_for() -> None:
+    series = BoundedSeries(capacity=4)
+    for step in range(1, 6):
+        series.append(step, 10 * step)
+    x, y = series.xy()
+    assert x.tolist() == [1.5, 3.5, 5]
+    assert y.tolist() == [15, 35, 50]
+
+
+def test_latest_value_is_on_the_curve_before_its_point_is_full() -> None:
+    series = BoundedSeries(capacity=4)
+    for step in range(1, 10):
+        series.append(step, step)
+    assert series.xy()[0][-1] == 9
+    assert series.last == 9
+
+
+def test_curve_of_a_straight_line_stays_on_it_when_joined() -> None:
+    series = BoundedSeries(capacity=10)
+    for step in range(1, 1234):
+        series.append(step, 3 * step)
+    x, y = series.xy()
+    np.testing.assert_allclose(y, 3 * x)
+    assert np.all(np.diff(x) > 0)
+
+
+def test_points_after_a_step_can_be_dropped() -> None:
+    series = BoundedSeries(capacity=8)
+    for step in range(1, 8):
+        series.append(step, step)
+    series.drop_after(4)
+    series.append(5, 50)
+    x, y = series.xy()
+    assert x.tolist() == [1, 2, 3, 4, 5]
+    assert y.tolist() == [1, 2, 3, 4, 50]
+
+
+@pytest.mark.parametrize("capacity", [0, 2, 7])
+def test_capacity_that_cannot_be_halved_is_refused(capacity: int) -> None:
+    with pytest.raises(ValueError, match="even number"):
+        BoundedSeries(capacity)
+
+
+def test_running_mean_is_right_from_the_first_value_on() -> None:
+    mean = RunningMean(0.9)
+    assert mean.update(5.0) == pytest.approx(5.0)
+    assert mean.update(5.0) == pytest.approx(5.0)
+    for _ in range(500):
+        latest = mean.update(2.0)
+    assert latest == pytest.approx(2.0)
+
+
+def test_empty_curve_has_no_last_value() -> None:
+    assert math.isnan(BoundedSeries().last)

@@ -1,0 +1,195 @@
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.checkpoint.history import EpochRecord
+from core.training.events import CheckpointSaved, PhaseStarted
+from tests.viz_app.train.scripted import epoch_done, finished, started, step_done
+from viz_app.train.state import Status, TrainState
+
+FOLDER = Path("runs") / "notebook-1"
+
+
+@pytest.fixture
+def state() -> TrainState:
+    """A run of three epochs of five steps that is about to take its first step."""
+    state = TrainState()
+    state.begin(FOLDER)
+    state.apply(started(FOLDER))
+    return state
+
+
+def test_state_needs_no_qt() -> None:
+    code = "import sys, viz_app.train.state, viz_app.train.words, viz_app.train.memory; assert 'PySide6' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_phase_is_shown_until_the_next_step(state: TrainState) -> None:
+    state.apply(PhaseStarted("Validating"))
+    assert state.phase == "Validating"
+    state.apply(step_done(1))
+    assert state.phase == ""
+
+
+def test_run_goes_from_preparing_to_training() -> None:
+    state = TrainState()
+    assert state.status is Status.IDLE
+    state.begin(FOLDER)
+    assert state.status is Status.PREPARING
+    state.apply(started(FOLDER))
+    assert state.status is Status.TRAINING
+
+
+def test_steps_become_curves(state: TrainState) -> None:
+    for step in range(1, 5):
+        state.apply(step_done(step))
+    assert state.training_loss.xy()[0].tolist() == [1, 2, 3, 4]
+    assert state.training_loss.xy()[1].tolist() == [8, 4, 8 / 3, 2]
+    assert len(state.learning_rate) == len(state.smoothed_loss) == 4
+    assert state.fraction_done == pytest.approx(4 / 15)
+
+
+def test_best_validation_is_the_lowest(state: TrainState) -> None:
+    for epoch, loss in enumerate((3.0, 2.0, 2.5), start=1):
+        state.apply(epoch_done(epoch, loss))
+    assert state.best is not None
+    assert (state.best.epoch, state.best.loss) == (2, 2.0)
+    assert [point.step for point in state.validations] == [5, 10, 15]
+
+
+def test_validation_that_is_no_number_is_never_the_best(state: TrainState) -> None:
+    state.apply(epoch_done(1, math.nan))
+    state.apply(epoch_done(2, 2.0))
+    assert state.best is not None
+    assert state.best.epoch == 2
+
+
+def test_loss_that_is_no_number_stays_off_the_chart(state: TrainState) -> None:
+    state.apply(step_done(1))
+    state.apply(step_done(2, loss=math.nan))
+    assert len(state.training_loss) == 1
+    assert state.loss_limits() == (8, 8)
+
+
+def test_model_can_be_tried_when_the_best_checkpoint_stands(state: TrainState) -> None:
+    assert not state.can_try_model
+    state.apply(CheckpointSaved(FOLDER / "best.safetensors", "best", 1, 5))
+    assert state.can_try_model
+
+
+def test_stop_is_said_at_once_and_lasts_until_the_run_has_ended(state: TrainState) -> None:
+    state.request_stop()
+    assert state.status is Status.STOPPING
+    state.apply(step_done(1))
+    assert state.status is Status.STOPPING
+    state.apply(finished(FOLDER, "stopped", 1, 1))
+    assert state.status is Status.FINISHED
+
+
+def test_stop_asked_for_while_preparing_survives_the_start(state: TrainState) -> None:
+    state.begin(FOLDER)
+    state.request_stop()
+    state.apply(started(FOLDER))
+    assert state.status is Status.STOPPING
+
+
+def test_stopped_run_can_be_resumed_and_a_complete_one_cannot(state: TrainState) -> None:
+    state.apply(finished(FOLDER, "stopped", 7, 1))
+    assert state.can_resume
+    state.apply(finished(FOLDER, "completed", 15, 3))
+    assert not state.can_resume
+
+
+def test_run_stopped_before_its_first_validation_offers_no_model(state: TrainState) -> None:
+    state.apply(finished(FOLDER, "stopped", 0, 0))
+    assert not state.can_try_model
+    assert state.can_resume
+
+
+def test_error_keeps_curves_and_checkpoints(state: TrainState) -> None:
+    state.apply(step_done(1))
+    state.apply(CheckpointSaved(FOLDER / "last.safetensors", "last", 1, 1))
+    state.fail("The loss became nan.")
+    assert state.status is Status.FAILED
+    assert state.error == "The loss became nan."
+    assert len(state.training_loss) == 1
+    assert state.can_resume
+
+
+def test_resumed_run_goes_on_with_its_curves(state: TrainState) -> None:
+    for step in range(1, 6):
+        state.apply(step_done(step))
+    state.apply(epoch_done(1))
+    state.apply(finished(FOLDER, "stopped", 5, 1))
+    state.begin(FOLDER, resume=True)
+    state.apply(started(FOLDER, first_step=5))
+    state.apply(step_done(6))
+    assert state.training_loss.xy()[0].tolist() == [1, 2, 3, 4, 5, 6]
+    assert len(state.validations) == 1
+
+
+def test_steps_that_a_resumed_run_does_again_are_dropped(state: TrainState) -> None:
+    for step in range(1, 9):
+        state.apply(step_done(step))
+    state.apply(CheckpointSaved(FOLDER / "last.safetensors", "last", 1, 5))
+    state.fail("No space left on device")
+    state.begin(FOLDER, resume=True)
+    state.apply(started(FOLDER, first_step=5))
+    state.apply(step_done(6, loss=9.0))
+    assert state.training_loss.xy()[0].tolist() == [1, 2, 3, 4, 5, 6]
+    assert state.training_loss.xy()[1][-1] == 9.0
+
+
+def test_new_run_forgets_the_one_before(state: TrainState) -> None:
+    state.apply(step_done(1))
+    state.apply(epoch_done(1))
+    state.apply(finished(FOLDER, "stopped", 1, 1))
+    state.begin(Path("runs") / "notebook-2")
+    assert len(state.training_loss) == 0
+    assert state.validations == []
+    assert state.best is None
+    assert not state.can_try_model
+
+
+def test_run_stopped_while_preparing_leaves_the_page_as_it_was() -> None:
+    state = TrainState()
+    state.begin(FOLDER)
+    state.request_stop()
+    state.stop_before_training()
+    assert state.status is Status.IDLE
+    assert not state.can_resume
+
+
+def test_step_axis_grows_by_doubling_up_to_the_length_of_the_run(state: TrainState) -> None:
+    assert state.num_steps_shown == 15
+    long_run = TrainState()
+    long_run.begin(FOLDER)
+    long_run.apply(started(FOLDER, num_epochs=1000))
+    ends = []
+    for step in range(1, 5001):
+        long_run.apply(step_done(step))
+        ends.append(long_run.num_steps_shown)
+    assert sorted(set(ends)) == [100, 200, 400, 800, 1600, 3200, 5000]
+    assert all(end >= step for step, end in enumerate(ends, start=1))
+
+
+def test_earlier_run_is_offered_with_its_history() -> None:
+    state = TrainState()
+    history = [EpochRecord(1, 5, 3.0, 2.9, 2.9, 1e-3, 10.0), EpochRecord(2, 10, 2.0, 2.2, 2.2, 1e-3, 10.0)]
+    state.offer_resume(FOLDER, FOLDER / "last.safetensors", FOLDER / "best.safetensors", history)
+    assert state.status is Status.IDLE
+    assert state.can_resume
+    assert not state.has_curves
+    assert [point.loss for point in state.validations] == [2.9, 2.2]
+    state.begin(FOLDER, resume=True)
+    assert state.has_curves
+
+
+def test_hundred_thousand_steps_stay_bounded(state: TrainState) -> None:
+    for step in range(1, 100_001):
+        state.apply(step_done(step))
+    assert len(state.training_loss) <= 2000
+    assert len(state.learning_rate) <= 2000
