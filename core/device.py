@@ -43,5 +43,5 @@ def choose_device(requested: str = "auto") -> DeviceChoice:
         return DeviceChoice(name, f"{torch.cuda.get_device_name(int(name.split(':')[1]))}, asked for")
     available = ", ".join(["auto", "cpu", *cuda_names, *(["mps"] if has_mps else [])])
     raise DeviceError(
-        f"The device {requested!r} is not here. This machine has: {available}. Choose one of these, or leave it at auto."
+        f"The device {requested!r} is not here. This machine has: {available}. Choose one, or leave it at auto."
     )

@@ -55,9 +55,9 @@ class Checkpoint:
         Raises:
             CheckpointError: the weights do not fit the configuration.
         """
-        vocabularies = self.codecs.source.vocabulary, self.codecs.target.vocabulary
+        source, target = self.codecs.source.vocabulary, self.codecs.target.vocabulary
         with torch.device("meta"):
-            model = Transformer(self.run.model, *map(len, vocabularies), padding_id=vocabularies[1].padding_id)
+            model = Transformer(self.run.model, len(source), len(target), target.padding_id)
         model.to_empty(device="cpu").tie_weights()
         fill_parameters(model, self.weights)
         return model.eval()
@@ -139,7 +139,7 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             },
             corpus=str(metadata.get("corpus", "")),
             history=tuple(EpochRecord(**record) for record in metadata["history"]),
-            state={name.removeprefix(_STATE): value for name, value in tensors.items() if name.startswith(_STATE)},
+            state=_with_prefix(tensors, _STATE),
             progress=metadata.get("progress", {}),
             written_by=str(metadata.get("written_by", "?")),
         )
@@ -148,6 +148,10 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             f"{path} says that it is a checkpoint, but its description is damaged ({error}). "
             "A complete file was expected; use another copy."
         ) from error
+
+
+def _with_prefix(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _read(path: Path, with_state: bool) -> tuple[dict[str, Any], dict[str, Tensor]]:

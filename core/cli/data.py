@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     save_prepared(corpus, options.out)
     vocabularies = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
     print(
-        f"{options.out}: {len(corpus.train):,} training and {len(corpus.validation):,} validation pairs, vocabularies of "
-        f"{vocabularies[0]:,} and {vocabularies[1]:,}, for the preset {options.preset}"
+        f"{options.out}: {len(corpus.train):,} training and {len(corpus.validation):,} validation pairs, vocabularies "
+        f"of {vocabularies[0]:,} and {vocabularies[1]:,}, for the preset {options.preset}"
     )
     return 0

@@ -70,8 +70,8 @@ class ModelConfig(Settings):
         require_choice("model", ("xavier", "xavier-normal-embeddings"), initialization=self.initialization)
         if self.width % self.num_heads:
             raise ConfigError(
-                f"model: {self.num_heads} heads do not divide a width of {self.width}. Each head takes an equal share of "
-                "the width: choose a number of heads that divides it, 8 and 256 for instance."
+                f"model: {self.num_heads} heads do not divide a width of {self.width}. Each head takes an equal share "
+                "of the width: choose a number of heads that divides it, 8 and 256 for instance."
             )
         if self.positions == "sinusoidal" and self.width % 2:
             raise ConfigError(f"model: width is {self.width}; sinusoidal positions need an even width. Choose one.")

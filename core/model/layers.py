@@ -60,12 +60,12 @@ class Residual(nn.Module):
 
     def before(self, states: Tensor) -> Tensor:
         """What the sublayer is given."""
-        return self.norm(states) if self.is_pre else states  # type: ignore[no-any-return]
+        return self.norm(states) if self.is_pre else states
 
     def after(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
         """What leaves the sublayer and the path around it."""
         summed = states + self.dropout(sublayer_output)
-        return summed if self.is_pre else self.norm(summed)  # type: ignore[no-any-return]
+        return summed if self.is_pre else self.norm(summed)
 
 
 class EncoderLayer(nn.Module):

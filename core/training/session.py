@@ -74,8 +74,8 @@ class TrainingSession:
         self.device = torch.device(device)
         self.padding_id = corpus.codecs.target.vocabulary.padding_id
         torch.manual_seed(run.training.seed)
-        vocabularies = corpus.codecs.source.vocabulary, corpus.codecs.target.vocabulary
-        self.model = Transformer(run.model, *map(len, vocabularies), padding_id=self.padding_id).to(self.device)
+        num_source, num_target = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
+        self.model = Transformer(run.model, num_source, num_target, self.padding_id).to(self.device)
         self.model.train()
         self.progress = Progress()
         self.optimizer = torch.optim.Adam(
@@ -101,7 +101,7 @@ class TrainingSession:
         total = torch.zeros((), device=self.device)
         for batch in batches:
             loss = self._loss_sum(batch) / num_tokens
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             total += loss.detach()
         limit = math.inf if training.clip_norm is None else training.clip_norm
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit, foreach=True)
