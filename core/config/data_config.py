@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.config.settings import Settings, require_choice, require_whole
-from core.errors import ConfigError
+from core.config.settings import Settings, require_choice, require_flag, require_language, require_whole
 
 Tokenization = Literal["spacy", "symbols"]
 LetterCase = Literal["keep", "lower", "sentence"]
@@ -49,13 +48,16 @@ class DataConfig(Settings):
         require_choice(
             "data", ("keep", "lower", "sentence"), source_case=self.source_case, target_case=self.target_case
         )
-        require_whole("data", min_frequency=self.min_frequency)
-        if self.max_length is not None:
-            require_whole("data", max_length=self.max_length)
-        if self.num_subwords is not None:
-            require_whole("data", num_subwords=self.num_subwords)
-        if min(self.copy_length, self.copy_symbols) < 2:
-            raise ConfigError(
-                f"data: copy_length is {self.copy_length} and copy_symbols {self.copy_symbols}; at least 2 of each was "
-                "expected, a start symbol and something to copy. Choose larger values."
-            )
+        require_language("data", source_language=self.source_language, target_language=self.target_language)
+        require_flag("data", keep_spaces=self.keep_spaces, wrap_source=self.wrap_source)
+        require_whole(
+            "data",
+            min_frequency=self.min_frequency,
+            copy_training_pairs=self.copy_training_pairs,
+            copy_validation_pairs=self.copy_validation_pairs,
+        )
+        for name in ("max_length", "num_subwords"):
+            if (value := getattr(self, name)) is not None:
+                require_whole("data", **{name: value})
+        # a start symbol, and something to copy
+        require_whole("data", minimum=2, copy_length=self.copy_length, copy_symbols=self.copy_symbols)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.config.settings import Settings, require_choice, require_share, require_whole
+from core.config.settings import Settings, require_choice, require_flag, require_share, require_whole
 from core.errors import ConfigError
 
 NormPosition = Literal["post", "pre"]
@@ -63,6 +63,12 @@ class ModelConfig(Settings):
             max_positions=self.max_positions,
         )
         require_share("model", dropout=self.dropout)
+        require_flag(
+            "model",
+            final_norm=self.final_norm,
+            scale_embeddings=self.scale_embeddings,
+            output_bias=self.output_bias,
+        )
         require_choice("model", ("post", "pre"), norm_position=self.norm_position)
         require_choice("model", ("torch", "annotated"), norm_kind=self.norm_kind)
         require_choice("model", ("learned", "sinusoidal"), positions=self.positions)

@@ -5,6 +5,7 @@ from typing import Any
 
 from core.config.data_config import DataConfig
 from core.config.model_config import ModelConfig
+from core.config.settings import require_mapping
 from core.config.training_config import TrainingConfig
 from core.errors import ConfigError
 
@@ -25,6 +26,14 @@ class RunConfig:
     data: DataConfig
     training: TrainingConfig
 
+    def __post_init__(self) -> None:
+        is_joint = self.data.num_subwords is not None or self.is_copy_task
+        if self.model.tied_embeddings == "all" and not is_joint:
+            raise ConfigError(
+                "model: tied_embeddings is 'all', but data: num_subwords is None: source and target have "
+                "vocabularies of their own. One joint vocabulary was expected: set num_subwords, or tie the output only."
+            )
+
     @property
     def is_copy_task(self) -> bool:
         """Whether the run makes its own data by drawing sequences of symbols."""
@@ -43,10 +52,12 @@ class RunConfig:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "RunConfig":
         """The run that `values` describes. Raises `ConfigError` for unknown or refused settings."""
-        unknown = sorted(set(values) - {"preset", "description", "model", "data", "training"})
+        require_mapping("A run", values)
+        known = ("preset", "description", "model", "data", "training")
+        unknown = sorted(repr(name) for name in values if name not in known)
         if unknown:
             raise ConfigError(
-                f"A run has no part {', '.join(map(repr, unknown))}. Expected preset, description, model, data and "
+                f"A run has no part {', '.join(unknown)}. Expected preset, description, model, data and "
                 "training. Remove the unknown part or correct its spelling."
             )
         return cls(

@@ -1,6 +1,7 @@
 """What the configuration classes share: checks with messages, and the way to and from plain dictionaries."""
 
 import dataclasses
+import re
 from collections.abc import Collection
 from typing import Any, Self
 
@@ -19,13 +20,14 @@ class Settings:
         """The settings that `values` describes; what is missing takes its default.
 
         Raises:
-            ConfigError: a key is unknown, or a value is refused.
+            ConfigError: `values` is no dictionary, a key is unknown, or a value is refused.
         """
+        require_mapping(cls.__name__, values)
         known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        unknown = sorted(set(values) - set(known))
+        unknown = sorted(repr(name) for name in values if name not in known)
         if unknown:
             raise ConfigError(
-                f"{cls.__name__} has no setting {', '.join(map(repr, unknown))}. "
+                f"{cls.__name__} has no setting {', '.join(unknown)}. "
                 f"Expected some of: {', '.join(known)}. Remove the unknown key or correct its spelling."
             )
         arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
@@ -41,6 +43,15 @@ class Settings:
         return self.from_dict({**self.to_dict(), **changes})
 
 
+def require_mapping(owner: str, values: object) -> None:
+    """Raises `ConfigError` unless `values` is a dictionary."""
+    if not isinstance(values, dict):
+        raise ConfigError(
+            f"{owner} is described by {values!r}; names of settings with their values were expected. "
+            "Correct the description."
+        )
+
+
 def require_positive(owner: str, **values: float) -> None:
     """Raises `ConfigError` unless every value is a number greater than zero."""
     for name, value in values.items():
@@ -50,12 +61,12 @@ def require_positive(owner: str, **values: float) -> None:
             )
 
 
-def require_whole(owner: str, **values: int) -> None:
-    """Raises `ConfigError` unless every value is a whole number of at least one."""
+def require_whole(owner: str, *, minimum: int = 1, **values: int) -> None:
+    """Raises `ConfigError` unless every value is a whole number of at least `minimum`."""
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a whole number of at least 1 was expected. Choose another value."
+                f"{owner}: {name} is {value!r}; a whole number of at least {minimum} was expected. Choose another value."
             )
 
 
@@ -74,4 +85,20 @@ def require_choice(owner: str, choices: Collection[str], **values: str) -> None:
         if value not in choices:
             raise ConfigError(
                 f"{owner}: {name} is {value!r}; one of {', '.join(choices)} was expected. Choose one of these."
+            )
+
+
+def require_flag(owner: str, **values: bool) -> None:
+    """Raises `ConfigError` unless every value is true or false."""
+    for name, value in values.items():
+        if not isinstance(value, bool):
+            raise ConfigError(f"{owner}: {name} is {value!r}; true or false was expected. Choose one of these.")
+
+
+def require_language(owner: str, **values: str) -> None:
+    """Raises `ConfigError` unless every value looks like the code of a language; whether spaCy knows it shows later."""
+    for name, value in values.items():
+        if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z]+([-_][A-Za-z]+)*", value):
+            raise ConfigError(
+                f"{owner}: {name} is {value!r}; a language's code such as de or en was expected. Choose one."
             )

@@ -6,8 +6,10 @@ from core.config import DataConfig
 from core.errors import ConfigError
 
 
-@pytest.mark.parametrize("value", [0, -1, 2.0])
-@pytest.mark.parametrize("name", ["min_frequency", "max_length", "num_subwords"])
+@pytest.mark.parametrize("value", [0, -1, 2.0, True, "5"])
+@pytest.mark.parametrize(
+    "name", ["min_frequency", "max_length", "num_subwords", "copy_training_pairs", "copy_validation_pairs"]
+)
 def test_counts_are_whole_numbers_from_one(name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"data: {name} is {value!r}"):
         DataConfig.from_dict({name: value})
@@ -25,7 +27,25 @@ def test_an_unknown_choice_is_refused(name: str) -> None:
         DataConfig.from_dict({name: "upper"})
 
 
-@pytest.mark.parametrize("sizes", [{"copy_length": 1}, {"copy_symbols": 1}, {"copy_length": -10}, {"copy_symbols": 0}])
-def test_a_copy_task_without_anything_to_copy_is_refused(sizes: dict[str, int]) -> None:
-    with pytest.raises(ConfigError, match="at least 2 of each was expected"):
+@pytest.mark.parametrize(
+    "sizes", [{"copy_length": 1}, {"copy_symbols": 1}, {"copy_length": -10}, {"copy_symbols": 2.5}]
+)
+def test_a_copy_task_without_anything_to_copy_is_refused(sizes: dict[str, float]) -> None:
+    with pytest.raises(ConfigError, match="a whole number of at least 2 was expected"):
         DataConfig.from_dict(sizes)
+
+
+@pytest.mark.parametrize("value", ["no", "true", 0, 1, None])
+@pytest.mark.parametrize("name", ["wrap_source", "keep_spaces"])
+def test_a_flag_is_true_or_false_and_nothing_that_looks_like_it(name: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=f"data: {name} is {value!r}; true or false was expected"):
+        DataConfig.from_dict({name: value})
+
+
+@pytest.mark.parametrize("value", [3, None, "", "de en", "../de", "de.gz"])
+@pytest.mark.parametrize("name", ["source_language", "target_language"])
+def test_what_is_no_code_of_a_language_is_refused(name: str, value: object) -> None:
+    with pytest.raises(ConfigError) as caught:
+        DataConfig.from_dict({name: value})
+    assert f"data: {name} is {value!r}; a language's code such as de or en was expected" in str(caught.value)
+    assert getattr(DataConfig.from_dict({name: "fr"}), name) == "fr"

@@ -219,3 +219,26 @@ def test_changing_the_dictionary_of_a_run_leaves_the_preset_alone() -> None:
     values = preset("notebook").to_dict()
     values["model"]["width"] = 8
     assert preset("notebook").model.width == 256
+
+
+@pytest.mark.parametrize("value", [None, 5, "notebook", []])
+def test_a_run_or_a_part_that_is_no_dictionary_is_refused(value: object) -> None:
+    with pytest.raises(ConfigError, match="A run is described by"):
+        RunConfig.from_dict(value)  # type: ignore[arg-type]
+    for part, name in (("model", "ModelConfig"), ("data", "DataConfig"), ("training", "TrainingConfig")):
+        with pytest.raises(ConfigError, match=f"{name} is described by"):
+            RunConfig.from_dict({part: value})
+
+
+def test_tying_all_embeddings_without_a_joint_vocabulary_is_refused_before_anything_is_built() -> None:
+    with pytest.raises(ConfigError) as caught:
+        RunConfig.from_dict({"model": {"tied_embeddings": "all"}})
+    message = str(caught.value)
+    assert "tied_embeddings is 'all'" in message
+    assert "num_subwords is None" in message
+    assert "set num_subwords, or tie the output only" in message
+
+
+@pytest.mark.parametrize("data", [{"num_subwords": 500}, {"tokenization": "symbols"}])
+def test_tying_all_embeddings_over_one_vocabulary_is_taken(data: dict[str, Any]) -> None:
+    assert RunConfig.from_dict({"model": {"tied_embeddings": "all"}, "data": data}).model.tied_embeddings == "all"

@@ -67,9 +67,43 @@ def test_replace_makes_a_checked_copy() -> None:
         before.replace(heads=4)
 
 
-def test_a_value_of_another_type_is_refused_as_a_setting() -> None:
-    with pytest.raises(ConfigError, match="DataConfig: a value has the wrong type"):
-        DataConfig.from_dict({"copy_length": "ten"})
+@pytest.mark.parametrize("value", [None, 5, "width", [], [("width", 8)]])
+@pytest.mark.parametrize("group", GROUPS)
+def test_what_is_no_dictionary_is_refused_as_settings(group: type[Settings], value: object) -> None:
+    with pytest.raises(ConfigError) as caught:
+        group.from_dict(value)  # type: ignore[arg-type]
+    assert f"{group.__name__} is described by {value!r}; names of settings with their values" in str(caught.value)
+
+
+def test_a_key_that_is_no_name_is_refused_like_any_unknown_one() -> None:
+    with pytest.raises(ConfigError, match="no setting 'heads', 5"):
+        ModelConfig.from_dict({5: 1, "heads": 8})  # type: ignore[dict-item]
+
+
+FIELDS = [(group, field.name) for group in GROUPS for field in dataclasses.fields(group)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", ["nonsense", "", b"8", 2.5, -1, [1], {"a": 1}, object(), float("nan"), 1 + 2j])
+@pytest.mark.parametrize(("group", "name"), FIELDS)
+def test_no_setting_takes_a_value_of_another_kind(group: type[Settings], name: str, value: object) -> None:
+    """Whatever setting is added: a value that is not of its kind is refused with the setting's name."""
+    if (name in ("source_language", "target_language") and value == "nonsense") or (
+        value == 2.5 and name in ("learning_rate", "noam_factor", "adam_epsilon", "clip_norm")
+    ):
+        assert getattr(group.from_dict({name: value}), name) == value
+        return
+    with pytest.raises(ConfigError, match=f"{name} is "):
+        group.from_dict({name: value})
+
+
+@pytest.mark.parametrize(
+    ("group", "name"), [(group, name) for group, name in FIELDS if isinstance(getattr(group(), name), bool)]
+)
+def test_flags_take_true_and_false_alone(group: type[Settings], name: str) -> None:
+    assert [getattr(group.from_dict({name: value}), name) for value in (True, False)] == [True, False]
+    for value in ("yes", 1, 0, None):
+        with pytest.raises(ConfigError, match=f"{name} is {value!r}; true or false was expected"):
+            group.from_dict({name: value})
 
 
 def test_a_refused_setting_is_an_error_for_people() -> None:
