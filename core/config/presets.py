@@ -31,7 +31,8 @@ class RunConfig:
         if self.model.tied_embeddings == "all" and not is_joint:
             raise ConfigError(
                 "model: tied_embeddings is 'all', but data: num_subwords is None: source and target have "
-                "vocabularies of their own. One joint vocabulary was expected: set num_subwords, or tie the output only."
+                "vocabularies of their own. One joint vocabulary was expected: set num_subwords, or tie the output "
+                "only."
             )
 
     @property

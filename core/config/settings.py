@@ -30,13 +30,7 @@ class Settings:
                 f"{cls.__name__} has no setting {', '.join(unknown)}. "
                 f"Expected some of: {', '.join(known)}. Remove the unknown key or correct its spelling."
             )
-        arguments = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-        try:
-            return cls(**arguments)
-        except TypeError as error:
-            raise ConfigError(
-                f"{cls.__name__}: a value has the wrong type ({error}). Correct it and try again."
-            ) from error
+        return cls(**{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()})
 
     def replace(self, **changes: Any) -> Self:
         """A copy with some settings changed, checked like any other. Raises `ConfigError`."""
@@ -66,7 +60,8 @@ def require_whole(owner: str, *, minimum: int = 1, **values: int) -> None:
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a whole number of at least {minimum} was expected. Choose another value."
+                f"{owner}: {name} is {value!r}; a whole number of at least {minimum} was expected. "
+                "Choose another value."
             )
 
 
