@@ -53,7 +53,7 @@ def test_folder_that_was_not_chosen_is_refused(choices: RunChoices) -> None:
 
 
 def test_each_run_gets_a_folder_of_its_own(tmp_path: Path) -> None:
-    now = datetime(2025, 3, 4, 5, 6)  # noqa: DTZ001  (local time, as in the name)
+    now = datetime(2025, 3, 4, 5, 6)
     first = fresh_folder(tmp_path, "notebook", lambda: now)
     assert first == tmp_path / "notebook-2025-03-04-0506"
     first.mkdir()

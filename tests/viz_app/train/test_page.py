@@ -30,9 +30,7 @@ def settings(tmp_path: Path) -> QSettings:
 
 
 @pytest.fixture
-def make_page(
-    qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[MakePage]:
+def make_page(qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakePage]:
     found = (*devices.DEVICES_WITHOUT_ASKING, DeviceOption("cuda:0", "cuda:0 · NVIDIA H200"))
     monkeypatch.setattr(devices, "find_devices", lambda: found)
     pages: list[TrainPage] = []
@@ -167,9 +165,7 @@ def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot:
 
 
 @pytest.mark.parametrize(("typed", "said"), [("-3", "num_epochs is -3"), ("ten", "epochs is “ten”"), ("0", "is 0")])
-def test_wrong_epochs_are_refused_and_the_form_stays(
-    make_page: MakePage, qtbot: QtBot, typed: str, said: str
-) -> None:
+def test_wrong_epochs_are_refused_and_the_form_stays(make_page: MakePage, qtbot: QtBot, typed: str, said: str) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     type_over(qtbot, page.form.epochs_edit, typed)

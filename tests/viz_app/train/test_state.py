@@ -23,7 +23,9 @@ def state() -> TrainState:
 
 
 def test_state_needs_no_qt() -> None:
-    code = "import sys, viz_app.train.state, viz_app.train.words, viz_app.train.memory; assert 'PySide6' not in sys.modules"
+    modules = ("state", "words", "memory", "choices", "series")
+    imports = "; ".join(f"import viz_app.train.{name}" for name in modules)
+    code = f"import sys; {imports}; assert 'PySide6' not in sys.modules; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
