@@ -1,0 +1,28 @@
+"""`make bench`: runs every benchmark (or those named) and prints a table of ratios."""
+
+import importlib
+import sys
+
+from benchmarks.ratio import Ratio
+
+BENCHMARKS = ("decoding", "training", "drawing", "app_training", "start_up")
+
+
+def main(names: list[str]) -> int:
+    """Runs the benchmarks called `names`, or all; the exit status is 1 if a required ratio was missed."""
+    results: list[Ratio] = []
+    print(f"{'':58} {'ours':>10} {'other':>10} {'ratio':>8} {'required':>9} {'aim':>6}")
+    for name in names or BENCHMARKS:
+        for result in importlib.import_module(f"benchmarks.{name}").run():
+            results.append(result)
+            verdict = "" if result.ratio >= result.required else "   MISSED"
+            print(
+                f"{result.name:58} {result.ours_seconds * 1e3:7.1f} ms {result.other_seconds * 1e3:7.1f} ms "
+                f"{result.ratio:7.2f}x {result.required:8.2f}x {result.aim:5.1f}x{verdict}  {result.note}",
+                flush=True,
+            )
+    return 0 if all(result.ratio >= result.required for result in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,49 @@
+"""Timing two things against each other in one run: the only figures that hold on a shared machine."""
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How much faster ours is than the other way.
+
+    Attributes:
+        name: what is compared.
+        ours_seconds, other_seconds: medians.
+        required, aim: the ratio that must be, and that should be, reached.
+        note: what the seconds are, if not wall time.
+    """
+
+    name: str
+    ours_seconds: float
+    other_seconds: float
+    required: float
+    aim: float
+    note: str = ""
+
+    @property
+    def ratio(self) -> float:
+        """Other seconds per second of ours: above 1, ours is faster."""
+        return self.other_seconds / self.ours_seconds
+
+
+def paired_medians(
+    ours: Callable[[], object],
+    other: Callable[[], object],
+    *,
+    repeats: int = 9,
+    warmup: int = 2,
+    clock: Callable[[], float] = time.process_time,
+) -> tuple[float, float]:
+    """Median seconds of both, run in turn so that a change in the machine's speed meets both alike."""
+    seconds: tuple[list[float], list[float]] = ([], [])
+    for turn in range(warmup + repeats):
+        for place, work in enumerate((ours, other)):
+            began = clock()
+            work()
+            if turn >= warmup:
+                seconds[place].append(clock() - began)
+    return statistics.median(seconds[0]), statistics.median(seconds[1])
