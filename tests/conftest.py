@@ -46,6 +46,14 @@ def multi30k_folder() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def untrained_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small German–English checkpoint that translates into nonsense, at once."""
+    from tests.checkpoints import write_untrained_checkpoint
+
+    return write_untrained_checkpoint(tmp_path_factory.mktemp("checkpoint") / "untrained.safetensors")
+
+
 @pytest.fixture(autouse=True)
 def _no_unexpected_log_warnings(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     """Fails a test during which anything was logged at WARNING or above, unless it is marked `allow_log_warnings`."""

@@ -4,8 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 REPOSITORY = Path(__file__).resolve().parent.parent
 SCREEN = ("PySide6", "shiboken6", "matplotlib", "viz_app")
 
@@ -76,11 +74,9 @@ def test_command_line_without_window_knows_the_same_commands() -> None:
         assert word in result.stdout
 
 
-@pytest.mark.skipif(
-    not (REPOSITORY / "resources" / "multi30k-de-en.safetensors").is_file(), reason="needs the bundled model"
-)
-def test_translating_imports_neither_screen_nor_training() -> None:
+def test_translating_imports_neither_screen_nor_training(untrained_checkpoint: Path) -> None:
     run = "import sys\nfrom viz_app.launch import main\nassert main(sys.argv[1:]) == 0"
-    modules = modules_imported_by(run, "translate", "Ein Mann steht auf einer Leiter.")
+    modules = modules_imported_by(run, "translate", "Ein Mann steht.", "--checkpoint", str(untrained_checkpoint))
+    assert "torch" in modules
     assert not {name for name in modules if name.split(".")[0] in {"matplotlib", "PySide6", "shiboken6"}}
     assert not {name for name in modules if name.startswith("core.training.") and name != "core.training.events"}

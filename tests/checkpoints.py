@@ -1,0 +1,28 @@
+"""A checkpoint made in a moment: the shape of the real thing, with weights that were never trained."""
+
+from dataclasses import replace
+from pathlib import Path
+
+SOURCE_WORDS = ("ein", "mann", "steht", "auf", "einer", "leiter", ".")
+TARGET_WORDS = ("a", "man", "stands", "on", "a", "ladder", ".")
+
+
+def write_untrained_checkpoint(path: Path, *, seed: int = 0) -> Path:
+    """Writes a German–English checkpoint of width 16 with two layers and two heads, and returns its path."""
+    import torch
+
+    from core.checkpoint.file import Checkpoint, save_checkpoint
+    from core.config import preset
+    from core.model.transformer import Transformer
+    from core.text.codec import CodecPair
+
+    base = preset("notebook")
+    small = base.model.replace(width=16, num_heads=2, num_encoder_layers=2, num_decoder_layers=2, feed_forward_width=32)
+    run = replace(base, model=small, data=base.data.replace(min_frequency=1))
+    codecs = CodecPair.learn(run.data, [SOURCE_WORDS], [TARGET_WORDS])
+    source, target = codecs.source.vocabulary, codecs.target.vocabulary
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        model = Transformer(run.model, len(source), len(target), target.padding_id)
+    save_checkpoint(Checkpoint(run, codecs, dict(model.named_parameters())), path)
+    return path
