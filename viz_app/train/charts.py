@@ -125,7 +125,7 @@ class LossChart(LiveChart):
         self._validation = self._add_line(linewidth=1.4, marker="o", markersize=4.5, clip_on=False)
         self._best_ring = self._add_line(linestyle="none", marker="o", markersize=10, fillstyle="none", clip_on=False)
         self._best_label: Annotation = self.axes.annotate(
-            "", (0, 0), xytext=(0, 12), textcoords="offset points", ha="right", va="bottom", animated=True
+            "", (0, 0), xytext=(0, 11), textcoords="offset points", ha="right", va="bottom", animated=True
         )
         self._curves.append(self._best_label)
         self.axes.yaxis.set_major_locator(MaxNLocator(5))
@@ -166,6 +166,7 @@ class LossChart(LiveChart):
             line.set_color(colors.warm)
         size = theme.pixel_size("small") * _POINTS_PER_PIXEL
         self._best_label.set_color(colors.text)
+        self._best_label.set_bbox({"facecolor": colors.panel, "edgecolor": "none", "alpha": 0.8, "pad": 1.5})
         self._best_label.set_fontsize(size)
         self.axes.legend(
             handles=[Line2D([], [], color=colors.accent, linewidth=1.8), Line2D([], [], **self._validation_style())],

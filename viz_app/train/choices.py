@@ -59,7 +59,8 @@ class RunChoices:
         """The preset with the epochs and the seed that were typed. Raises `ConfigError` if one of them will not do."""
         run = preset(self.preset)
         training = run.training.replace(
-            num_epochs=_whole_number("epochs", self.num_epochs), seed=_whole_number("seed", self.seed)
+            num_epochs=_whole_number("epochs", self.num_epochs, at_least=1),
+            seed=_whole_number("seed", self.seed, at_least=0),
         )
         return replace(run, training=training)
 
@@ -136,10 +137,15 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
     ]
 
 
-def _whole_number(name: str, text: str) -> int:
+def _whole_number(name: str, text: str, at_least: int) -> int:
+    """The number that was typed. Raises `ConfigError`, which calls it by the name it has in the form."""
+    number: int | None
     try:
-        return int(text.strip().replace(",", "").replace(" ", ""))
+        number = int(text.strip().replace(",", "").replace(" ", ""))
     except ValueError:
+        number = None
+    if number is None or number < at_least:
         raise ConfigError(
-            f"{name} is “{text}”; a whole number was expected, like 10. Correct it and start again."
-        ) from None
+            f"{name} is “{text.strip()}”; a whole number of at least {at_least} was expected. Correct it and start."
+        )
+    return number

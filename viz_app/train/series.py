@@ -73,19 +73,22 @@ class BoundedSeries:
 
 
 class RunningMean:
-    """An exponential mean that is right from the first value on (bias-corrected, as in Kingma & Ba 2015, section 3).
+    """A mean that follows: it looks back over an eighth of the values so far, `longest` at most.
+
+    So it starts at the first value, keeps up while the loss falls fast, and is calm later.
 
     Attributes:
-        decay: weight of the past, in [0, 1).
+        longest: how many values it looks back over in the end.
     """
 
-    def __init__(self, decay: float = 0.95) -> None:
-        self.decay = decay
-        self._sum = 0.0
-        self._weight = 0.0
+    def __init__(self, longest: int = 50) -> None:
+        self.longest = longest
+        self._mean = 0.0
+        self._num_values = 0
 
     def update(self, value: float) -> float:
         """Takes in `value`; returns the mean."""
-        self._sum = self.decay * self._sum + (1 - self.decay) * value
-        self._weight = self.decay * self._weight + (1 - self.decay)
-        return self._sum / self._weight
+        window = min(self.longest, 1 + self._num_values / 8)
+        self._num_values += 1
+        self._mean += (value - self._mean) / window
+        return self._mean

@@ -25,18 +25,18 @@ def test_typed_epochs_and_seed_reach_the_run(choices: RunChoices) -> None:
 
 @pytest.mark.parametrize("typed", ["-3", "0"])
 def test_epochs_below_one_are_refused_with_what_was_given(choices: RunChoices, typed: str) -> None:
-    with pytest.raises(ConfigError, match=rf"num_epochs is {typed}.*at least 1"):
+    with pytest.raises(ConfigError, match=f"epochs is “{typed}”.*at least 1"):
         replace(choices, num_epochs=typed).run_config()
 
 
 @pytest.mark.parametrize("typed", ["", "ten", "1.5", "٣x"])
 def test_epochs_that_are_no_number_are_refused(choices: RunChoices, typed: str) -> None:
-    with pytest.raises(ConfigError, match="whole number was expected"):
+    with pytest.raises(ConfigError, match="a whole number of at least 1 was expected"):
         replace(choices, num_epochs=typed).run_config()
 
 
 def test_negative_seed_is_refused(choices: RunChoices) -> None:
-    with pytest.raises(ConfigError, match="seed is -1"):
+    with pytest.raises(ConfigError, match="seed is “-1”"):
         replace(choices, seed="-1").run_config()
 
 

@@ -164,7 +164,9 @@ def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot:
     assert 1 <= num_updates <= 5 * (time.monotonic() - began) + 1
 
 
-@pytest.mark.parametrize(("typed", "said"), [("-3", "num_epochs is -3"), ("ten", "epochs is “ten”"), ("0", "is 0")])
+@pytest.mark.parametrize(
+    ("typed", "said"), [("-3", "epochs is “-3”"), ("ten", "epochs is “ten”"), ("0", "epochs is “0”")]
+)
 def test_wrong_epochs_are_refused_and_the_form_stays(make_page: MakePage, qtbot: QtBot, typed: str, said: str) -> None:
     script = ScriptedTraining()
     page = make_page(script)

@@ -67,13 +67,18 @@ def test_capacity_that_cannot_be_halved_is_refused(capacity: int) -> None:
         BoundedSeries(capacity)
 
 
-def test_running_mean_is_right_from_the_first_value_on() -> None:
-    mean = RunningMean(0.9)
+def test_running_mean_starts_at_the_first_value_and_settles() -> None:
+    mean = RunningMean()
     assert mean.update(5.0) == pytest.approx(5.0)
-    assert mean.update(5.0) == pytest.approx(5.0)
-    for _ in range(500):
+    for _ in range(2000):
         latest = mean.update(2.0)
     assert latest == pytest.approx(2.0)
+
+
+def test_running_mean_keeps_up_with_a_fast_fall_at_the_start() -> None:
+    mean = RunningMean()
+    smoothed = [mean.update(8 - 0.05 * step) for step in range(100)]
+    assert smoothed[-1] - (8 - 0.05 * 99) < 0.8
 
 
 def test_empty_curve_has_no_last_value() -> None:
