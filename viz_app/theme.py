@@ -3,7 +3,7 @@
 Widgets that paint themselves take a `Theme` and read its palette; all others follow `Theme.apply`. A label or button
 says what it is by the dynamic property "role" (see `set_role`), never by its own colours:
 
-- QLabel: "title", "heading", "sentence", "muted", "small", "warm", "accent"
+- QLabel: "title", "heading", "sentence", "dense" (a long sentence), "muted", "small", "warm", "accent"
 - QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "tab"
 - QFrame: "panel" (a rounded surface), "line" (a hairline)
 """
@@ -139,6 +139,8 @@ class Theme:
         """Gives the whole application this look. Widgets that paint themselves need `apply_theme` besides."""
         app.setStyle("Fusion")
         app.setPalette(self._qt_palette())
+        for class_name in ("QRadioButton", "QCheckBox"):
+            app.setPalette(self._indicator_palette(), class_name)  # type: ignore[arg-type]  # the stub says bytes
         app.setStyleSheet(self._stylesheet())
 
     def _qt_palette(self) -> QPalette:
@@ -168,6 +170,12 @@ class Theme:
             palette.setColor(QPalette.ColorGroup.Disabled, role, self.color("muted", 0.75))
         return palette
 
+    def _indicator_palette(self) -> QPalette:
+        """Fusion outlines a check box in a shade darker than the window, which a dark window swallows."""
+        palette = self._qt_palette()
+        palette.setColor(QPalette.ColorRole.Window, self.color("muted").lighter(140))
+        return palette
+
     def _stylesheet(self) -> str:
         colors = self.palette
         return f"""
@@ -177,12 +185,14 @@ class Theme:
         QFrame[role="card"] {{ background: {colors.panel}; border: 1px solid {colors.border}; }}
         QPlainTextEdit[role="sentence"] {{ background: transparent; border: none;
             font-size: {self.pixel_size("large")}px; }}
+        QPlainTextEdit[role="dense"] {{ background: transparent; border: none; }}
         QSplitter::handle {{ background: transparent; }}
         QFrame[role="line"] {{ background: {colors.border}; border: none; max-height: 1px; }}
         QLabel {{ background: transparent; }}
         QLabel[role="title"] {{ font-size: {self.pixel_size("title")}px; font-weight: bold; }}
         QLabel[role="heading"] {{ font-weight: bold; }}
         QLabel[role="sentence"] {{ font-size: {self.pixel_size("large")}px; }}
+        QLabel[role="dense"] {{ font-size: {self.base_px}px; }}
         QLabel[role="muted"] {{ color: {colors.muted}; }}
         QLabel[role="small"] {{ color: {colors.muted}; font-size: {self.pixel_size("small")}px; }}
         QLabel[role="warm"] {{ color: {colors.warm}; }}
@@ -210,6 +220,13 @@ class Theme:
         QToolTip {{ background: {colors.panel}; color: {colors.text}; border: 1px solid {colors.border};
             padding: 4px; }}
         QScrollArea {{ background: transparent; border: none; }}
+        QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
+        QScrollBar:horizontal {{ background: transparent; height: 10px; margin: 0; }}
+        QScrollBar::handle {{ background: {colors.border}; border-radius: 4px; margin: 1px;
+            min-height: 28px; min-width: 28px; }}
+        QScrollBar::handle:hover {{ background: {colors.muted}; }}
+        QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+        QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
         QMenu {{ background: {colors.panel}; border: 1px solid {colors.border}; padding: 4px; }}
         QMenu::item {{ padding: 5px 22px 5px 22px; border-radius: 4px; }}
         QMenu::item:selected {{ background: {colors.raised}; color: {colors.text}; }}

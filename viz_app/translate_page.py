@@ -5,6 +5,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from core.translation.result import Translation, Word
+from viz_app.examples import copy_examples, example_sentences
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.translate_state import Cell, Direction, HeadChoice, LabelMode, Scale, TranslateState
@@ -41,6 +42,8 @@ class TranslatePage(QWidget):
         super().__init__(parent)
         self._preferences = preferences
         self.state = TranslateState()
+        self._clicked_word: Word | None = None
+        self._is_of_earlier_model = False
         self._restore_choices()
         self.sentence = SentencePanel(self.state, theme)
         self.heads = HeadsPanel(self.state, theme)
@@ -57,9 +60,13 @@ class TranslatePage(QWidget):
 
     def set_model(self, info: ModelInfo) -> None:
         """Names source and target as the model's languages, and asks for the sentence that stands there."""
-        self.state.languages = _language_names(info)
+        self._is_of_earlier_model = True
+        self.state.begin_model(*_language_names(info))
         self.sentence.set_languages(*self.state.languages)
-        self.sentence.input.settle(is_asked=False)
+        is_copy = info.run.is_copy_task
+        examples = copy_examples(info.run.data.copy_symbols) if is_copy else example_sentences()
+        if not self.sentence.set_examples(examples):
+            self.sentence.input.settle(is_asked=False)
 
     def await_result(self, request_id: int) -> None:
         """The page waits for this answer alone; the earlier translation stays until it comes."""
@@ -70,6 +77,7 @@ class TranslatePage(QWidget):
         """Shows an answer, unless a newer one is awaited."""
         if not self.state.accept(request_id, translation):
             return
+        self._is_of_earlier_model = False
         self.sentence.show_result()
         self._show_maps()
 
@@ -77,11 +85,14 @@ class TranslatePage(QWidget):
         """Says beside the sentence why it was not translated; False if a newer answer is awaited."""
         if not self.state.settle(request_id):
             return False
+        if self.state.translation is None or self._is_of_earlier_model:
+            self.show_hint()
         self.sentence.show_problem(message)
         return True
 
-    def show_hint(self, text: str) -> None:
+    def show_hint(self, text: str = "") -> None:
         """There is nothing to translate: drops the old translation and says what to do."""
+        text = text or self._hint()
         self.state.clear()
         self.sentence.show_hint(text)
         self.show_message(text)
@@ -120,6 +131,11 @@ class TranslatePage(QWidget):
         self._preferences.sentence = self.sentence.input.text
         self._preferences.set_bytes("translate_splitter", self._splitter.saveState())
 
+    def _hint(self) -> str:
+        source = self.state.languages[0]
+        what = "Type numbers with spaces between" if source == "source" else f"Type a {source} sentence"
+        return f"{what}, or choose an example."
+
     def _lay_out(self) -> None:
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self._splitter.addWidget(self.heads)
@@ -153,9 +169,8 @@ class TranslatePage(QWidget):
         state, preferences = self.state, self._preferences
         state.label_mode, state.scale = preferences.label_mode, preferences.scale
         state.hides_wrapping = preferences.hides_wrapping
-        self._clicked_word: Word | None = None
         if (choice := preferences.head_choice) is not None:
-            state.choice, state.has_chosen = choice, True
+            state.choice, state.was_chosen = choice, True
 
     def _show_maps(self) -> None:
         self._clicked_word = None

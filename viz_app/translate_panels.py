@@ -1,12 +1,13 @@
 """The three panels of the Translate page: the sentence, all heads, one head."""
 
+from functools import partial
+
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QGuiApplication
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QFrame,
-    QGridLayout,
     QHBoxLayout,
     QLabel,
     QMenu,
@@ -27,6 +28,7 @@ from viz_app.widgets.heatmap import Heatmap
 from viz_app.widgets.sentence_input import SentenceInput
 
 BUSY_DELAY_MS = 250
+LONG_TEXT = 150
 SCALE_NAMES: dict[Scale, str] = {"shared": "scale: shared 0–1 ▾", "own": "scale: each its own ▾"}
 
 
@@ -56,14 +58,19 @@ class SentencePanel(QFrame):
         self.facts = _label("small")
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.facts.setContentsMargins(0, 8, 7, 0)
-        self.examples = self._make_examples()
+        self._examples: tuple[str, ...] = ()
+        self.examples = flat_button("examples ▾", "Choose an example")
+        self.examples.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.set_examples(example_sentences())
         self.copy_button = flat_button("copy", "Copy the translation")
         self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.sentence.text()))
         self._busy_timer = QTimer(self)
         self._busy_timer.setSingleShot(True)
         self._busy_timer.setInterval(BUSY_DELAY_MS)
         self._busy_timer.timeout.connect(lambda: self.facts.setText("translating …"))
+        self._is_dense = False
         self._source_name, self._target_name = _label("muted"), _label("muted")
+        self._no_name = QWidget()
         self.set_languages(*state.languages)
         self._lay_out()
         self.show_hint("")
@@ -77,7 +84,10 @@ class SentencePanel(QFrame):
         """Names the two sides."""
         self._source_name.setText(source.capitalize())
         self._target_name.setText(target.capitalize())
-        self.input.setPlaceholderText(f"Type a {source} sentence")
+        width = max(label.sizeHint().width() for label in (self._source_name, self._target_name))
+        for label in (self._source_name, self._target_name, self._no_name):
+            label.setFixedWidth(width)
+        self.input.setPlaceholderText(f"Type a {source} sentence" if source != "source" else "Type numbers with spaces")
 
     def set_busy(self, is_busy: bool) -> None:
         """Says so if an answer takes longer than a moment."""
@@ -91,10 +101,11 @@ class SentencePanel(QFrame):
         translation = self._state.translation
         assert translation is not None
         self.set_busy(False)
-        set_role(self.sentence, "sentence")
+        self._adapt_density(max(len(translation.text), len(self.input.text)))
+        set_role(self.sentence, "dense" if self._is_dense else "sentence")
         self.sentence.setText(translation.text)
         number = f"{translation.log_probability:.2f}".replace("-", "−")
-        self.facts.setText(f"log-probability {number} · {translation.seconds * 1000:.0f} ms")
+        self.facts.setText(f"log-probability {number}\n{_duration(translation.seconds)}")
         self._say("\n".join(translation.notes))
         self.copy_button.setVisible(True)
         if self.input.text == translation.source_text:
@@ -120,45 +131,45 @@ class SentencePanel(QFrame):
         self.chips.setVisible(False)
         self.chips.rebuild()
 
+    def _adapt_density(self, num_characters: int) -> None:
+        """Long sentences get smaller letters, so that the maps keep their room."""
+        is_dense = num_characters > (LONG_TEXT - 20 if self._is_dense else LONG_TEXT)
+        if is_dense != self._is_dense:
+            self._is_dense = is_dense
+            self.input.set_dense(is_dense)
+            self.chips.set_dense(is_dense)
+
     def _say(self, text: str) -> None:
         self.note.setText(text)
         self.note.setVisible(bool(text))
 
-    def _make_examples(self) -> QToolButton:
-        button = flat_button("examples ▾", "Example sentences")
-        menu = QMenu(button)
-        for sentence in example_sentences():
-            action = menu.addAction(sentence)
-            action.triggered.connect(lambda _=False, text=sentence: self.input.set_text(text))
-        button.setMenu(menu)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setEnabled(not menu.isEmpty())
-        return button
+    def set_examples(self, sentences: tuple[str, ...]) -> bool:
+        """Offers other examples. One that stands in the input, untouched, gives way to the first of them: then True."""
+        is_untouched = self.input.text in self._examples and self.input.text not in sentences
+        self._examples = sentences
+        menu = QMenu(self.examples)
+        for sentence in sentences:
+            menu.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
+        self.examples.setMenu(menu)
+        self.examples.setEnabled(bool(sentences))
+        if not (sentences and is_untouched):
+            return False
+        self.input.set_text(sentences[0])
+        return True
 
     def _lay_out(self) -> None:
-        grid = QGridLayout(self)
-        grid.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN - 6, 10)
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(5)
-        top = Qt.AlignmentFlag.AlignTop
         self._source_name.setContentsMargins(0, 7, 0, 0)
         self._target_name.setContentsMargins(0, 5, 0, 0)
         self.sentence.setContentsMargins(3, 1, 0, 1)
         self.sentence.setMinimumHeight(26)
-        self.note.setContentsMargins(3, 2, 0, 0)
-        grid.addWidget(self._source_name, 0, 0, top)
-        grid.addWidget(self.input, 0, 1)
-        grid.addWidget(self.examples, 0, 2, top | Qt.AlignmentFlag.AlignRight)
-        grid.addWidget(self._target_name, 1, 0, top)
-        grid.addWidget(self.sentence, 1, 1)
-        grid.addWidget(self.copy_button, 1, 2, top | Qt.AlignmentFlag.AlignRight)
-        chips = QHBoxLayout()
-        chips.setContentsMargins(3, 2, 0, 0)
-        chips.addWidget(self.chips)
-        grid.addLayout(chips, 2, 1)
-        grid.addWidget(self.facts, 2, 2, top)
-        grid.addWidget(self.note, 3, 1, 1, 2)
-        grid.setColumnStretch(1, 1)
+        self.note.setContentsMargins(self._no_name.width() + 15, 2, 0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN - 6, 10)
+        column.setSpacing(5)
+        column.addLayout(_row(self._source_name, self.input, self.examples))
+        column.addLayout(_row(self._target_name, self.sentence, self.copy_button))
+        column.addLayout(_row(self._no_name, self.chips, self.facts))
+        column.addWidget(self.note)
 
 
 class HeadsPanel(QFrame):
@@ -299,8 +310,24 @@ class HeadPanel(QFrame):
         column.setSpacing(4)
         column.addWidget(self.title)
         column.addWidget(self.meaning)
+        column.addSpacing(6)
         column.addWidget(self.heatmap, 1)
         column.addLayout(controls)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def _row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayout:
+    """What it is, the thing itself, and what can be done with it."""
+    row = QHBoxLayout()
+    row.setSpacing(12)
+    top = Qt.AlignmentFlag.AlignTop
+    row.addWidget(name, 0, top)
+    row.addWidget(content, 1)
+    row.addWidget(button, 0, top | Qt.AlignmentFlag.AlignRight)
+    return row
 
 
 def flat_button(text: str, tip: str) -> QToolButton:

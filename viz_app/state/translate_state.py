@@ -12,6 +12,7 @@ LabelMode = Literal["read", "predicted"]
 Scale = Literal["shared", "own"]
 Direction = Literal["left", "right", "up", "down", "first", "last"]
 
+START_AND_END = ("<sos>", "<eos>")
 KIND_NAMES: dict[MapKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 KIND_TITLES: dict[MapKind, str] = {
     "encoder": "Encoder self-attention",
@@ -71,6 +72,7 @@ class TranslateState:
 
     Attributes:
         choice: the chosen head.
+        was_chosen: whether a person chose it; if not, the first translation of a model picks one that shows something.
         label_mode: whether a decoder row is named by the token read or by the token predicted there.
         scale: "shared": colours run from 0 to 1 everywhere; "own": up to each map's own maximum.
         hides_wrapping: whether start and end tokens are left out of the large heatmap.
@@ -83,7 +85,8 @@ class TranslateState:
 
     def __init__(self) -> None:
         self.choice = HeadChoice("cross", 0, 0)
-        self.has_chosen = False
+        self.was_chosen = False
+        self._has_picked = False
         self.label_mode: LabelMode = "read"
         self.scale: Scale = "shared"
         self.hides_wrapping = False
@@ -115,17 +118,23 @@ class TranslateState:
     def show(self, translation: Translation) -> None:
         """Replaces what is shown.
 
-        The choice is kept where such a head exists; before any choice was made, the cross head that points most clearly
-        at different words is taken.
+        The choice is kept where such a head exists. If nobody made one, the cross head that points most clearly at
+        different words is taken, once.
         """
         self.translation = translation
         self.hovered = self.pinned = self.highlighted_word = None
-        if not self.has_chosen:
+        if not (self.was_chosen or self._has_picked):
             self.choice = HeadChoice("cross", *clearest_head(translation.maps.cross))
+            self._has_picked = True
         num_layers, num_heads = self.shape(self.choice.kind)
         self.choice = replace(
             self.choice, layer=min(self.choice.layer, num_layers - 1), head=min(self.choice.head, num_heads - 1)
         )
+
+    def begin_model(self, source: str, target: str) -> None:
+        """Another model answers from now on, between these two languages."""
+        self.languages = (source, target)
+        self._has_picked = False
 
     def clear(self) -> None:
         """Shows nothing and awaits nothing."""
@@ -137,7 +146,7 @@ class TranslateState:
         if choice.kind != self.choice.kind:
             self.pinned = None
         self.hovered = None
-        self.choice, self.has_chosen = choice, True
+        self.choice, self.was_chosen = choice, True
 
     def move(self, direction: Direction) -> bool:
         """Walks to a neighbouring head, or up and down through layers and on through the kinds. False at an edge."""
@@ -237,15 +246,10 @@ class TranslateState:
         assert self.translation is not None
         if self.choice.kind == "encoder":
             return self._wrapping_source()
-        if self.label_mode == "read":
-            return {0}
-        words = self.translation.target_words
-        last = len(self.translation.predicted_tokens) - 1
-        is_end = not any(word.start <= last < word.end for word in words)
-        return {last} if is_end else set()
+        return _wrapping(self.row_labels())
 
     def _wrapping_columns(self) -> set[int]:
-        return {0} if self.choice.kind == "decoder" else self._wrapping_source()
+        return _wrapping(self.column_labels()) if self.choice.kind == "decoder" else self._wrapping_source()
 
     def _wrapping_source(self) -> set[int]:
         """Source positions that belong to no word."""
@@ -259,6 +263,11 @@ class TranslateState:
         if not self.hides_wrapping:
             return everything
         return tuple(index for index in everything if index not in wrapping) or everything
+
+
+def _wrapping(labels: tuple[str, ...]) -> set[int]:
+    """The start or end token among target tokens; the copy task has none, its start symbol is part of the answer."""
+    return {index for index in (0, len(labels) - 1) if labels and labels[index] in START_AND_END}
 
 
 def clearest_head(maps: FloatArray) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 import html
 import math
+from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
@@ -11,6 +12,7 @@ from core.translation.result import Translation, Word
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import CHIP_RADIUS, Theme
 
+INSET = 3  # where the text of the lines above begins
 SPACING = 6
 PADDING = 7
 BAR_HEIGHT = 3
@@ -35,6 +37,7 @@ class WordChips(QWidget):
         self._chips: list[tuple[Word, QRect]] = []
         self._hovered: Word | None = None
         self._marked: Word | None = None
+        self._is_dense = False
         self.card = AlternativesCard(self)
         self.setMouseTracking(True)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -46,6 +49,10 @@ class WordChips(QWidget):
         """Takes on new colours."""
         self._theme = theme
         self.rebuild()
+
+    def set_dense(self, is_dense: bool) -> None:
+        """Smaller chips for a long translation; they show with the next `rebuild`."""
+        self._is_dense = is_dense
 
     def rebuild(self) -> None:
         """The translation or the width changed."""
@@ -120,7 +127,7 @@ class WordChips(QWidget):
             return
         painter, theme = QPainter(self), self._theme
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.font("large"))
+        painter.setFont(theme.font(self._font_size()))
         for word, place in self._chips:
             is_marked = word in (self._hovered, self._marked, self._state.highlighted_word)
             painter.setPen(QPen(theme.color("accent" if is_marked else "raised"), 1.6))
@@ -143,12 +150,12 @@ class WordChips(QWidget):
     def _flow(self, width: int) -> list[tuple[Word, QRect]]:
         translation = self._state.translation
         assert translation is not None
-        metrics, height = QFontMetrics(self._theme.font("large")), self._chip_height()
-        chips, x, y = [], 0, 0
+        metrics, height = QFontMetrics(self._theme.font(self._font_size())), self._chip_height()
+        chips, x, y = [], INSET, 0
         for word in translation.target_words:
             chip_width = max(metrics.horizontalAdvance(self._elided(word.text)) + 2 * PADDING, 22)
-            if x and x + chip_width > width:
-                x, y = 0, y + height + BAR_HEIGHT + 6
+            if x > INSET and x + chip_width > width:
+                x, y = INSET, y + height + BAR_HEIGHT + 6
             chips.append((word, QRect(x, y, chip_width, height)))
             x += chip_width + SPACING
         return chips
@@ -157,7 +164,10 @@ class WordChips(QWidget):
         return text if len(text) <= 40 else text[:39] + "…"
 
     def _chip_height(self) -> int:
-        return self._theme.pixel_size("large") + 11
+        return self._theme.pixel_size(self._font_size()) + (8 if self._is_dense else 11)
+
+    def _font_size(self) -> Literal["body", "large"]:
+        return "body" if self._is_dense else "large"
 
 
 class AlternativesCard(QFrame):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
@@ -11,12 +11,14 @@ from viz_app.state.translate_state import KIND_DIRECTIONS, KIND_NAMES, HeadChoic
 from viz_app.theme import Theme
 from viz_app.widgets.map_image import draw_map, map_image, ramp_of
 
-MIN_THUMBNAIL = 34
+MIN_THUMBNAIL = 28  # below this height the grid scrolls, with thumbnails of a comfortable size
+SCROLLING_THUMBNAIL = 46
 MAX_THUMBNAIL = 96
+MAX_ASPECT = 1.4
 SPACING = 5
-HEADER_HEIGHT = 22
-NUMBERS_HEIGHT = 20
-SECTION_SPACING = 8
+HEADER_HEIGHT = 20
+NUMBERS_HEIGHT = 18
+SECTION_SPACING = 7
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class HeadGrid(QWidget):
         painter.setFont(theme.font("small"))
         num_heads = max(self._state.shape(kind)[1] for kind in MAP_KINDS)
         for head in range(num_heads):
-            place = QRect(left + head * (size + SPACING), 0, size, NUMBERS_HEIGHT)
+            place = QRect(left + head * (size.width() + SPACING), 0, size.width(), NUMBERS_HEIGHT)
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(head + 1))
         for kind, top in self._section_tops().items():
             painter.setPen(theme.color("text"))
@@ -134,7 +136,8 @@ class HeadGrid(QWidget):
             painter.setFont(theme.font("small"))
             painter.drawText(header.adjusted(left, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, KIND_DIRECTIONS[kind])
             for layer in range(self._state.shape(kind)[0]):
-                place = QRect(0, top + HEADER_HEIGHT + layer * (size + SPACING), left - 10, size)
+                y = top + HEADER_HEIGHT + layer * (size.height() + SPACING)
+                place = QRect(0, y, left - 10, size.height())
                 flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
                 painter.drawText(place, flags, f"layer {layer + 1}")
 
@@ -146,22 +149,22 @@ class HeadGrid(QWidget):
         pen = QPen(self._theme.color("accent"), width)
         pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
         painter.setPen(pen)
-        painter.drawRect(QRectF(place).adjusted(-margin, -margin, margin, margin).translated(QPointF(0, 0)))
+        painter.drawRect(QRectF(place).adjusted(-margin, -margin, margin, margin))
 
     def _make_thumbnails(self) -> list[Thumbnail]:
         translation = self._state.translation
         assert translation is not None
         size, left, ramp = self._thumbnail_size(), self._label_width(), ramp_of(self._theme)
-        max_pixels = int(size * self.devicePixelRatioF())
+        max_pixels = int(size.height() * self.devicePixelRatioF())
         thumbnails = []
         for kind, top in self._section_tops().items():
             maps = translation.maps.of_kind(kind)
             for layer in range(maps.shape[0]):
-                y = top + HEADER_HEIGHT + layer * (size + SPACING)
+                y = top + HEADER_HEIGHT + layer * (size.height() + SPACING)
                 for head in range(maps.shape[1]):
                     weights = maps[layer, head]
                     image = map_image(weights, ramp, self._state.top_weight(weights), max_pixels)
-                    place = QRect(left + head * (size + SPACING), y, size, size)
+                    place = QRect(left + head * (size.width() + SPACING), y, size.width(), size.height())
                     thumbnails.append(Thumbnail(HeadChoice(kind, layer, head), image, place))
         return thumbnails
 
@@ -170,24 +173,30 @@ class HeadGrid(QWidget):
         y = NUMBERS_HEIGHT
         for kind in MAP_KINDS:
             tops[kind] = y
-            y += HEADER_HEIGHT + self._state.shape(kind)[0] * (self._thumbnail_size() + SPACING) + SECTION_SPACING
+            y += (
+                HEADER_HEIGHT
+                + self._state.shape(kind)[0] * (self._thumbnail_size().height() + SPACING)
+                + SECTION_SPACING
+            )
         return tops
 
     def _content_height(self) -> int:
         num_layers = sum(self._state.shape(kind)[0] for kind in MAP_KINDS)
-        return self._fixed_height() + num_layers * (self._thumbnail_size() + SPACING) if num_layers else 0
+        return self._fixed_height() + num_layers * (self._thumbnail_size().height() + SPACING) if num_layers else 0
 
     def _fixed_height(self) -> int:
         """The height that headers take, thumbnails apart."""
         return NUMBERS_HEIGHT + len(MAP_KINDS) * (HEADER_HEIGHT + SECTION_SPACING)
 
-    def _thumbnail_size(self) -> int:
-        """As large as width and height allow; below a minimum the grid scrolls instead."""
+    def _thumbnail_size(self) -> QSize:
+        """As large as width and height allow, a little wider than high if need be."""
         num_heads = max(1, *(self._state.shape(kind)[1] for kind in MAP_KINDS))
         num_layers = max(1, sum(self._state.shape(kind)[0] for kind in MAP_KINDS))
         by_width = (self.width() - self._label_width() - 4) // num_heads - SPACING
         by_height = (self.available_height - self._fixed_height()) // num_layers - SPACING
-        return max(min(by_width, max(by_height, MIN_THUMBNAIL), MAX_THUMBNAIL), 12)
+        height = min(by_width, by_height if by_height >= MIN_THUMBNAIL else SCROLLING_THUMBNAIL, MAX_THUMBNAIL)
+        height = max(height, 10)
+        return QSize(max(height, min(by_width, int(height * MAX_ASPECT))), height)
 
     def _label_width(self) -> int:
         return self._theme.base_px * 5 + 4

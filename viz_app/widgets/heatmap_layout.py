@@ -8,7 +8,8 @@ from PySide6.QtGui import QFont, QFontMetrics
 from viz_app.state.translate_state import MapView
 from viz_app.theme import Theme
 
-MAX_CELL = 46.0
+MAX_CELL = 72.0
+MAX_NARROW_CELL = 22.0
 MAX_ROW_LABEL = 150
 MAX_COLUMN_LABEL = 120
 LABEL_GAP = 7
@@ -97,7 +98,7 @@ def _cell(view: MapView, size: QSize, margins: _Margins) -> QPointF:
     width = max(1.0, size.width() - margins.left - margins.right) / len(view.columns)
     height = max(1.0, size.height() - margins.top - EDGE) / len(view.rows)
     side = min(width, height, MAX_CELL)
-    return QPointF(min(width, max(side, min(2 * side, MAX_CELL / 2))), side)
+    return QPointF(min(width, max(side, min(2 * side, MAX_NARROW_CELL))), side)
 
 
 def _step(needed: float, cell: float) -> int:

@@ -5,7 +5,7 @@ from PySide6.QtGui import QKeyEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
 
 from viz_app.state.spans import Span
-from viz_app.theme import Theme
+from viz_app.theme import Theme, set_role
 
 DEBOUNCE_MS = 300
 MAX_LINES = 4
@@ -46,7 +46,7 @@ class SentenceInput(QPlainTextEdit):
         """What was typed."""
         return self.toPlainText()
 
-    def set_text(self, text: str) -> None:
+    def set_text(self, text: str, _checked: bool = False) -> None:
         """Replaces the text as if typed, keeping undo, and asks for its translation at once."""
         cursor = self.textCursor()
         cursor.select(QTextCursor.SelectionType.Document)
@@ -74,8 +74,12 @@ class SentenceInput(QPlainTextEdit):
     def apply_theme(self, theme: Theme) -> None:
         """Takes on new colours."""
         self._theme = theme
-        self.setFont(theme.font("large"))
         self.mark(*self._marks)
+        self._fit_height()
+
+    def set_dense(self, is_dense: bool) -> None:
+        """Smaller letters for a long text."""
+        set_role(self, "dense" if is_dense else "sentence")
         self._fit_height()
 
     def sizeHint(self) -> QSize:
