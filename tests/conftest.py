@@ -18,6 +18,8 @@ GRACE_SECONDS = 2.0  # for what a test has told to end and which is about to
 if sys.platform.startswith("linux") and not os.environ.get("AUGENMERK_TEST_SCREEN"):
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tiny models: more threads only wait for each other
+
 
 def _isolate_user_folders() -> Path:
     """Points settings, caches and data at a scratch folder, so that no test reads or changes those of the user."""
