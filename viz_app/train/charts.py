@@ -146,17 +146,12 @@ class LossChart(LiveChart):
 
     def _fit_limits(self, state: TrainState) -> None:
         self.axes.set_xlim(0, state.num_steps_shown)
-        limits = state.loss_limits()
-        if limits is None:
+        highest = state.highest_loss()
+        top = self.axes.get_ylim()[1]
+        if highest is None:
             self.axes.set_ylim(0, 10)
-            return
-        lowest, highest = limits
-        bottom, top = self.axes.get_ylim()
-        is_outside = lowest < bottom or highest > top
-        is_lost = highest - lowest < 0.4 * (top - bottom) and lowest > 0.25 * highest and bottom < 0.5 * lowest
-        if is_outside or is_lost:
-            room = max(highest - lowest, 0.1 * highest, 1e-6)
-            self.axes.set_ylim(max(0.0, lowest - 0.2 * room), highest + 0.06 * room)
+        elif highest > top or highest < 0.6 * top:  # from zero on: a falling loss needs no new axis
+            self.axes.set_ylim(0, 1.06 * highest)
 
     def _color_curves(self, theme: Theme) -> None:
         colors = theme.palette

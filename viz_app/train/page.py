@@ -124,6 +124,7 @@ class TrainPage(QWidget):
         self._failure = None
         self.panel.show_message("")
         self.state.begin(request.folder, resume=request.resume)
+        self._make_charts()  # before the worker begins to compete for the interpreter
         self._run = TrainingRun(request, self, body=self._body)
         self._run.events.connect(self._on_events)
         self._run.finished.connect(self._on_finished)
@@ -169,23 +170,22 @@ class TrainPage(QWidget):
         history = memory.load_history(earlier.folder)
         self.state.offer_resume(earlier.folder, earlier.last_checkpoint, earlier.best_checkpoint, history)
 
-    def _show_charts(self) -> "ChartPanels":
-        """Puts the charts in the place of the introduction; the first time imports matplotlib."""
+    def _make_charts(self) -> None:
+        """Makes the charts the first time they are needed: this imports matplotlib."""
         if self._charts is None:
             from viz_app.train.chart_panels import ChartPanels
 
             self._charts = ChartPanels(self._theme)
             self._stack.addWidget(self._charts)
-        self._stack.setCurrentWidget(self._charts)
-        return self._charts
 
     def _refresh(self) -> None:
         """Draws the state."""
         state = self.state
         self.panel.show_state(state)
         self.strip.show_notice(notice(state), has_details=bool(self._failure and self._failure.details))
-        if state.has_curves:
-            self._show_charts().show_state(state)
+        if self._charts is not None and state.has_curves:
+            self._stack.setCurrentWidget(self._charts)
+            self._charts.show_state(state)
         else:
             self._stack.setCurrentWidget(self._intro)
         preset = self._request.run.preset if self._request else ""

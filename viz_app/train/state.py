@@ -159,11 +159,10 @@ class TrainState:
         total = self.started.num_steps if self.started else 0
         return min(end, total) if total >= max(step, 1) else end
 
-    def loss_limits(self) -> tuple[float, float] | None:
-        """The lowest and highest loss on the chart, training and validation; None if there is none yet."""
-        losses = self.training_loss.xy()[1].tolist() + [point.loss for point in self.validations]
-        finite = [loss for loss in losses if math.isfinite(loss)]
-        return (min(finite), max(finite)) if finite else None
+    def highest_loss(self) -> float | None:
+        """The highest loss on the chart, training or validation; None if there is none above zero yet."""
+        losses = [*self.training_loss.xy()[1].tolist(), *(point.loss for point in self.validations)]
+        return max((loss for loss in losses if 0 < loss < math.inf), default=None)
 
     @property
     def can_resume(self) -> bool:

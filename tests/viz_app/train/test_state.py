@@ -73,7 +73,7 @@ def test_loss_that_is_no_number_stays_off_the_chart(state: TrainState) -> None:
     state.apply(step_done(1))
     state.apply(step_done(2, loss=math.nan))
     assert len(state.training_loss) == 1
-    assert state.loss_limits() == (8, 8)
+    assert state.highest_loss() == 8
 
 
 def test_model_can_be_tried_when_the_best_checkpoint_stands(state: TrainState) -> None:
