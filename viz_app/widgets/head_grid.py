@@ -81,6 +81,10 @@ class HeadGrid(QWidget):
         if choice is not None and event.button() == Qt.MouseButton.LeftButton:
             self.chosen.emit(choice)
 
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """The press said it all."""
+        event.accept()
+
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The thumbnail under the mouse gets a thin frame."""
         self._hover(self.head_at(event.position().toPoint()))
@@ -226,6 +230,10 @@ class HeadGridArea(QScrollArea):
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._grid.available_height = self.viewport().height()
         self._grid.rebuild()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrow keys belong to the page; it scrolls to the head they lead to."""
+        event.ignore()
 
     def show_choice(self, choice: HeadChoice) -> None:
         """Scrolls as little as is needed to see a head, and its kind's title if it is in the first layer."""

@@ -39,6 +39,7 @@ class SentenceInput(QPlainTextEdit):
         self.document().setDocumentMargin(3)
         self.setAccessibleName("Sentence to translate")
         self.textChanged.connect(self._on_text_changed)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
         self.apply_theme(theme)
 
     @property
@@ -111,7 +112,6 @@ class SentenceInput(QPlainTextEdit):
     def _on_text_changed(self) -> None:
         if self._marks != ((), None):
             self.mark((), None)
-        self._fit_height()
         self._timer.start()
 
     def _fit_height(self) -> None:

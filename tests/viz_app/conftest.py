@@ -1,0 +1,56 @@
+"""Settings that belong to one test, a themed application, and windows that are closed when it ends."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from tests.viz_app.synthetic import FakeTranslator
+from viz_app.main_window import MainWindow
+from viz_app.preferences import Preferences
+from viz_app.theme import Theme
+from viz_app.worker import InferenceWorker
+
+MakeWindow = Callable[..., MainWindow]
+
+
+@pytest.fixture
+def preferences(tmp_path: Path) -> Preferences:
+    """Preferences in a file of this test's own."""
+    return Preferences(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Theme:
+    """The light theme, applied."""
+    light = Theme.light()
+    light.apply(qapp)
+    return light
+
+
+@pytest.fixture
+def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[MakeWindow]:
+    """Opens main windows with a translator of thin air, and closes them."""
+    windows: list[MainWindow] = []
+
+    def make(
+        checkpoint: Path | None = Path("model.safetensors"), *, sentence: str | None = "Ein Mann .", wait: bool = True
+    ) -> MainWindow:
+        worker = InferenceWorker(FakeTranslator)
+        window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, worker=worker)
+        windows.append(window)
+        window.resize(1280, 800)
+        if not wait:
+            window.show()
+            return window
+        with qtbot.waitSignal(window.translation_shown, timeout=10_000):
+            window.show()
+        return window
+
+    yield make
+    for window in windows:
+        window.close()
+        window.deleteLater()

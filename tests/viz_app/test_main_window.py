@@ -1,0 +1,244 @@
+"""The window as a person uses it: real keys and clicks, a translator of thin air."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QGuiApplication
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+import viz_app.main_window
+from tests.viz_app.conftest import MakeWindow
+from viz_app.main_window import TRAIN, MainWindow
+from viz_app.preferences import Preferences
+from viz_app.state.translate_state import Cell, HeadChoice
+
+
+def _dialogs(window: MainWindow) -> list[QMessageBox]:
+    return [box for box in window.findChildren(QMessageBox) if box.isVisible()]
+
+
+def _type(qtbot: QtBot, window: MainWindow, text: str) -> None:
+    field = window.translate_page.sentence.input
+    field.selectAll()
+    qtbot.keyClicks(field, text)
+
+
+def test_the_window_opens_with_a_translated_sentence(make_window: MakeWindow) -> None:
+    window = make_window(sentence="Ein Mann .")
+    page = window.translate_page
+    assert page.sentence.sentence.text() == "Ein mann."
+    assert page.heads.grid.isVisible()
+    assert page.head.heatmap.isVisible()
+    assert "model · 3 + 3 layers · 8 heads" in window.top_bar.model_button.text()
+    assert window.top_bar.device.text() == "CPU: no CUDA device found"
+
+
+def test_nothing_is_opened_before_the_first_paint(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(wait=False)
+    assert window._worker._thread.ident is None
+    qtbot.waitSignal(window.translation_shown).wait()
+
+
+def test_typing_translates_by_itself(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    with qtbot.waitSignal(window.translation_shown):
+        _type(qtbot, window, "Zwei Hunde")
+    assert window.translate_page.sentence.sentence.text() == "Zwei hunde"
+
+
+def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    grid = window.translate_page.heads.grid
+    place = grid.place_of(HeadChoice("encoder", 2, 5))
+    assert place is not None
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=place.center())
+    panel = window.translate_page.head
+    assert panel.title.text() == "Encoder self-attention · layer 3 · head 6"
+    assert not panel.read_button.isEnabled()
+
+
+def test_arrows_walk_heads_once_the_sentence_is_left(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    window.activateWindow()
+    page = window.translate_page
+    page.choose(HeadChoice("encoder", 2, 0))
+    qtbot.keyClick(page.sentence.input, Qt.Key.Key_Escape)
+    for key in (Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left):
+        qtbot.keyClick(page.heads.grid, key)
+    assert page.state.choice == HeadChoice("decoder", 0, 1)
+
+
+def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
+    window = make_window()
+    page = window.translate_page
+    page.choose(HeadChoice("cross", 0, 0))
+    qtbot.mouseClick(page.head.predicted_button, Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
+    assert page.state.row_labels()[-1] == "<eos>"
+    assert "predicts" in page.head.meaning.text()
+    assert preferences.label_mode == "predicted"
+
+
+def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(sentence="Ein Mann schläft .")
+    page = window.translate_page
+    page.choose(HeadChoice("cross", 0, 0))
+    word, place = page.sentence.chips._chips[1]
+    qtbot.mouseMove(page.sentence.chips, place.center())
+    assert page.state.highlighted_word == word
+    page.head.heatmap.cell_hovered.emit(Cell(3, 1))
+    assert page.sentence.chips._marked is not None
+    assert page.sentence.chips._marked.text == "schläft"
+
+
+def test_a_pinned_cell_is_let_go_by_a_second_click_or_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = make_window().translate_page
+    page.choose(HeadChoice("cross", 0, 0))
+    place = page.head.heatmap.cell_rect(Cell(1, 2))
+    assert place is not None
+    for expected in (Cell(1, 2), None, Cell(1, 2)):
+        qtbot.mouseClick(page.head.heatmap, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
+        assert page.state.pinned == expected
+    qtbot.keyClick(page.head.heatmap, Qt.Key.Key_Escape)
+    assert page.state.pinned is None
+
+
+def test_an_emptied_field_gets_a_hint_and_no_dialog(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    window.translate_page.sentence.input.clear()
+    qtbot.waitUntil(lambda: window.translate_page.message.isVisible())
+    assert "Type a German sentence" in window.translate_page.message.label.text()
+    assert _dialogs(window) == []
+
+
+def test_enter_on_spaces_is_refused_by_a_dialog_that_loses_nothing(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    _type(qtbot, window, "   ")
+    with qtbot.waitSignal(window.failed):
+        qtbot.keyClick(window.translate_page.sentence.input, Qt.Key.Key_Return)
+    (dialog,) = _dialogs(window)
+    assert "A sentence was expected" in dialog.informativeText()
+    assert window.translate_page.sentence.input.text == "   "
+    dialog.accept()
+
+
+@pytest.mark.allow_log_warnings
+def test_an_unexpected_error_opens_a_dialog_with_details(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    with qtbot.waitSignal(window.failed):
+        _type(qtbot, window, "BOOM")
+    (dialog,) = _dialogs(window)
+    assert "ZeroDivisionError" in dialog.detailedText()
+    dialog.accept()
+
+
+def test_a_broken_checkpoint_leaves_the_model_and_the_translation(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, tmp_path: Path
+) -> None:
+    window = make_window()
+    preferences.remember(tmp_path / "broken.safetensors")
+    with qtbot.waitSignal(window.failed):
+        window.open_model(tmp_path / "broken.safetensors")
+    (dialog,) = _dialogs(window)
+    assert "cut off" in dialog.informativeText()
+    dialog.accept()
+    assert "model · 3 + 3" in window.top_bar.model_button.text()
+    assert window.translate_page.head.heatmap.isVisible()
+    assert tmp_path / "broken.safetensors" not in preferences.recent
+    with qtbot.waitSignal(window.translation_shown):
+        _type(qtbot, window, "Hund")
+
+
+def test_a_dropped_file_is_opened_and_remembered(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, tmp_path: Path
+) -> None:
+    window = make_window()
+    files = QMimeData()
+    files.setUrls([QUrl.fromLocalFile(str(tmp_path / "dropped.safetensors"))])
+    event = QDropEvent(
+        QPointF(5, 5), Qt.DropAction.CopyAction, files, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    )
+    with qtbot.waitSignal(window.model_opened):
+        window.dropEvent(event)
+    assert window.model is not None
+    assert window.model.name == "dropped"
+    assert preferences.recent[0] == tmp_path / "dropped.safetensors"
+    qtbot.waitUntil(lambda: window.translate_page.state.awaited_id is None)
+
+
+def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
+    make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, qtbot: QtBot
+) -> None:
+    monkeypatch.setattr(viz_app.main_window, "bundled_model_path", lambda: tmp_path / "none.safetensors")
+    window = make_window(None, wait=False)
+    qtbot.waitUntil(lambda: window.translate_page.message.open_button.isVisible())
+    assert "The bundled model is not here" in window.translate_page.message.label.text()
+    assert _dialogs(window) == []
+
+
+def test_last_choices_come_back(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
+    first = make_window(sentence="Zwei Hunde .")
+    first.translate_page.choose(HeadChoice("decoder", 1, 3))
+    first.set_theme("dark")
+    first.resize(1111, 777)
+    first.close()
+    second = make_window(sentence=None)
+    assert second.translate_page.sentence.input.text == "Zwei Hunde ."
+    assert second.translate_page.state.choice == HeadChoice("decoder", 1, 3)
+    assert preferences.theme == "dark"
+    assert second._theme.is_dark
+
+
+def test_examples_and_copy_button_work(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    panel = window.translate_page.sentence
+    menu = panel.examples.menu()
+    assert len(menu.actions()) >= 8
+    with qtbot.waitSignal(window.translation_shown):
+        menu.actions()[1].trigger()
+    assert panel.input.text == menu.actions()[1].text()
+    qtbot.mouseClick(panel.copy_button, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == panel.sentence.text()
+
+
+def test_the_train_page_is_made_when_it_is_wanted(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    assert window.train_page is None
+    window.show_page(TRAIN)
+    assert window.train_page is not None
+    assert window.train_page.isVisible()
+    assert window.top_bar.tabs[TRAIN].isChecked()
+
+
+def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: QtBot) -> None:
+    class RunningPage:
+        is_asked_to_stop = False
+        num_polls = 0
+
+        def is_running(self) -> bool:
+            self.num_polls += self.is_asked_to_stop
+            return self.num_polls < 3
+
+        def request_stop(self) -> None:
+            self.is_asked_to_stop = True
+
+        def shutdown(self) -> None:
+            assert not self.is_running()
+
+    window = make_window()
+    page = RunningPage()
+    window.train_page = page  # type: ignore[assignment]
+    window.close()
+    assert window.isVisible()
+    assert page.is_asked_to_stop
+    assert "keeping what was learned" in window.top_bar.status.text()
+    qtbot.waitUntil(lambda: not window.isVisible())
+
+
+def test_notes_are_shown_under_the_chips(make_window: MakeWindow) -> None:
+    window = make_window()
+    panel = window.translate_page.sentence
+    assert not panel.note.isVisible()
+    panel.show_problem("Refused.")
+    assert panel.note.isVisible()

@@ -1,0 +1,38 @@
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from viz_app.theme import DARK, LIGHT, Palette, Theme, set_role
+
+
+def _luminance(color: str) -> float:
+    channels = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def _contrast(one: str, other: str) -> float:
+    dark, light = sorted((_luminance(one), _luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_every_word_is_legible_on_every_ground(palette: Palette) -> None:
+    for text in (palette.text, palette.muted, palette.accent, palette.warm):
+        for ground in (palette.background, palette.panel, palette.raised):
+            assert _contrast(text, ground) >= 4.5
+    assert _contrast(palette.on_accent, palette.accent) >= 4.5
+
+
+def test_a_theme_colours_the_application(qapp: QApplication) -> None:
+    for theme in (Theme.dark(), Theme.light()):
+        theme.apply(qapp)
+        assert qapp.palette().window().color() == theme.color("background")
+
+
+def test_a_role_restyles_a_label(qtbot: QtBot, theme: Theme) -> None:
+    label = QLabel("word")
+    qtbot.addWidget(label)
+    label.ensurePolished()
+    set_role(label, "warm")
+    assert label.palette().windowText().color() == theme.color("warm")

@@ -1,0 +1,88 @@
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.translation.result import MAP_KINDS
+from tests.viz_app.synthetic import make_translation
+from viz_app.colormap import EMBER, PAPER, color_table, quantize
+from viz_app.state.translate_state import HeadChoice, TranslateState
+from viz_app.theme import Theme
+from viz_app.widgets.head_grid import HeadGrid, HeadGridArea
+from viz_app.widgets.map_image import map_image
+
+
+def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[TranslateState, HeadGrid, HeadGridArea]:
+    state = TranslateState()
+    state.show(make_translation(num_layers=num_layers))
+    grid = HeadGrid(state, theme)
+    area = HeadGridArea(grid)
+    qtbot.addWidget(area)
+    area.resize(540, 600)
+    area.show()
+    grid.rebuild()
+    return state, grid, area
+
+
+def test_every_head_of_every_kind_has_a_place_of_its_own(qtbot: QtBot, theme: Theme) -> None:
+    _, grid, _ = _grid(qtbot, theme)
+    places = [
+        grid.place_of(HeadChoice(kind, layer, head)) for kind in MAP_KINDS for layer in range(3) for head in range(8)
+    ]
+    assert len(places) == 72
+    for index, place in enumerate(places):
+        assert place is not None
+        assert grid.rect().contains(place)
+        assert not any(place.intersects(other) for other in places[index + 1 :] if other is not None)
+
+
+def test_a_click_chooses_the_head_under_the_mouse(qtbot: QtBot, theme: Theme) -> None:
+    _, grid, _ = _grid(qtbot, theme)
+    place = grid.place_of(HeadChoice("decoder", 1, 6))
+    assert place is not None
+    with qtbot.waitSignal(grid.chosen) as chosen:
+        qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=place.center())
+    assert chosen.args == [HeadChoice("decoder", 1, 6)]
+
+
+def test_a_thumbnail_shows_the_weights_of_its_head(qtbot: QtBot, theme: Theme) -> None:
+    state, grid, _ = _grid(qtbot, theme)
+    assert state.translation is not None
+    weights = state.translation.maps.cross[2, 3]
+    place = grid.place_of(HeadChoice("cross", 2, 3))
+    assert place is not None
+    picture = grid.grab().toImage()
+    table = color_table(PAPER)
+    num_rows, num_columns = weights.shape
+    for row, column in ((0, 3), (4, 7), (5, 0)):
+        x = place.left() + int((column + 0.5) * place.width() / num_columns)
+        y = place.top() + int((row + 0.5) * place.height() / num_rows)
+        assert picture.pixel(x, y) == table[quantize(weights)[row, column]]
+
+
+def test_twelve_layers_scroll_and_the_chosen_head_comes_into_sight(qtbot: QtBot, theme: Theme) -> None:
+    _, grid, area = _grid(qtbot, theme, num_layers=6)
+    assert grid.height() > area.viewport().height()
+    area.show_choice(HeadChoice("cross", 5, 0))
+    place = grid.place_of(HeadChoice("cross", 5, 0))
+    assert place is not None
+    assert grid.visibleRegion().boundingRect().contains(place)
+    area.show_choice(HeadChoice("encoder", 0, 0))
+    assert area.verticalScrollBar().value() == 0
+
+
+def test_an_image_has_one_pixel_for_each_weight_in_the_colours_of_the_table() -> None:
+    weights = np.array([[0.0, 0.5, 1.0], [0.25, 0.75, 0.1]], dtype=np.float32)
+    image = map_image(weights, EMBER)
+    assert (image.width(), image.height()) == (3, 2)
+    for row in range(2):
+        for column in range(3):
+            assert image.pixel(column, row) == color_table(EMBER)[quantize(weights)[row, column]]
+
+
+@pytest.mark.parametrize("size", [7, 50, 99])
+def test_a_diagonal_survives_being_made_small(size: int) -> None:
+    image = map_image(np.eye(size, dtype=np.float32), PAPER, max_pixels=20)
+    side = min(size, 20)
+    assert (image.width(), image.height()) == (side, side)
+    assert all(image.pixelIndex(place, place) == 255 for place in range(side))
