@@ -70,7 +70,7 @@ class NaiveTrainer:
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
-        return float(loss)
+        return float(loss.detach())
 
 
 class NaiveTransformer(nn.Module):

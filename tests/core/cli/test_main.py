@@ -1,0 +1,230 @@
+"""The command line end to end: what it prints, writes, refuses, and with which exit status."""
+
+import gzip
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.checkpoint.file import load_checkpoint
+from core.cli.main import main
+from core.cli.train import StopFlag, stop_on_interrupt
+from core.corpora.prepared import load_prepared
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+SENTENCE = "Ein Mann steht auf einer Leiter."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A tiny parallel corpus: train.de.gz, train.en and a validation split."""
+    german = ["Ein Mann steht.", "Eine Frau läuft.", "Zwei Hunde spielen.", "Ein Kind lacht."] * 8
+    english = ["A man stands.", "A woman runs.", "Two dogs play.", "A child laughs."] * 8
+    (tmp_path / "train.de.gz").write_bytes(gzip.compress("\n".join(german).encode()))
+    (tmp_path / "train.en").write_text("\n".join(english), encoding="utf-8")
+    (tmp_path / "val.de").write_text("\n".join(german[:4]), encoding="utf-8")
+    (tmp_path / "val.en").write_text("\n".join(english[:4]), encoding="utf-8")
+    return tmp_path
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """The message of a command that must end with status 2 and print nothing else."""
+    capsys.readouterr()
+    assert main(arguments) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "Traceback" not in output.err
+    return output.err
+
+
+def test_translate_prints_one_line(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint)]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_translate_reads_standard_input(untrained_checkpoint: Path) -> None:
+    command = [sys.executable, "-m", "core", "translate", "-", "--json", "--checkpoint", str(untrained_checkpoint)]
+    done = subprocess.run(command, input=SENTENCE, capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=True)
+    assert json.loads(done.stdout)["source"] == SENTENCE
+
+
+def test_json_and_attention_agree(
+    untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "maps.npz"
+    arguments = ["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--json", "--attention", str(target)]
+    assert main(arguments) == 0
+    told = json.loads(capsys.readouterr().out)
+    with np.load(target, allow_pickle=False) as arrays:
+        num_source, num_target = len(told["source_tokens"]), len(told["predicted_tokens"])
+        assert arrays["encoder"].shape[-2:] == (num_source, num_source)
+        assert arrays["decoder"].shape[-2:] == (num_target, num_target)
+        assert arrays["cross"].shape[-2:] == (num_target, num_source)
+        np.testing.assert_allclose(arrays["cross"].sum(-1), 1, atol=1e-5)
+        for name in ("source_tokens", "read_tokens", "predicted_tokens"):
+            assert arrays[name].tolist() == told[name]
+    assert len(told["log_probabilities"]) == len(told["alternatives"]) == num_target
+
+
+def test_notes_go_to_standard_error(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", "Ein Mann\nsteht.", "--checkpoint", str(untrained_checkpoint)]) == 0
+    assert "Line breaks were read as spaces." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("", "empty"), ("  \n ", "empty"), ("Wort " * 10_000, "10,000 words")],
+    ids=["", "spaces", "long"],
+)
+def test_translate_refuses(
+    untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str], text: str, expected: str
+) -> None:
+    assert expected in refused(capsys, "translate", text, "--checkpoint", str(untrained_checkpoint))
+
+
+def test_a_missing_checkpoint_and_device_are_named(
+    untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "nowhere.safetensors" in refused(
+        capsys, "translate", "x", "--checkpoint", str(tmp_path / "nowhere.safetensors")
+    )
+    assert "cuda:99" in refused(
+        capsys, "translate", "x", "--checkpoint", str(untrained_checkpoint), "--device", "cuda:99"
+    )
+
+
+def test_attention_that_cannot_be_written_is_refused(
+    untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    target = tmp_path / "file" / "maps.npz"
+    message = refused(capsys, "translate", "x", "--checkpoint", str(untrained_checkpoint), "--attention", str(target))
+    assert "Cannot write" in message
+
+
+def test_evaluate_gives_the_promised_keys(
+    untrained_checkpoint: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hypotheses = folder / "hypotheses.txt"
+    files = ["--source", str(folder / "val.de"), "--reference", str(folder / "val.en")]
+    arguments = [
+        "evaluate",
+        *files,
+        "--json",
+        "--hypotheses",
+        str(hypotheses),
+        "--checkpoint",
+        str(untrained_checkpoint),
+    ]
+    assert main(arguments) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert set(scores) == {
+        "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "seconds"
+    }  # fmt: skip
+    assert scores["sentences"] == 4
+    assert "tok:13a" in scores["sacrebleu_signature"]
+    assert len(hypotheses.read_text(encoding="utf-8").splitlines()) == 4
+
+
+def test_evaluate_refuses_uneven_files(
+    untrained_checkpoint: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--source", str(folder / "val.de"), "--reference", str(folder / "train.en")]
+    message = refused(capsys, "evaluate", *files, "--checkpoint", str(untrained_checkpoint))
+    assert "4 lines" in message
+    assert "32" in message
+
+
+def test_prepare_then_train_then_resume_then_translate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    prepared, run = folder / "data.safetensors", folder / "run"
+    assert main(["data", "prepare", "--data", str(folder), "--preset", "notebook", "--out", str(prepared)]) == 0
+    assert len(load_prepared(prepared).train) == 32
+    train = ["train", "--preset", "notebook", "--data", str(prepared), "--out", str(run), "--device", "cpu"]
+    assert main([*train, "--max-steps", "2"]) == 0
+    assert load_checkpoint(run / "last.safetensors").run.preset == "notebook"
+    assert "another, or resume" in refused(capsys, *train).replace("\n", " ")
+    assert main([*train, "--max-steps", "3", "--resume"]) == 0
+    assert load_checkpoint(run / "last.safetensors", with_state=True).progress["step"] == 3
+    assert main(["translate", "Ein Mann steht.", "--checkpoint", str(run / "best.safetensors")]) == 0
+    assert main(["info", str(run / "best.safetensors")]) == 0
+    assert re.search(r"all +\d", capsys.readouterr().out)
+
+
+def test_training_says_how_it_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "train",
+        "--preset",
+        "copy-task-small",
+        "--data",
+        "copy",
+        "--max-steps",
+        "3",
+        "--out",
+        str(tmp_path / "r"),
+    ]
+    assert main(arguments) == 0
+    told = capsys.readouterr().err
+    for word in ("loss", "rate", "tokens/s", "left", "validation", "best.safetensors"):
+        assert word in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--preset", "copy-task-small", "--epochs", "-1"], "num_epochs is -1"),
+        (["--preset", "copy-task-small", "--seed", "-5"], "seed is -5"),
+        (["--preset", "copy-task-small", "--max-steps", "0"], "max_steps is 0"),
+        (["--preset", "copy-task-small", "--data", "multi30k"], "copy-task-small cannot learn"),
+        (["--preset", "notebook"], "needs sentence pairs"),
+        (["--preset", "notebook", "--source", "a.de"], "--source together with --target"),
+        (["--preset", "notebook", "--data", "does-not-exist"], "does-not-exist"),
+        (["--preset", "copy-task-small", "--device", "abacus"], "abacus"),
+        (["--preset", "copy-task-small", "--resume"], "last.safetensors"),
+    ],
+)
+def test_train_refuses_before_it_writes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], expected: str
+) -> None:
+    out = tmp_path / "run"
+    assert main(["train", *arguments, "--out", str(out)]) == 2
+    assert expected in capsys.readouterr().err
+    assert not out.exists()
+
+
+def test_a_polite_kill_stops_and_keeps(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    command = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8")
+    assert process.stderr is not None
+    deadline = time.monotonic() + 120
+    shown = ""
+    while "loss" not in shown and time.monotonic() < deadline:
+        shown += process.stderr.read(1)
+    process.send_signal(signal.SIGINT)
+    _, rest = process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "Stopped after step" in rest
+    assert load_checkpoint(run / "last.safetensors", with_state=True).progress["step"] >= 1
+    assert (run / "best.safetensors").exists()
+
+
+def test_the_second_interrupt_acts_at_once() -> None:
+    with pytest.raises(KeyboardInterrupt), stop_on_interrupt() as flag:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert flag == StopFlag(requested=True)
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    told = capsys.readouterr().out
+    for name in ("translate", "train", "evaluate", "data", "info"):
+        assert name in told

@@ -1,0 +1,65 @@
+"""Each score is what its name says."""
+
+import pytest
+import sacrebleu
+
+from core.errors import CorpusError
+from core.evaluation.scores import evaluate, reference_words, score
+from core.text.legacy import bleu
+from core.translation.translator import Hypothesis, Translator
+
+REFERENCES = ["A man is standing on a ladder.", "Two Dogs play in the snow.", "A woman in a blue t-shirt."]
+
+
+def hypotheses_of(texts: list[str]) -> list[Hypothesis]:
+    return [Hypothesis(text, tuple(words)) for text, words in zip(texts, reference_words(texts, "en"), strict=True)]
+
+
+def test_a_perfect_translation_scores_100() -> None:
+    scores = score(hypotheses_of(REFERENCES), REFERENCES, "en", seconds=1.0)
+    assert scores.bleu_tokenized_lowercased == pytest.approx(100)
+    assert scores.sacrebleu == pytest.approx(100)
+    assert scores.chrf == pytest.approx(100)
+
+
+def test_case_counts_for_sacrebleu_alone() -> None:
+    lowered = [text.lower() for text in REFERENCES]
+    scores = score(hypotheses_of(lowered), REFERENCES, "en", seconds=1.0)
+    assert scores.bleu_tokenized_lowercased == pytest.approx(100)
+    assert scores.sacrebleu < 95
+    assert "case:mixed" in scores.sacrebleu_signature
+
+
+def test_scores_are_those_of_the_libraries() -> None:
+    texts = ["A man stands on a ladder.", "Two dogs play in the snow.", "A woman in a red t-shirt runs."]
+    scores = score(hypotheses_of(texts), REFERENCES, "en", seconds=2.5)
+    assert scores.sacrebleu == pytest.approx(sacrebleu.corpus_bleu(texts, [REFERENCES]).score)
+    assert scores.chrf == pytest.approx(sacrebleu.corpus_chrf(texts, [REFERENCES]).score)
+    by_other_code = sacrebleu.corpus_bleu(
+        [" ".join(words) for words in reference_words(texts, "en")],
+        [[" ".join(words) for words in reference_words(REFERENCES, "en")]],
+        tokenize="none",
+        smooth_method="none",
+        force=True,
+    ).score
+    assert scores.bleu_tokenized_lowercased == pytest.approx(by_other_code, abs=1e-4)
+    assert (scores.sentences, scores.seconds) == (3, 2.5)
+
+
+def test_bleu_without_any_match_is_zero() -> None:
+    assert bleu([["a", "b", "c", "d", "e"]], [["v", "w", "x", "y", "z"]]) == 0
+
+
+def test_reference_words_are_never_unknown() -> None:
+    assert reference_words(["The Zyzzogeton's t-shirt."], "en") == [["the", "zyzzogeton", "'s", "t", "-", "shirt", "."]]
+
+
+def test_evaluate_scores_what_the_translator_says(untrained_checkpoint) -> None:
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    done: list[int] = []
+    scores, hypotheses = evaluate(translator, ["Ein Mann steht.", ""], ["A man stands.", "Nothing."], done.append)
+    assert scores.sentences == len(hypotheses) == 2
+    assert hypotheses[1] == Hypothesis("", ())
+    assert done[-1] == 1
+    with pytest.raises(CorpusError, match="1 source and 2 reference"):
+        evaluate(translator, ["a"], ["b", "c"])
