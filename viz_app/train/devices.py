@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from viz_app.train.plotting import import_matplotlib
+
 POLL_INTERVAL_MS = 100
 
 
@@ -82,9 +84,7 @@ class DeviceFinder(QObject):
 
 
 def _ask(answers: "queue.SimpleQueue[tuple[DeviceOption, ...]]") -> None:
-    import matplotlib.backends.backend_agg
-    import matplotlib.figure  # noqa: F401
-
+    import_matplotlib()
     try:
         answers.put(find_devices())
     except Exception:  # a broken driver must not take the list of devices away

@@ -16,6 +16,7 @@ from viz_app.train.choices import fresh_folder
 from viz_app.train.devices import DeviceFinder
 from viz_app.train.intro import Intro
 from viz_app.train.notice_strip import NoticeStrip
+from viz_app.train.plotting import import_matplotlib
 from viz_app.train.run_form import RunForm
 from viz_app.train.run_panel import RunPanel
 from viz_app.train.state import TrainState
@@ -173,6 +174,7 @@ class TrainPage(QWidget):
     def _make_charts(self) -> None:
         """Makes the charts the first time they are needed: this imports matplotlib."""
         if self._charts is None:
+            import_matplotlib()
             from viz_app.train.chart_panels import ChartPanels
 
             self._charts = ChartPanels(self._theme)

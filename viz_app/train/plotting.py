@@ -1,0 +1,16 @@
+"""Importing matplotlib from one thread at a time.
+
+Its modules import each other in circles. When two threads enter such a circle at different places, Python hands one of
+them a half-made module rather than let both wait for ever. So the first comes in alone, and the others wait.
+"""
+
+import threading
+
+_importing = threading.Lock()
+
+
+def import_matplotlib() -> None:
+    """Imports what the charts need of matplotlib, except for its Qt part. Call it before any other import of it."""
+    with _importing:
+        import matplotlib.backends.backend_agg
+        import matplotlib.figure  # noqa: F401
