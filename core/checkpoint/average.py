@@ -1,0 +1,33 @@
+"""The mean of several checkpoints' weights: often better than any one of them (Vaswani et al. 2017, section 6.1)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from core.checkpoint.file import Checkpoint, load_checkpoint
+from core.errors import CheckpointError
+
+
+def average(paths: Sequence[Path]) -> Checkpoint:
+    """A checkpoint for translation whose weights are the mean of those in `paths`; the rest is the last one's.
+
+    Raises:
+        CheckpointError: no path is given, a file cannot be used, or the files are of different models or vocabularies.
+    """
+    if not paths:
+        raise CheckpointError("No checkpoint was given. One or more of the same run were expected.")
+    last = load_checkpoint(paths[-1])
+    sums = {name: value.double() for name, value in last.weights.items()}
+    for path in paths[:-1]:
+        other = load_checkpoint(path)
+        if other.run.model != last.run.model or other.codecs.to_dict() != last.codecs.to_dict():
+            raise CheckpointError(
+                f"{path} and {paths[-1]} are not of the same model and vocabulary. Checkpoints of one run were "
+                "expected; leave one of them out."
+            )
+        for name, value in other.weights.items():
+            sums[name] += value
+    weights = {name: (total / len(paths)).to(torch.float32) for name, total in sums.items()}
+    return replace(last, weights=weights, state={}, progress={})

@@ -1,0 +1,55 @@
+"""Averaging checkpoints."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.checkpoint.average import average
+from core.checkpoint.file import load_checkpoint
+from core.cli.main import main
+from core.errors import CheckpointError
+from tests.checkpoints import write_untrained_checkpoint
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Path, Path]:
+    return tuple(write_untrained_checkpoint(tmp_path / f"{seed}.safetensors", seed=seed) for seed in (1, 2))
+
+
+def test_weights_are_the_mean(two: tuple[Path, Path]) -> None:
+    first, second = (load_checkpoint(path) for path in two)
+    mean = average(two)
+    for name, value in mean.weights.items():
+        torch.testing.assert_close(value, (first.weights[name] + second.weights[name]) / 2)
+    assert not torch.equal(mean.weights["output.weight"], first.weights["output.weight"])
+    mean.build_model()
+
+
+def test_half_precision_halves_the_size(two: tuple[Path, Path], tmp_path: Path) -> None:
+    full, half = tmp_path / "full.safetensors", tmp_path / "half.safetensors"
+    assert main(["average", *map(str, two), "--out", str(full)]) == 0
+    assert main(["average", *map(str, two), "--out", str(half), "--half"]) == 0
+    weights = load_checkpoint(full).weights
+    assert load_checkpoint(half).weights["output.weight"].dtype == torch.float16
+    saved = sum(value.numel() for value in weights.values()) * 2
+    assert full.stat().st_size - half.stat().st_size == pytest.approx(saved, rel=0.05)
+
+
+def test_different_vocabularies_are_refused(two: tuple[Path, Path], tmp_path: Path) -> None:
+    import dataclasses
+
+    from core.checkpoint.file import save_checkpoint
+    from core.text.codec import CodecPair
+
+    other = load_checkpoint(two[0])
+    codecs = CodecPair.learn(other.run.data, [["Haus"]], [["house"]])
+    foreign = tmp_path / "foreign.safetensors"
+    save_checkpoint(dataclasses.replace(other, codecs=codecs), foreign)
+    with pytest.raises(CheckpointError, match="not of the same model"):
+        average([two[1], foreign])
+
+
+def test_nothing_to_average_is_refused() -> None:
+    with pytest.raises(CheckpointError, match="No checkpoint"):
+        average([])
