@@ -111,7 +111,10 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         "progress": dict(checkpoint.progress),
     }
     with atomic_path(path) as temporary:
-        save_file(tensors, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
+        try:
+            save_file(tensors, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
+        except SafetensorError as error:
+            raise OSError(str(error)) from error  # a full disk, in the words of safetensors
 
 
 def _on_cpu(tensor: Tensor) -> Tensor:
@@ -134,13 +137,11 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
         return Checkpoint(
             run=run,
             codecs=CodecPair.from_dict(run.data, metadata["codecs"]),
-            weights={
-                name.removeprefix(_WEIGHTS): value for name, value in tensors.items() if name.startswith(_WEIGHTS)
-            },
+            weights=_with_prefix(tensors, _WEIGHTS),
             corpus=str(metadata.get("corpus", "")),
-            history=tuple(EpochRecord(**record) for record in metadata["history"]),
+            history=tuple(EpochRecord.from_dict(record) for record in metadata["history"]),
             state=_with_prefix(tensors, _STATE),
-            progress=metadata.get("progress", {}),
+            progress=dict(metadata.get("progress", {})),
             written_by=str(metadata.get("written_by", "?")),
         )
     except (AugenmerkError, KeyError, TypeError, ValueError, AttributeError) as error:
@@ -167,7 +168,7 @@ def _read(path: Path, with_state: bool) -> tuple[dict[str, Any], dict[str, Tenso
         raise CheckpointError(
             f"There is no file {path}. A checkpoint (*{SUFFIX}) was expected; check the path."
         ) from error
-    except (OSError, SafetensorError, ValueError) as error:
+    except (OSError, SafetensorError, ValueError, RecursionError) as error:
         raise CheckpointError(
             f"{path} cannot be read as a checkpoint ({error}). A complete file (*{SUFFIX}) that Augenmerk wrote was "
             "expected; it may be cut off or of another kind. Use another copy."
@@ -181,7 +182,12 @@ def _check_format(path: Path, metadata: Any) -> None:
             "the Train page wrote was expected; choose another."
         )
     version = metadata.get("version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if not isinstance(version, int):
+        raise CheckpointError(
+            f"{path} says that it is a checkpoint, but not of which format: {version!r}. A number up to "
+            f"{FORMAT_VERSION} was expected; the file is damaged, use another copy."
+        )
+    if version > FORMAT_VERSION:
         raise CheckpointError(
             f"{path} was written by a newer Augenmerk (format {version}, this one reads up to {FORMAT_VERSION}). "
             "Update Augenmerk, or use a file of this version."

@@ -5,6 +5,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from core.storage import write_text
 
@@ -29,6 +30,14 @@ class EpochRecord:
     validation_loss_batch_mean: float
     learning_rate: float
     seconds: float
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "EpochRecord":
+        """The record that `asdict` gave. Raises `TypeError` if `values` are damaged."""
+        for name, value in values.items():
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                raise TypeError(f"{name} is {value!r}, which is no number")
+        return cls(**values)
 
 
 def write_history(path: Path, records: Sequence[EpochRecord]) -> None:

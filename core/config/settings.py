@@ -13,7 +13,7 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """The settings as JSON-ready values, nested settings included."""
-        return dataclasses.asdict(self)  # type: ignore[call-overload,no-any-return]
+        return dataclasses.asdict(self)  # type: ignore[call-overload]
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from core.config import RunConfig
 from core.corpora import multi30k
-from core.corpora.parallel import hold_out, read_folder, read_pair
+from core.corpora.parallel import HOLD_OUT_SEED, hold_out, read_folder, read_pair
 from core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task
 from core.errors import ConfigError, CorpusError
 
@@ -33,8 +33,7 @@ def load_corpus(
         ConfigError: the corpus does not fit the preset.
     """
     if run.is_copy_task != (str(source) == COPY):
-        wanted = "--data copy" if run.is_copy_task else "sentence pairs: a folder, a prepared file, or multi30k"
-        raise ConfigError(f"The preset {run.preset} cannot learn from {str(source)!r}. Expected: {wanted}.")
+        raise ConfigError(_wrong_kind(run, str(source)))
     if run.is_copy_task:
         return prepare_copy_task(run.data, run.training.seed)
     if str(source) == MULTI30K and not Path(source).exists():
@@ -44,6 +43,12 @@ def load_corpus(
     path = Path(source).expanduser()
     if path.is_dir():
         return _prepare_folder(path, run, on_phase)
+    if not path.exists():
+        raise CorpusError(
+            f"There is nothing at {path}. A folder with train.{run.data.source_language} and "
+            f"train.{run.data.target_language}, or a file of prepared data, was expected. Check the spelling of the "
+            "path."
+        )
     on_phase(f"Reading {path.name}")
     return _matching(load_prepared(path), run, path)
 
@@ -51,13 +56,16 @@ def load_corpus(
 def load_pair(
     source_path: Path, target_path: Path, run: RunConfig, on_phase: Callable[[str], None] = lambda text: None
 ) -> PreparedCorpus:
-    """Prepares two parallel files (plain or gzip); a part is held out for validation.
+    """Prepares two parallel files (plain or gzip); a part is held out for validation, the same whatever the run's seed.
 
     Raises:
         CorpusError: a file is missing, damaged or uneven with the other.
+        ConfigError: the preset makes its own data.
     """
+    if run.is_copy_task:
+        raise ConfigError(_wrong_kind(run, f"{source_path} and {target_path}"))
     on_phase(f"Reading {source_path.name} and {target_path.name}")
-    train, validation = hold_out(read_pair(source_path, target_path), run.training.seed)
+    train, validation = hold_out(read_pair(source_path, target_path), HOLD_OUT_SEED)
     return prepare(source_path.stem, run.data, train, validation, on_phase)
 
 
@@ -71,6 +79,11 @@ def _prepare_folder(folder: Path, run: RunConfig, on_phase: Callable[[str], None
     on_phase(f"Reading {folder}")
     found = read_folder(folder, run.data.source_language, run.data.target_language)
     return prepare(found.name, run.data, found.train, found.validation, on_phase)
+
+
+def _wrong_kind(run: RunConfig, given: str) -> str:
+    wanted = "the word copy" if run.is_copy_task else "sentence pairs: a folder, a prepared file, or multi30k"
+    return f"The preset {run.preset} cannot learn from {given}. Expected: {wanted}. Choose that, or another preset."
 
 
 def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path) -> PreparedCorpus:

@@ -5,7 +5,7 @@ A machine without spaCy can train from such a file.
 
 import json
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from safetensors.numpy import save_file
 from core.config import DataConfig
 from core.corpora.copy_task import draw_sequences
 from core.corpora.parallel import SentencePairs
-from core.errors import CheckpointError, CorpusError
+from core.errors import AugenmerkError, CorpusError
 from core.storage import atomic_path
 from core.text.codec import CodecPair, split_lines
 from core.text.tokenizers import make_tokenizer
@@ -76,15 +76,15 @@ def prepare(
     Raises:
         CorpusError: no training pair is left after the length limit, or too little text for the subwords asked for.
     """
+    source_tokenizer = make_tokenizer(config, config.source_language)
+    target_tokenizer = make_tokenizer(config, config.target_language)
 
-    def words(lines: Iterable[str], *, is_source: bool) -> list[list[str]]:
-        language = config.source_language if is_source else config.target_language
-        case = config.source_case if is_source else config.target_case
-        return list(split_lines(lines, make_tokenizer(config, language), case))
+    def words(pairs: SentencePairs) -> tuple[list[list[str]], list[list[str]]]:
+        source = list(split_lines(pairs.source, source_tokenizer, config.source_case))
+        return source, list(split_lines(pairs.target, target_tokenizer, config.target_case))
 
     on_phase(f"Tokenizing {len(train):,} sentence pairs")
-    train_words = words(train.source, is_source=True), words(train.target, is_source=False)
-    validation_words = words(validation.source, is_source=True), words(validation.target, is_source=False)
+    train_words, validation_words = words(train), words(validation)
     on_phase("Learning subwords" if config.num_subwords else "Building vocabularies")
     codecs = CodecPair.learn(config, *train_words)
     on_phase("Turning words into numbers")
@@ -168,7 +168,10 @@ def save_prepared(corpus: PreparedCorpus, path: Path) -> None:
         "validation_target": list(texts.target[:MAX_KEPT_VALIDATION_TEXTS]),
     }
     with atomic_path(path) as temporary:
-        save_file(arrays, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
+        try:
+            save_file(arrays, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
+        except SafetensorError as error:
+            raise OSError(str(error)) from error  # a full disk, in the words of safetensors
 
 
 def load_prepared(path: Path) -> PreparedCorpus:
@@ -183,40 +186,58 @@ def load_prepared(path: Path) -> PreparedCorpus:
             _check_format(path, metadata)
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
         config = DataConfig.from_dict(metadata["data"])
+        codecs = CodecPair.from_dict(config, metadata["codecs"])
         return PreparedCorpus(
-            name=metadata["name"],
+            name=str(metadata["name"]),
             config=config,
-            codecs=CodecPair.from_dict(config, metadata["codecs"]),
-            train=_unpack(arrays, "train"),
-            validation=_unpack(arrays, "validation"),
-            validation_texts=SentencePairs(tuple(metadata["validation_source"]), tuple(metadata["validation_target"])),
-            num_left_out=metadata["num_left_out"],
+            codecs=codecs,
+            train=_unpack(arrays, "train", codecs),
+            validation=_unpack(arrays, "validation", codecs),
+            validation_texts=SentencePairs(
+                tuple(map(str, metadata["validation_source"])), tuple(map(str, metadata["validation_target"]))
+            ),
+            num_left_out=int(metadata["num_left_out"]),
         )
+    except _UnsuitableFileError:
+        raise
     except FileNotFoundError as error:
         raise CorpusError(f"There is no file {path}. Prepared data was expected; check the path.") from error
-    except (OSError, SafetensorError, KeyError, ValueError, TypeError, CheckpointError) as error:
+    except (OSError, SafetensorError, KeyError, ValueError, TypeError, RecursionError, AugenmerkError) as error:
         raise CorpusError(
             f"{path} cannot be read as prepared data ({error}). A file written by `augenmerk data prepare` was "
             "expected, or a folder with train.de and train.en; make it again or choose another."
         ) from error
 
 
-def _check_format(path: Path, metadata: dict[str, Any]) -> None:
-    if metadata.get("format") != FORMAT_NAME:
-        raise CorpusError(
+class _UnsuitableFileError(CorpusError):
+    """The file is whole, but of another kind or a newer version."""
+
+
+def _check_format(path: Path, metadata: Any) -> None:
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT_NAME:
+        raise _UnsuitableFileError(
             f"{path} is a safetensors file, but not prepared data. A file written by `augenmerk data prepare` was "
             "expected; choose another."
         )
     if metadata["version"] > FORMAT_VERSION:
-        raise CorpusError(
+        raise _UnsuitableFileError(
             f"{path} was written by a newer Augenmerk (format {metadata['version']}, this one reads up to "
             f"{FORMAT_VERSION}). Update Augenmerk, or prepare the data again with this one."
         )
 
 
-def _unpack(arrays: dict[str, NDArray[np.int32]], split: str) -> EncodedPairs:
-    def sentences(side: str) -> list[list[int]]:
+def _unpack(arrays: dict[str, NDArray[np.int32]], split: str, codecs: CodecPair) -> EncodedPairs:
+    """The sentences of a split. Raises `ValueError` if numbers of sentences, lengths and ids contradict each other."""
+
+    def sentences(side: str, vocabulary: Vocabulary) -> list[list[int]]:
         ids, lengths = arrays[f"{split}.{side}.ids"], arrays[f"{split}.{side}.lengths"]
+        if not len(lengths) or lengths.min() < 1 or lengths.sum() != len(ids):
+            raise ValueError(f"the lengths of the {split} {side} sentences do not fit their tokens")
+        if ids.min() < 0 or ids.max() >= len(vocabulary):
+            raise ValueError(f"the {split} {side} sentences hold ids that are not in the vocabulary")
         return [part.tolist() for part in np.split(ids, np.cumsum(lengths)[:-1])]
 
-    return EncodedPairs(sentences("source"), sentences("target"))
+    pairs = EncodedPairs(sentences("source", codecs.source.vocabulary), sentences("target", codecs.target.vocabulary))
+    if len(pairs.source) != len(pairs.target):
+        raise ValueError(f"{len(pairs.source)} {split} source sentences, but {len(pairs.target)} target sentences")
+    return pairs

@@ -8,7 +8,7 @@ from functools import lru_cache
 import sentencepiece
 
 from core.errors import CorpusError
-from core.text.vocabulary import END, PADDING, START, UNKNOWN, Vocabulary
+from core.text.vocabulary import END, PADDING, SPECIALS, START, UNKNOWN, Vocabulary
 
 WORD_MARK = "▁"
 """sentencepiece's sign at the beginning of a word."""
@@ -77,5 +77,11 @@ class Subwords:
 
     @classmethod
     def from_text(cls, text: str) -> "Subwords":
-        """The model that `to_text` gave."""
-        return cls(base64.b64decode(text))
+        """The model that `to_text` gave. Raises `ValueError`, `TypeError` or `RuntimeError` if it is damaged."""
+        model = base64.b64decode(text, validate=True)
+        if not model:
+            raise ValueError("the subwords are empty")
+        subwords = cls(model)
+        if subwords.vocabulary.tokens[: len(SPECIALS)] != SPECIALS:
+            raise ValueError(f"the subwords do not begin with {' '.join(SPECIALS)}")
+        return subwords

@@ -75,5 +75,12 @@ class Vocabulary:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Vocabulary":
-        """The vocabulary that `to_dict` gave."""
-        return cls(**{**values, "tokens": tuple(values["tokens"])})
+        """The vocabulary that `to_dict` gave. Raises `ValueError`, `TypeError` or `KeyError` if it is damaged."""
+        vocabulary = cls(**{**values, "tokens": tuple(values["tokens"])})
+        if not all(isinstance(token, str) for token in vocabulary.tokens) or len(vocabulary.ids) != len(vocabulary):
+            raise ValueError("the tokens are not different words")
+        required, optional = (vocabulary.padding_id, vocabulary.start_id), (vocabulary.end_id, vocabulary.unknown_id)
+        for mark in (*required, *(mark for mark in optional if mark is not None)):
+            if mark not in range(len(vocabulary)):
+                raise ValueError(f"{mark!r} is the id of no token")
+        return vocabulary

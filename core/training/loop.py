@@ -1,5 +1,6 @@
 """The training loop: a plain function of its config. It never prints, sleeps or knows a window."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,9 +11,9 @@ from core.checkpoint.file import load_checkpoint, save_checkpoint
 from core.checkpoint.history import EpochRecord, write_history
 from core.config import RunConfig
 from core.corpora.batches import Batch, collate, training_batches, validation_batches
-from core.corpora.prepared import PreparedCorpus
+from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.device import DeviceChoice, choose_device
-from core.errors import ConfigError, TrainingError
+from core.errors import CheckpointError, ConfigError, TrainingError
 from core.evaluation.loss import corpus_loss
 from core.training.events import (
     CheckpointSaved,
@@ -76,7 +77,7 @@ def train(
 
 
 def _check_folder(folder: Path, resume: bool) -> None:
-    if not resume and (folder / LAST).exists():
+    if not resume and any((folder / name).exists() for name in (LAST, BEST)):
         raise TrainingError(
             f"{folder} holds a run already. An empty or new folder was expected, so that nothing is overwritten: "
             "choose another, or resume that run."
@@ -84,13 +85,23 @@ def _check_folder(folder: Path, resume: bool) -> None:
 
 
 def _check_lengths(run: RunConfig, corpus: PreparedCorpus) -> None:
-    sentences = [*corpus.train.source, *corpus.train.target, *corpus.validation.source, *corpus.validation.target]
-    longest = max(max(map(len, sentences)), run.training.pad_to or 0)
-    if longest > run.model.max_positions:
+    """Raises `ConfigError` unless every sentence finds a position in the model."""
+    positions = run.model.max_positions
+    if run.training.pad_to is not None and run.training.pad_to > positions:
         raise ConfigError(
-            f"The longest sentence of {corpus.name} has {longest} tokens, but the model has {run.model.max_positions} "
-            f"positions. Set max_length to {run.model.max_positions - 2} or less, or raise max_positions."
+            f"Sentences are to be padded to {run.training.pad_to} tokens, but the model has {positions} positions. As "
+            "many were expected: lower pad_to, or raise max_positions."
         )
+    for split, pairs, way_out in (
+        ("training", corpus.train, f"set max_length to {max(1, positions - 2)} or less"),
+        ("validation", corpus.validation, "leave that sentence out of the corpus"),
+    ):
+        longest = max(map(len, [*pairs.source, *pairs.target]))
+        if longest > positions:
+            raise ConfigError(
+                f"The longest {split} sentence of {corpus.name} has {longest} tokens, but the model has {positions} "
+                f"positions. As many were expected: {way_out}, or choose a preset with more positions (max_positions)."
+            )
 
 
 @dataclass
@@ -137,6 +148,13 @@ class _Loop:
     def run_to_end(self) -> TrainingFinished:
         """Epochs and steps until the run is complete, long enough, or stopped."""
         groups = self._epoch_groups()
+        if self.progress.group >= len(groups):
+            raise CheckpointError(
+                f"The run stands at step {self.progress.group + 1} of its epoch, but with this corpus an epoch has "
+                f"{len(groups)}. The corpus it was begun with was expected: resume with that, or start a new run in "
+                "another folder."
+            )
+        write_history(self.folder / HISTORY, self.progress.history)  # shows now, not in an hour, whether one may write
         self._announce(len(groups))
         while (reason := self._reason_to_end(len(groups))) is None:
             self._run_step([self._collate(self._epoch_pairs, indices) for indices in groups[self.progress.group]])
@@ -154,7 +172,7 @@ class _Loop:
         size = self.run.training.num_accumulated
         return [batches[first : first + size] for first in range(0, len(batches), size)]
 
-    def _collate(self, pairs, indices: list[int]) -> Batch:  # type: ignore[no-untyped-def]
+    def _collate(self, pairs: EncodedPairs, indices: list[int]) -> Batch:
         return collate(pairs, indices, self.session.padding_id, self.run.training.pad_to)
 
     def _announce(self, steps_per_epoch: int) -> None:
@@ -216,6 +234,12 @@ class _Loop:
         self.on_event(PhaseStarted("Validating"))
         loss = corpus_loss(self.session.model, self.validation)
         progress = self.progress
+        if not math.isfinite(loss.token_weighted):
+            raise TrainingError(
+                f"After step {progress.step} the validation loss is {loss.token_weighted}. A finite number was "
+                "expected. What was saved before is intact. Start a run in another folder with a lower learning rate, "
+                "a longer warm-up, or gradient clipping."
+            )
         return EpochRecord(
             epoch=progress.epoch,
             step=progress.step,
@@ -231,8 +255,7 @@ class _Loop:
         if is_best:
             self.progress.best_epoch = record.epoch
             self.progress.best_validation_loss = record.validation_loss
-            save_checkpoint(self.session.snapshot(history), self.folder / BEST)
-            self.on_event(CheckpointSaved(self.folder / BEST, "best", record.epoch, record.step))
+            self._save_best(history)
         self.on_event(
             EpochDone(
                 epoch=record.epoch,
@@ -246,6 +269,10 @@ class _Loop:
             )
         )
 
+    def _save_best(self, history: list[EpochRecord]) -> None:
+        save_checkpoint(self.session.snapshot(history), self.folder / BEST)
+        self.on_event(CheckpointSaved(self.folder / BEST, "best", self.progress.epoch, self.progress.step))
+
     def _save_last(self) -> None:
         save_checkpoint(self.session.resumable_snapshot(), self.folder / LAST)
         self.on_event(CheckpointSaved(self.folder / LAST, "last", self.progress.epoch, self.progress.step))
@@ -257,6 +284,8 @@ class _Loop:
             self._save_last()
             record = self._validate()
             self._keep_best(record, [*progress.history, record])
+        elif not progress.best_epoch:  # stopped before the first step: still the two files that were promised
+            self._save_best(progress.history)
         self._save_last()
         finished = TrainingFinished(
             reason=reason,

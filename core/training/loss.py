@@ -28,7 +28,8 @@ def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id:
     if smoothing == 0:
         return normalizer - of_truth
     share = smoothing / (logits.size(1) - 2)
-    of_others = logits.sum() - of_truth - logits[:, padding_id].sum()
+    # Padding is left out rather than taken away again: there a logit of −∞ counts for nothing, 0 · log 0 = 0.
+    of_others = logits[:, :padding_id].sum() + logits[:, padding_id + 1 :].sum() - of_truth
     negative_entropy = (1 - smoothing) * math.log(1 - smoothing) + smoothing * math.log(share)
     return normalizer - (1 - smoothing) * of_truth - share * of_others + len(targets) * negative_entropy
 

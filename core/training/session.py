@@ -18,6 +18,8 @@ from core.model.transformer import Transformer
 from core.training.loss import output_layer_loss
 from core.training.schedules import learning_rate
 
+_ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
+
 
 @dataclass
 class Progress:
@@ -109,8 +111,8 @@ class TrainingSession:
         if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
             raise TrainingError(
                 f"At step {self.progress.step + 1} the loss became {result.loss} (gradient norm {result.gradient_norm}"
-                "). Finite numbers were expected. Nothing was changed by this step and the last checkpoint is intact: "
-                "go on from it with a lower learning rate, a longer warm-up, or gradient clipping."
+                "). Finite numbers were expected. Nothing was changed by this step; what was saved before is intact. "
+                "Start a run in another folder with a lower learning rate, a longer warm-up, or gradient clipping."
             )
         self.optimizer.step()
         self.progress.step += 1
@@ -171,28 +173,41 @@ class TrainingSession:
                 "with that, or start a new run in another folder."
             )
         fill_parameters(self.model, checkpoint.weights)
-        self._restore_optimizer(checkpoint.state)
-        values: dict[str, Any] = dict(checkpoint.progress)
-        if values["best_validation_loss"] is None:
-            values["best_validation_loss"] = math.inf
-        self.progress = Progress(**values, history=list(checkpoint.history))
-        torch.set_rng_state(checkpoint.state["random.cpu"])
-        if self.device.type == "cuda" and "random.cuda" in checkpoint.state:
-            torch.cuda.set_rng_state(checkpoint.state["random.cuda"], self.device)
+        try:
+            self.progress = _progress_of(checkpoint)
+            self._restore_optimizer(checkpoint.state)
+            torch.set_rng_state(checkpoint.state["random.cpu"])
+            if self.device.type == "cuda" and "random.cuda" in checkpoint.state:
+                torch.cuda.set_rng_state(checkpoint.state["random.cuda"], self.device)
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise CheckpointError(
+                f"What this checkpoint holds for resuming is damaged ({error}). The complete file last.safetensors "
+                "of a run was expected; use another copy, or start a new run in another folder."
+            ) from error
 
     def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
+        """Raises `KeyError` or `ValueError` if something is missing or of another shape."""
+        if self.progress.step == 0:
+            return
         for name, parameter in self.model.named_parameters():
-            entries = {
-                key.split(".", 2)[1]: value.clone()
-                for key, value in state.items()
-                if key.startswith("optimizer.") and key.split(".", 2)[2] == name
-            }
-            if entries:
-                on_device = {
-                    key: value if key == "step" and self.device.type == "cpu" else value.to(self.device)
-                    for key, value in entries.items()
-                }
-                self.optimizer.state[parameter] = on_device
+            entries = {key: state[f"optimizer.{key}.{name}"].clone() for key in _ADAM_STATE}
+            for key, value in entries.items():
+                if key != "step" and value.shape != parameter.shape:
+                    raise ValueError(f"{key} of {name} is {list(value.shape)}, not {list(parameter.shape)}")
+                if key != "step" or self.device.type != "cpu":
+                    entries[key] = value.to(self.device)
+            self.optimizer.state[parameter] = entries
+
+
+def _progress_of(checkpoint: Checkpoint) -> Progress:
+    """Where the run stood. Raises `TypeError` or `KeyError` if that is damaged."""
+    values: dict[str, Any] = dict(checkpoint.progress)
+    if values["best_validation_loss"] is None:
+        values["best_validation_loss"] = math.inf
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError(f"{name} is {value!r}, which is no number")
+    return Progress(**values, history=list(checkpoint.history))
 
 
 def _require_same_run(now: RunConfig, then: RunConfig) -> None:
