@@ -1,0 +1,193 @@
+"""Batches: every pair once an epoch, pairs of like length together, sizes as the published systems count them."""
+
+import itertools
+import random
+from collections import Counter
+
+import pytest
+import torch
+
+from core.config import TrainingConfig
+from core.corpora.batches import collate, numeric_examples, pad, training_batches, validation_batches
+from core.corpora.prepared import EncodedPairs
+
+SENTENCES = TrainingConfig(batch_size=16)
+TOKENS = TrainingConfig(batch_unit="tokens", batch_size=120)
+
+
+def pairs_of(number: int, seed: int = 0, longest: int = 30) -> EncodedPairs:
+    """Pairs like those of a corpus: like lengths on both sides, both marks around both."""
+    rng = random.Random(seed)
+    source_lengths = [rng.randint(1, longest) for _ in range(number)]
+    target_lengths = [max(1, length + rng.randint(-3, 3)) for length in source_lengths]
+    return EncodedPairs(
+        [[2, *([9] * length), 3] for length in source_lengths], [[2, *([8] * length), 3] for length in target_lengths]
+    )
+
+
+PAIRS = pairs_of(3000)
+
+
+def padded_size(pairs: EncodedPairs, indices: list[int]) -> int:
+    """The rule of 2018: max(n × longest source, n × (longest target, both marks counted))."""
+    longest_source = max(len(pairs.source[index]) for index in indices)
+    longest_target = max(len(pairs.target[index]) - 2 for index in indices) + 2
+    return len(indices) * max(longest_source, longest_target)
+
+
+def interleaved(first: int, second: int) -> int:
+    """Bits of two numbers in turn: torchtext's key for sorting by both lengths at once."""
+    return sum(((first >> bit & 1) << (2 * bit + 1)) | ((second >> bit & 1) << (2 * bit)) for bit in range(16))
+
+
+def greedily(pairs: EncodedPairs, order: list[int], limit: int, *, count_tokens: bool) -> list[list[int]]:
+    """Fills one batch after the other, in `order`, up to `limit`: another way to write what torchtext does."""
+    batches: list[list[int]] = [[]]
+    for index in order:
+        longer = [*batches[-1], index]
+        if batches[-1] and (padded_size(pairs, longer) if count_tokens else len(longer)) > limit:
+            batches.append([index])
+        else:
+            batches[-1] = longer
+    return batches
+
+
+def expected_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int) -> list[list[int]]:
+    """Shuffled; cut into pools of a hundred batches; each pool sorted, cut into batches, these shuffled."""
+    rng, count_tokens = random.Random(f"{config.seed}-{epoch}"), config.batch_unit == "tokens"
+    order = rng.sample(range(len(pairs)), len(pairs))
+    batches = []
+    for pool in greedily(pairs, order, 100 * config.batch_size, count_tokens=count_tokens):
+        pool.sort(key=lambda index: interleaved(len(pairs.source[index]), len(pairs.target[index])))
+        of_pool = greedily(pairs, pool, config.batch_size, count_tokens=count_tokens)
+        batches += rng.sample(of_pool, len(of_pool))
+    return batches
+
+
+@pytest.mark.parametrize("config", [SENTENCES, TOKENS], ids=["sentences", "tokens"])
+class TestTrainingBatches:
+    def test_every_pair_comes_exactly_once_in_an_epoch(self, config: TrainingConfig) -> None:
+        for epoch in (1, 2):
+            indices = [index for batch in training_batches(PAIRS, config, epoch) for index in batch]
+            assert Counter(indices) == Counter(range(len(PAIRS)))
+
+    def test_no_batch_is_empty(self, config: TrainingConfig) -> None:
+        assert all(training_batches(PAIRS, config, 1))
+
+    def test_each_epoch_has_its_own_order(self, config: TrainingConfig) -> None:
+        orders = [training_batches(PAIRS, config, epoch) for epoch in (1, 2, 3)]
+        assert orders[0] != orders[1] != orders[2] != orders[0]
+        members = [{frozenset(batch) for batch in order} for order in orders]
+        assert len(members[0] & members[1]) < 0.1 * len(members[0]), "other company too, not only another order"
+
+    def test_the_seed_and_the_epoch_alone_decide_the_order(self, config: TrainingConfig) -> None:
+        first = training_batches(PAIRS, config, 3)
+        random.seed(99)
+        assert training_batches(PAIRS, config, 3) == first
+        assert training_batches(PAIRS, config.replace(seed=99), 3) != first
+
+    def test_random_numbers_of_others_are_left_alone(self, config: TrainingConfig) -> None:
+        random.seed(5)
+        expected = random.random()
+        random.seed(5)
+        training_batches(PAIRS, config, 1)
+        assert random.random() == expected
+
+    def test_they_are_those_of_an_independent_count(self, config: TrainingConfig) -> None:
+        assert training_batches(PAIRS, config, 7) == expected_batches(PAIRS, config, 7)
+
+    def test_little_is_padded(self, config: TrainingConfig) -> None:
+        """Like lengths stand together; drawn at random, two fifths would be padding."""
+        batches = training_batches(PAIRS, config, 1)
+        real = sum(len(ids) for ids in PAIRS.source)
+        padded = sum(len(batch) * max(len(PAIRS.source[index]) for index in batch) for batch in batches)
+        assert padded < 1.2 * real
+
+    def test_short_and_long_batches_alternate(self, config: TrainingConfig) -> None:
+        """Batches themselves are shuffled: the model does not see all short sentences first."""
+        lengths = [len(PAIRS.source[batch[0]]) for batch in training_batches(PAIRS, config, 1)]
+        assert sum(after < before for before, after in itertools.pairwise(lengths)) > len(lengths) // 4
+
+
+def test_a_batch_of_sentences_has_the_size_asked_for() -> None:
+    sizes = Counter(map(len, training_batches(PAIRS, SENTENCES, 1)))
+    assert set(sizes) <= {16, 3000 % 1600 % 16 or 16}
+    assert sizes[16] >= 3000 // 16
+
+
+def test_a_batch_of_tokens_obeys_the_rule_of_2018_and_is_full() -> None:
+    batches = training_batches(PAIRS, TOKENS, 1)
+    sizes = [padded_size(PAIRS, batch) for batch in batches]
+    assert max(sizes) <= 120
+    assert sum(size > 120 - 35 for size in sizes) > 0.7 * len(sizes), "a batch grows until no more fits"
+
+
+def test_a_target_longer_than_its_source_counts() -> None:
+    pairs = EncodedPairs([[2, 9, 3]] * 8, [[2, *[8] * 10, 3]] * 8)
+    batches = training_batches(pairs, TOKENS.replace(batch_size=24), 1)
+    assert [len(batch) for batch in batches] == [2, 2, 2, 2]
+
+
+def test_a_source_longer_than_its_target_counts() -> None:
+    pairs = EncodedPairs([[9] * 12] * 8, [[2, 8, 3]] * 8)
+    batches = training_batches(pairs, TOKENS.replace(batch_size=24), 1)
+    assert [len(batch) for batch in batches] == [2, 2, 2, 2]
+
+
+def test_a_pair_larger_than_a_whole_batch_stands_alone() -> None:
+    pairs = pairs_of(50, longest=10)
+    pairs.source[7] = [2, *[9] * 200, 3]
+    batches = training_batches(pairs, TOKENS, 1)
+    assert [7] in batches
+    assert Counter(index for batch in batches for index in batch) == Counter(range(50))
+
+
+@pytest.mark.parametrize("config", [SENTENCES, TOKENS], ids=["sentences", "tokens"])
+def test_validation_is_read_by_length_always_in_the_same_order(config: TrainingConfig) -> None:
+    batches = validation_batches(PAIRS, config)
+    order = [index for batch in batches for index in batch]
+    keys = [interleaved(len(PAIRS.source[index]), len(PAIRS.target[index])) for index in order]
+    assert keys == sorted(keys)
+    assert sorted(order) == list(range(len(PAIRS)))
+    assert batches == validation_batches(PAIRS, config.replace(seed=5))
+    assert batches == greedily(PAIRS, order, config.batch_size, count_tokens=config.batch_unit == "tokens")
+
+
+class TestCollate:
+    PAIRS = EncodedPairs([[2, 5, 3], [2, 6, 7, 3], [4]], [[2, 8, 9, 9, 3], [2, 3], [2, 9, 3]])
+
+    def test_pairs_are_padded_on_the_right_to_the_longest_of_each_side(self) -> None:
+        batch = collate(self.PAIRS, [1, 0], padding_id=1)
+        assert batch.source.tolist() == [[2, 6, 7, 3], [2, 5, 3, 1]]
+        assert batch.target.tolist() == [[2, 3, 1, 1, 1], [2, 8, 9, 9, 3]]
+        assert batch.source.dtype == batch.target.dtype == torch.long
+
+    def test_what_is_predicted_is_counted_without_padding_and_without_the_start(self) -> None:
+        batch = collate(self.PAIRS, [0, 1, 2], padding_id=1, pad_to=9)
+        assert batch.num_target_tokens == int((batch.target[:, 1:] != 1).sum()) == 4 + 1 + 2
+
+    def test_all_can_be_padded_to_one_length(self) -> None:
+        batch = collate(self.PAIRS, [2], padding_id=0, pad_to=6)
+        assert batch.source.tolist() == [[4, 0, 0, 0, 0, 0]]
+        assert batch.target.tolist() == [[2, 9, 3, 0, 0, 0]]
+
+    def test_a_pair_longer_than_that_is_kept_whole(self) -> None:
+        batch = collate(self.PAIRS, [0], padding_id=1, pad_to=4)
+        assert batch.target.tolist() == [[2, 8, 9, 9, 3]]
+        assert batch.source.tolist() == [[2, 5, 3, 1]]
+
+    def test_it_can_be_moved(self) -> None:
+        batch = collate(self.PAIRS, [0, 1], padding_id=1)
+        moved = batch.to("meta")
+        assert moved.source.device.type == moved.target.device.type == "meta"
+        assert moved.num_target_tokens == batch.num_target_tokens
+
+    def test_sentences_of_one_length_need_no_padding(self) -> None:
+        assert pad([[1, 2], [3, 4]], padding_id=0).tolist() == [[1, 2], [3, 4]]
+
+
+def test_examples_know_their_place() -> None:
+    examples = numeric_examples(PAIRS)
+    assert [example.index for example in examples] == list(range(len(PAIRS)))
+    assert examples[5].source is PAIRS.source[5]
+    assert examples[5].target is PAIRS.target[5]
