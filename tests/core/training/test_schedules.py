@@ -1,0 +1,46 @@
+"""Learning rates by step."""
+
+import pytest
+
+from core.config import ModelConfig, TrainingConfig, preset
+from core.training.schedules import learning_rate, noam_rate
+
+
+@pytest.mark.parametrize(("width", "warmup_steps"), [(512, 4000), (512, 8000), (256, 4000)])
+def test_noam_rises_in_a_line_and_falls_with_the_root_of_the_step(width: int, warmup_steps: int) -> None:
+    peak = (width * warmup_steps) ** -0.5
+    assert noam_rate(warmup_steps, width, 1.0, warmup_steps) == pytest.approx(peak)
+    for step in (1, 2, 100, warmup_steps // 2):
+        assert noam_rate(step, width, 1.0, warmup_steps) == pytest.approx(peak * step / warmup_steps)
+    for step in (warmup_steps + 1, 2 * warmup_steps, 20_000):
+        assert noam_rate(step, width, 1.0, warmup_steps) == pytest.approx(peak * (warmup_steps / step) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("width", "warmup_steps", "step", "rate"),
+    [
+        (512, 4000, 1, 1.746928107421711e-07),
+        (512, 4000, 4000, 6.987712429686843e-04),
+        (512, 4000, 20_000, 3.125e-04),
+        (512, 8000, 8000, 4.941058844013093e-04),
+        (256, 4000, 4000, 9.882117688026186e-04),
+    ],
+)
+def test_noam_at_single_steps(width: int, warmup_steps: int, step: int, rate: float) -> None:
+    assert noam_rate(step, width, 1.0, warmup_steps) == pytest.approx(rate, rel=1e-12)
+
+
+def test_the_factor_scales_the_whole_curve() -> None:
+    assert noam_rate(77, 512, 0.5, 4000) == pytest.approx(0.5 * noam_rate(77, 512, 1.0, 4000))
+
+
+def test_before_the_first_step_the_rate_is_that_of_the_first() -> None:
+    assert noam_rate(0, 512, 1.0, 4000) == noam_rate(1, 512, 1.0, 4000)
+
+
+def test_the_settings_choose_the_schedule() -> None:
+    notebook, annotated = preset("notebook"), preset("annotated-2018")
+    assert {learning_rate(step, notebook.model, notebook.training) for step in (1, 10, 10_000)} == {5e-4}
+    assert learning_rate(2000, annotated.model, annotated.training) == pytest.approx((512 * 2000) ** -0.5)
+    narrow = TrainingConfig(schedule="noam", noam_factor=2.0, warmup_steps=100)
+    assert learning_rate(100, ModelConfig(width=64), narrow) == pytest.approx(2 * (64 * 100) ** -0.5)
