@@ -8,6 +8,7 @@ off and emits the signals, so every slot runs in the GUI thread and no widget is
 """
 
 import logging
+import os
 import queue
 import threading
 import traceback
@@ -328,6 +329,14 @@ def _describe(translator: TranslatorLike) -> ModelInfo:
     return ModelInfo(translator.name, translator.path, translator.run, translator.device, translator.num_parameters)
 
 
+def leave_a_core_to_the_window() -> None:
+    """Lets the calling thread compute on all processor cores but one, unless OMP_NUM_THREADS says otherwise."""
+    import torch
+
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(max(1, (os.cpu_count() or 2) - 1))
+
+
 def _read_and_train(
     request: TrainingRequest, on_event: Callable[[TrainingEvent], None], should_stop: Callable[[], bool]
 ) -> TrainingFinished:
@@ -339,6 +348,7 @@ def _read_and_train(
         on_event(PhaseStarted(text))
 
     on_phase("Loading PyTorch")
+    leave_a_core_to_the_window()
     from core.corpora.loading import load_corpus
     from core.corpora.multi30k import DownloadStoppedError
     from core.training.loop import train

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSettings, Qt, QUrl, Signal
+from PySide6.QtCore import QSettings, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
@@ -14,6 +14,7 @@ from viz_app.theme import GAP, Theme
 from viz_app.train import memory
 from viz_app.train.choices import fresh_folder
 from viz_app.train.devices import DeviceFinder
+from viz_app.train.draw_budget import DrawBudget
 from viz_app.train.intro import Intro
 from viz_app.train.notice_strip import NoticeStrip
 from viz_app.train.plotting import import_matplotlib
@@ -22,10 +23,14 @@ from viz_app.train.run_panel import RunPanel
 from viz_app.train.state import TrainState
 from viz_app.train.style import stylesheet
 from viz_app.train.words import notice, status_line
-from viz_app.worker import Failure, TrainingBody, TrainingRequest, TrainingRun
+from viz_app.worker import DRAIN_INTERVAL_MS, Failure, TrainingBody, TrainingRequest, TrainingRun
 
 if TYPE_CHECKING:
     from viz_app.train.chart_panels import ChartPanels
+
+
+DRAWING_SHARE = 0.04
+"""Of the time; what the charts take is taken from the training where the processor is busy."""
 
 
 class TrainPage(QWidget):
@@ -64,6 +69,9 @@ class TrainPage(QWidget):
         self._stack = QStackedWidget()
         self._stack.addWidget(self._intro)
         self._devices = DeviceFinder(self)
+        self._budget = DrawBudget(DRAWING_SHARE)
+        self._late_refresh = QTimer(self, singleShot=True, interval=DRAIN_INTERVAL_MS)
+        self._late_refresh.timeout.connect(self._refresh_soon)
         self._lay_out()
         self._connect()
         self._offer_earlier_run()
@@ -88,6 +96,7 @@ class TrainPage(QWidget):
         if self._run is not None:
             self._run.wait()
         self._devices.join()
+        self._late_refresh.stop()
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes the colours of `theme`."""
@@ -111,14 +120,15 @@ class TrainPage(QWidget):
             self.panel.show_message(str(error))
             return
         folder = fresh_folder(choices.parent_folder, choices.preset)
-        self._begin(TrainingRequest(run, source, folder, choices.device))
+        self.begin(TrainingRequest(run, source, folder, choices.device))
 
     def resume(self) -> None:
         """Goes on with the run on the page from its last checkpoint, on the device that the form says."""
         if self._request is not None and self.state.can_resume:
-            self._begin(replace(self._request, device=self.form.choices().device, resume=True))
+            self.begin(replace(self._request, device=self.form.choices().device, resume=True))
 
-    def _begin(self, request: TrainingRequest) -> None:
+    def begin(self, request: TrainingRequest) -> None:
+        """Starts the run that a request describes, unless one is running."""
         if self._run is not None:
             return
         self._request = request
@@ -137,7 +147,7 @@ class TrainPage(QWidget):
             self.state.apply(event)
             if isinstance(event, CheckpointSaved) and event.kind == "last":
                 self._remember_run()
-        self._refresh()
+        self._refresh_soon()
 
     def _on_finished(self, result: TrainingFinished | Failure | None) -> None:
         if isinstance(result, Failure):
@@ -180,9 +190,20 @@ class TrainPage(QWidget):
             self._charts = ChartPanels(self._theme)
             self._stack.addWidget(self._charts)
 
+    def _refresh_soon(self) -> None:
+        """Draws the state now, or as soon as drawing has not taken more than its share of the time."""
+        if self._budget.allows:
+            self._refresh()
+        elif not self._late_refresh.isActive():
+            self._late_refresh.start()
+
     def _refresh(self) -> None:
         """Draws the state."""
-        state = self.state
+        self._late_refresh.stop()
+        with self._budget.spend():
+            self._draw(self.state)
+
+    def _draw(self, state: TrainState) -> None:
         self.panel.show_state(state)
         self.strip.show_notice(notice(state), has_details=bool(self._failure and self._failure.details))
         if self._charts is not None and state.has_curves:

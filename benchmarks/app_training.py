@@ -1,0 +1,88 @@
+"""Training in the app's thread, its window open, against training in a terminal, with as many threads."""
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+
+from benchmarks.ratio import Ratio
+from core.config import RunConfig, preset
+from core.corpora.loading import COPY, load_corpus
+from core.training.events import StepDone, TrainingEvent, TrainingStarted
+from core.training.loop import train
+
+STEPS, TURNS = 90, 5
+
+
+def run() -> list[Ratio]:
+    """Seconds for the steps of `copy-task-small`, the median of turns taken one after the other."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    torch.set_num_threads(1)
+    base = preset("copy-task-small")
+    limited = RunConfig.from_dict({**base.to_dict(), "training": {**base.training.to_dict(), "max_steps": STEPS}})
+    in_app, in_terminal = [], []
+    for _ in range(TURNS):
+        in_app.append(_in_app(limited))
+        in_terminal.append(_in_terminal(limited))
+    middle = TURNS // 2
+    seconds = sorted(in_app)[middle], sorted(in_terminal)[middle]
+    name = f"{STEPS} training steps in the app / in a terminal"
+    return [Ratio(name, *seconds, 0.9, 1.0, "seconds of wall time")]
+
+
+class _Clock:
+    """Wall time from the first step to the last."""
+
+    def __init__(self) -> None:
+        self.began = self.ended = 0.0
+
+    def __call__(self, event: TrainingEvent) -> None:
+        if isinstance(event, TrainingStarted):
+            self.began = time.perf_counter()
+        elif isinstance(event, StepDone):
+            self.ended = time.perf_counter()
+
+
+def _in_terminal(run_config: RunConfig) -> float:
+    clock = _Clock()
+    with tempfile.TemporaryDirectory() as folder:
+        train(run_config, load_corpus(COPY, run_config), Path(folder), device="cpu", on_event=clock)
+    return clock.ended - clock.began
+
+
+def _in_app(run_config: RunConfig) -> float:
+    """The same through `TrainingRun`, with the Train page drawing it."""
+    from PySide6.QtCore import QSettings, QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from viz_app.theme import Theme
+    from viz_app.train.page import TrainPage
+    from viz_app.worker import TrainingRequest, _read_and_train
+
+    app = QApplication.instance() or QApplication([])
+    clock = _Clock()
+
+    def body(request, on_event, should_stop):  # type: ignore[no-untyped-def]
+        def both(event: TrainingEvent) -> None:
+            clock(event)
+            on_event(event)
+
+        return _read_and_train(request, both, should_stop)
+
+    with tempfile.TemporaryDirectory() as folder:
+        settings = QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)
+        page = TrainPage(Theme.of_choice("light"), settings, body=body)
+        page.resize(1280, 800)
+        page.show()
+        page.begin(TrainingRequest(run_config, COPY, Path(folder) / "run", "cpu"))
+        look = QTimer(page, interval=200)
+        look.timeout.connect(lambda: None if page.is_running() else app.quit())
+        look.start()
+        app.exec()
+        page.shutdown()
+        page.deleteLater()
+        app.processEvents()
+    return clock.ended - clock.began

@@ -1,0 +1,82 @@
+"""All heads of a sentence drawn by the window against one matplotlib figure of eight labelled maps."""
+
+import os
+
+import numpy as np
+
+from benchmarks.ratio import Ratio, paired_medians
+from core.translation.result import AttentionMaps, FloatArray, Translation
+from viz_app.state.translate_state import TranslateState
+from viz_app.theme import Theme
+
+LENGTH, LAYERS, HEADS = 15, 3, 8
+
+
+def run() -> list[Ratio]:
+    """72 maps of 15 × 15, made and painted, against 8 with token labels."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from PySide6.QtGui import QPixmap
+    from PySide6.QtWidgets import QApplication
+
+    from viz_app.widgets.head_grid import HeadGrid
+
+    app = QApplication.instance() or QApplication([])
+    translation = made_up_translation()
+    state = TranslateState()
+    state.show(translation)
+    grid = HeadGrid(state, Theme.of_choice("light"))
+    grid.available_height = 640
+    grid.resize(540, 640)
+    picture = QPixmap(grid.size())
+
+    def ours() -> None:
+        grid.rebuild()
+        grid.render(picture)
+
+    ours_seconds, other_seconds = paired_medians(ours, lambda: matplotlib_figure(translation), repeats=7)
+    grid.deleteLater()
+    app.processEvents()
+    name = "72 maps in the window / 8 labelled maps by matplotlib"
+    return [Ratio(name, ours_seconds, other_seconds, 50, 100, "CPU seconds")]
+
+
+def made_up_translation() -> Translation:
+    """Random maps whose rows sum to 1."""
+    numbers = np.random.default_rng(0)
+
+    def maps() -> FloatArray:
+        weights = numbers.random((LAYERS, HEADS, LENGTH, LENGTH), dtype=np.float32) ** 8
+        return weights / weights.sum(axis=-1, keepdims=True)
+
+    tokens = tuple(f"token{index}" for index in range(LENGTH))
+    return Translation(
+        source_text=" ".join(tokens),
+        text=" ".join(tokens),
+        source_tokens=tokens,
+        read_tokens=tokens,
+        predicted_tokens=tokens,
+        log_probabilities=(-0.1,) * LENGTH,
+        alternatives=((),) * LENGTH,
+        source_words=(),
+        target_words=(),
+        unknown_source_positions=(),
+        ignored_text="",
+        notes=(),
+        maps=AttentionMaps(maps(), maps(), maps()),
+        seconds=0.0,
+    )
+
+
+def matplotlib_figure(translation: Translation) -> None:
+    """What a notebook draws: the heads of one layer, each with its tokens, in two rows."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(16, 8))
+    canvas = FigureCanvasAgg(figure)
+    for head in range(HEADS):
+        axes = figure.add_subplot(2, 4, head + 1)
+        axes.matshow(translation.maps.cross[-1, head], cmap="viridis")
+        axes.set_xticks(range(LENGTH), translation.source_tokens, rotation=45)
+        axes.set_yticks(range(LENGTH), translation.read_tokens)
+    canvas.draw()
