@@ -9,7 +9,7 @@ from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import AugenmerkError
-from core.training.events import CheckpointSaved, TrainingEvent, TrainingFinished
+from core.training.events import CheckpointSaved, StepDone, TrainingEvent, TrainingFinished
 from viz_app.theme import GAP, Theme
 from viz_app.train import memory
 from viz_app.train.choices import fresh_folder
@@ -147,7 +147,10 @@ class TrainPage(QWidget):
             self.state.apply(event)
             if isinstance(event, CheckpointSaved) and event.kind == "last":
                 self._remember_run()
-        self._refresh_soon()
+        if all(isinstance(event, StepDone) for event in events):
+            self._refresh_soon()
+        else:
+            self._refresh()
 
     def _on_finished(self, result: TrainingFinished | Failure | None) -> None:
         if isinstance(result, Failure):
