@@ -63,21 +63,42 @@ class MultiHeadAttention(nn.Module):
     def project_keys_values(self, memory: Tensor) -> KeysAndValues:
         """Keys and values of `memory` [B, M, D], each [B, H, M, K]: what a decoder keeps between steps."""
         keys, values = self._project(memory, 1, 3)
-        return keys, values
+        return keys.contiguous(), values.contiguous()
 
-    def project_all(self, states: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values of `states` [B, Q, D], each [B, H, Q, K]."""
-        queries, keys, values = self._project(states, 0, 3)
-        return queries, keys, values
+    def step_over_past(self, states: Tensor, past: Tensor, step: int) -> Tensor:
+        """Self-attention of one more position, which sees itself and all before it. Never drops anything.
 
-    def attend_cached(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
-        """The output, [B, Q, D], for projected queries, keys and values, [B, H, ·, K]."""
-        return self._attend(queries, keys, values, mask, need_maps=False)[0]
+        Args:
+            states: [B, D], of the new position.
+            past: keys and values, [B, 2, H, max steps, K], filled up to `step`; those of the new position are put in.
+            step: the new position.
 
-    def project_queries(self, states: Tensor) -> Tensor:
-        """Queries of `states` [B, Q, D]: [B, H, Q, K]."""
-        (queries,) = self._project(states, 0, 1)
-        return queries
+        Returns:
+            [B, D].
+        """
+        parts = functional.linear(states, self.in_proj_weight, self.in_proj_bias)
+        parts = parts.view(-1, 3, self.num_heads, 1, self.head_width)
+        past[:, :, :, step] = parts[:, 1:, :, 0]
+        seen = past[:, :, :, : step + 1]
+        return self._mix_one(parts[:, 0], seen[:, 0], seen[:, 1], None)
+
+    def step_over_memory(self, states: Tensor, memory: KeysAndValues, mask: Tensor | None) -> Tensor:
+        """Cross-attention of one position, [B, D] to [B, D]. Never drops anything.
+
+        Args:
+            states: [B, D].
+            memory: from `project_keys_values`.
+            mask: [B, 1, 1, M], or None if everything may be seen.
+        """
+        width = states.size(1)
+        queries = functional.linear(states, self.in_proj_weight[:width], self.in_proj_bias[:width])
+        return self._mix_one(queries.view(-1, self.num_heads, 1, self.head_width), *memory, mask)
+
+    def _mix_one(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
+        """[B, D] for queries [B, H, 1, K], keys and values [B, H, M, K]."""
+        mixed = functional.scaled_dot_product_attention(queries, keys, values, mask)
+        output: Tensor = self.out_proj(mixed.view(mixed.size(0), -1))
+        return output
 
     def _project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Projections number `first` up to `last` (of query, key, value) of [B, N, D], each [B, H, N, K]."""

@@ -40,7 +40,7 @@ class _CpuDropout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, states: Tensor, probability: float) -> Tensor:
         """Multiplies by a mask of zeros and 1 / (1 − p)."""
-        num_dropped_steps = round(probability * _STEPS)
+        num_dropped_steps = min(round(probability * _STEPS), _STEPS - 1)
         count = states.numel()
         words = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
         numbers = words.view(torch.int16)[:count].view(states.shape)

@@ -95,14 +95,17 @@ class LayerCache:
     """What one decoder layer remembers between steps.
 
     Attributes:
-        keys, values: of the target tokens read so far, [B, H, max steps, K], filled from the left.
-        source_keys, source_values: of the encoder's output, [B, H, S, K].
+        past: keys and values of the target tokens read so far, [B, 2, H, max steps, K], filled from the left.
+        memory: keys and values of the encoder's output, each [B, H, S, K].
     """
 
-    keys: Tensor
-    values: Tensor
-    source_keys: Tensor
-    source_values: Tensor
+    past: Tensor
+    memory: KeysAndValues
+
+    def select(self, rows: Tensor) -> None:
+        """Keeps the batch rows with these indices [B']."""
+        keys, values = self.memory
+        self.past, self.memory = self.past[rows], (keys[rows], values[rows])
 
 
 class DecoderLayer(nn.Module):
@@ -139,21 +142,16 @@ class DecoderLayer(nn.Module):
         return self.feed_forward_residual.after(states, inner), self_maps, cross_maps
 
     def new_cache(self, memory: Tensor, max_steps: int) -> LayerCache:
-        """An empty cache of `max_steps` for a memory [B, S, D]."""
-        source: KeysAndValues = self.cross_attention.project_keys_values(memory)
-        batch, heads, _, head_width = source[0].shape
-        keys = memory.new_empty(batch, heads, max_steps, head_width)
-        return LayerCache(keys, torch.empty_like(keys), source[0].contiguous(), source[1].contiguous())
+        """An empty cache of `max_steps` for an encoder's output [B, S, D]."""
+        attention = self.cross_attention
+        past = memory.new_empty(len(memory), 2, attention.num_heads, max_steps, attention.head_width)
+        return LayerCache(past, attention.project_keys_values(memory))
 
     def step(self, states: Tensor, cache: LayerCache, step: int, source_mask: Tensor | None) -> Tensor:
-        """One target position, [B, 1, D] to [B, 1, D]; its keys and values are put into the cache at `step`."""
-        queries, keys, values = self.self_attention.project_all(self.self_residual.before(states))
-        cache.keys[:, :, step] = keys[:, :, 0]
-        cache.values[:, :, step] = values[:, :, 0]
-        seen = step + 1
-        attended = self.self_attention.attend_cached(queries, cache.keys[:, :, :seen], cache.values[:, :, :seen], None)
+        """One target position, [B, D] to [B, D], in evaluation mode; what it leaves to later ones goes into `cache`."""
+        attended = self.self_attention.step_over_past(self.self_residual.before(states), cache.past, step)
         states = self.self_residual.after(states, attended)
-        queries = self.cross_attention.project_queries(self.cross_residual.before(states))
-        attended = self.cross_attention.attend_cached(queries, cache.source_keys, cache.source_values, source_mask)
+        queries = self.cross_residual.before(states)
+        attended = self.cross_attention.step_over_memory(queries, cache.memory, source_mask)
         states = self.cross_residual.after(states, attended)
         return self.feed_forward_residual.after(states, self.feed_forward(self.feed_forward_residual.before(states)))

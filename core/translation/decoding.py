@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.model.transformer import Transformer
+from core.model.transformer import Encoding, Transformer
 from core.text.vocabulary import Vocabulary
 
 
@@ -45,10 +45,18 @@ def greedy(model: Transformer, source: Tensor, max_steps: Sequence[int], rules: 
     Returns:
         For each row the chosen ids, the end token included if it came.
     """
-    source_mask = model.source_mask(source)
-    state = model.start_decoding(model.encode(source, source_mask), source_mask, max(max_steps))
-    penalty = _penalty(model, rules, source)
-    tokens = torch.full((len(source),), rules.start_id, dtype=torch.long, device=source.device)
+    return greedy_from(model, model.encode(source), max_steps, rules)
+
+
+@torch.inference_mode()
+def greedy_from(
+    model: Transformer, encoding: Encoding, max_steps: Sequence[int], rules: DecodingRules
+) -> list[list[int]]:
+    """`greedy` for sources that are encoded already."""
+    states = encoding.states
+    state = model.start_decoding(encoding, max(max_steps))
+    penalty = _penalty(model, rules, states)
+    tokens = torch.full((len(states),), rules.start_id, dtype=torch.long, device=states.device)
     chosen: list[list[int]] = [[] for _ in max_steps]
     rows = list(range(len(chosen)))
     while rows:
@@ -59,7 +67,7 @@ def greedy(model: Transformer, source: Tensor, max_steps: Sequence[int], rules: 
             if token != rules.end_id and len(chosen[row]) < max_steps[row]:
                 going_on.append(place)
         if len(going_on) < len(rows):
-            kept = torch.tensor(going_on, dtype=torch.long, device=source.device)
+            kept = torch.tensor(going_on, dtype=torch.long, device=states.device)
             tokens = tokens[kept]
             state.select(kept)
             rows = [rows[place] for place in going_on]
@@ -69,13 +77,12 @@ def greedy(model: Transformer, source: Tensor, max_steps: Sequence[int], rules: 
 @torch.inference_mode()
 def greedy_uncached(model: Transformer, source: Tensor, max_steps: int, rules: DecodingRules) -> list[int]:
     """The same for one source [1, S], running the whole decoder again at each step: the measure of `greedy`."""
-    source_mask = model.source_mask(source)
-    memory = model.encode(source, source_mask)
+    encoding = model.encode(source)
     penalty = _penalty(model, rules, source)
     target = [rules.start_id]
     while len(target) <= max_steps and (len(target) == 1 or target[-1] != rules.end_id):
         ids = torch.tensor([target], device=source.device)
-        logits = model.output(model.decode(ids, memory, source_mask))
+        logits = model.decode(encoding, ids).logits
         target.append(int((logits[0, -1] + penalty).argmax()))
     return target[1:]
 

@@ -70,7 +70,7 @@ class Translation:
         read_tokens: the T tokens the decoder reads, the start token first.
         predicted_tokens: the T tokens it predicts, the end token last unless the length limit came first.
         log_probabilities: natural log of the probability of each predicted token, T values.
-        alternatives: the five most probable tokens of each step, best first, T tuples.
+        alternatives: the five most probable tokens of each step that may be chosen, best first, T tuples.
         source_words: the words of the source, wrapping tokens left out.
         target_words: the words of the translation, wrapping tokens left out.
         unknown_source_positions: indices into `source_tokens` that the vocabulary does not know.

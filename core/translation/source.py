@@ -1,15 +1,20 @@
 """What someone typed, as ids that fit the model, with notes on all that did not go smoothly. No torch."""
 
+import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from core.config import RunConfig
 from core.errors import TextError
-from core.text.codec import EncodedWord, TextCodec
+from core.text.codec import CONTINUATION, EncodedWord, TextCodec
+from core.text.subwords import WORD_MARK
 from core.translation.result import Word
 
 MAX_WORDS = 1_000
 _LINE_BREAKS = {ord(character): " " for character in "\n\r\t\v\f\x85\u2028\u2029"}
+_HALF_CHARACTERS = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
+"""Lone surrogates: what a terminal or clipboard leaves of broken bytes; no tokenizer takes them."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +22,7 @@ class EncodedSource:
     """A text ready for the encoder.
 
     Attributes:
-        text: as typed.
+        text: as typed; broken characters are replaced.
         ids: what the encoder reads, wrapping tokens included.
         labels: the same for people; an unknown word stands as it was typed.
         words: ranges of the words in `ids`.
@@ -39,26 +44,28 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     """Tokenizes and numericalizes a text; what does not fit into the model's positions is left out and said.
 
     Raises:
-        TextError: empty or only white space, more than `MAX_WORDS` words, or nothing that the model can read.
+        TextError: empty or only white space, more than `MAX_WORDS` words, or too little that the model can read.
     """
     _check_amount(text)
-    line = text.translate(_LINE_BREAKS)
-    found = codec.encode_text(line)
+    text = text.translate(_HALF_CHARACTERS)
+    found = [_without_marks(word, codec) for word in codec.encode_text(text.translate(_LINE_BREAKS))]
     readable = [word for word in found if word.ids]
-    notes = _notes_on_form(text, found)
-    if not readable:
+    if len(readable) < _fewest_words(codec):
         raise TextError(
-            f"Nothing in {_shorten(text)!r} can be read by this model. {_expectation(codec)} Type such a text."
+            f"{'Too little' if readable else 'Nothing'} in {_shorten(text)!r} can be read by this model. "
+            f"{_expectation(codec)} Type such a text."
         )
     room = run.model.max_positions - (2 if run.data.wrap_source else 0)
-    kept = _fitting(readable, room)
+    kept = _fitting(readable, room, text)
+    is_cut = kept[0] is not readable[0]
+    notes = _notes_on_form(text, found, kept)
     ignored = ""
-    if len(kept) < len(readable):
-        ignored = line[readable[len(kept)].char_start :]
-        notes.append(
-            f"Only the first {len(kept)} of {len(readable)} words were translated: the model has room for "
-            f"{room} tokens. Left out: {_shorten(ignored)}"
+    if is_cut or len(kept) < len(readable):
+        ignored = text[kept[0].char_end if is_cut else readable[len(kept)].char_start :]
+        part = (
+            "the beginning of the first word was" if is_cut else f"the first {len(kept)} of {len(readable)} words were"
         )
+        notes.append(f"Only {part} translated: the model has room for {room} tokens. Left out: {_shorten(ignored)}")
     return _assemble(text, kept, codec, run, ignored, notes)
 
 
@@ -73,33 +80,56 @@ def _check_amount(text: str) -> None:
         )
 
 
-def _notes_on_form(text: str, words: Sequence[EncodedWord]) -> list[str]:
+def _fewest_words(codec: TextCodec) -> int:
+    """Where nothing marks the end (the copy task), the first symbol is given, so there must be one to predict."""
+    return 2 if codec.vocabulary.end_id is None else 1
+
+
+def _without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
+    """The word; without its ids, as one that cannot be read, if someone typed the name of a special token."""
+    marks = codec.vocabulary.special_ids - {codec.vocabulary.unknown_id}
+    return replace(word, ids=(), labels=(), unknown=()) if marks.intersection(word.ids) else word
+
+
+def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[EncodedWord]) -> list[str]:
     notes = []
     if len(text.strip().splitlines()) > 1:
         notes.append("Line breaks were read as spaces.")
-    unreadable = [word.text for word in words if not word.ids]
+    unreadable = [word.text for word in found if not word.ids]
     if unreadable:
         notes.append(f"Left out, because this model has no such symbol: {_listed(unreadable)}.")
-    unknown = [word.text for word in words if any(word.unknown)]
+    unknown = [word.text for word in kept if any(word.unknown)]
     if unknown:
         notes.append(f"Unknown to the model, read as a blank: {_listed(unknown)}.")
     return notes
 
 
-def _fitting(words: Sequence[EncodedWord], room: int) -> list[EncodedWord]:
+def _fitting(words: Sequence[EncodedWord], room: int, text: str) -> list[EncodedWord]:
     """As many whole words as fit into `room` ids; of a first word that is too long, as many pieces."""
     kept: list[EncodedWord] = []
     for word in words:
         room -= len(word.ids)
-        if room < 0 and kept:
-            break
         if room < 0:
-            count = len(word.ids) + room
-            cut = word.char_start + sum(map(len, word.labels[:count]))
-            pieces = word.ids[:count], word.labels[:count], word.unknown[:count]
-            return [EncodedWord(word.text, *pieces, word.char_start, cut)]
+            return kept or [_beginning(word, len(word.ids) + room, text)]
         kept.append(word)
     return kept
+
+
+def _beginning(word: EncodedWord, num_pieces: int, text: str) -> EncodedWord:
+    """The first pieces of a word, and where they end in `text`."""
+    labels = word.labels[:num_pieces]
+    length = sum(len(label.removeprefix(CONTINUATION) or label) for label in labels[1:])
+    length += len("".join(labels[:1]).replace(WORD_MARK, ""))
+    typed = text[word.char_start : word.char_end]
+    cut = bisect_right(range(len(typed) + 1), length, key=lambda end: len(unicodedata.normalize("NFC", typed[:end])))
+    return EncodedWord(
+        text=word.text[:length],
+        ids=word.ids[:num_pieces],
+        labels=labels,
+        unknown=word.unknown[:num_pieces],
+        char_start=word.char_start,
+        char_end=word.char_start + cut - 1,
+    )
 
 
 def _assemble(
@@ -124,7 +154,7 @@ def _assemble(
 def _expectation(codec: TextCodec) -> str:
     vocabulary = codec.vocabulary
     if vocabulary.end_id is None:
-        return f"Numbers from 1 to {len(vocabulary) - 1} with spaces between were expected."
+        return f"At least two numbers from 1 to {len(vocabulary) - 1} with spaces between were expected."
     return "A German sentence was expected."
 
 

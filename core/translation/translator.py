@@ -15,7 +15,7 @@ from core.device import DeviceChoice, choose_device
 from core.errors import CheckpointError, TextError
 from core.model.transformer import ModelOutput
 from core.resources import bundled_model_path
-from core.translation.decoding import DecodingRules, batches_by_length, greedy
+from core.translation.decoding import DecodingRules, batches_by_length, greedy, greedy_from
 from core.translation.result import Alternative, AttentionMaps, Translation, Word
 from core.translation.source import EncodedSource, encode_source
 
@@ -52,6 +52,8 @@ class Translator:
         self.path = path
         self.name = path.name.removesuffix(".safetensors") if path else checkpoint.run.preset
         self.model = checkpoint.build_model().to(device.name)
+        if device.name == "cpu":
+            self.model.lay_out_for_decoding()
         self.num_parameters = self.model.num_parameters
         self.run = checkpoint.run
         target = checkpoint.codecs.target
@@ -88,10 +90,11 @@ class Translator:
         source = encode_source(text, self.checkpoint.codecs.source, self.run)
         ids = torch.tensor([source.ids], device=self.device.name)
         limit = self._max_steps(len(source.ids))
-        chosen = greedy(self.model, ids, [limit], self._rules)[0]
         with torch.inference_mode():
+            encoding = self.model.encode(ids, need_maps=True)
+            chosen = greedy_from(self.model, encoding, [limit], self._rules)[0]
             read = torch.tensor([[self._rules.start_id, *chosen[:-1]]], device=self.device.name)
-            output = self.model(ids, read, need_maps=True)
+            output = self.model.decode(encoding, read, need_maps=True)
         return self._describe(source, chosen, output, limit, began)
 
     def translate_corpus(
@@ -101,11 +104,13 @@ class Translator:
         on_progress: Callable[[int], None] = lambda done: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[Hypothesis]:
-        """Greedy translations of many texts, batched by length; an empty line gives an empty hypothesis.
+        """Greedy translations of many texts, batched by length.
+
+        A text that `translate` would refuse, an empty line above all, gives an empty hypothesis.
 
         Args:
             texts: one sentence each.
-            on_progress: told how many sentences are done.
+            on_progress: told how many sentences are done, refused ones left out.
             should_stop: asked between batches; the rest is then left empty.
         """
         encoded = [self._encode_or_none(text) for text in texts]
@@ -182,9 +187,13 @@ class Translator:
         )
 
     def _alternatives(self, log_probabilities: Tensor) -> tuple[tuple[Alternative, ...], ...]:
-        """The best tokens of each row of [T, V]."""
+        """The best tokens of each row of [T, V] that could be chosen."""
         codec = self.checkpoint.codecs.target
-        best = log_probabilities.topk(min(NUM_ALTERNATIVES, log_probabilities.size(1)))
+        forbidden = list(self._rules.forbidden_ids)
+        count = min(NUM_ALTERNATIVES, log_probabilities.size(1) - len(forbidden))
+        allowed = log_probabilities.clone()
+        allowed[:, forbidden] = float("-inf")
+        best = allowed.topk(count)
         return tuple(
             tuple(Alternative(codec.label(token), value) for token, value in zip(tokens, values, strict=True))
             for tokens, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
