@@ -1,0 +1,51 @@
+"""A sentence decoded with cached keys and values and every attention map, against the decoder run anew at each step."""
+
+import torch
+from torch import Tensor
+
+from benchmarks.ratio import Ratio, paired_medians
+from core.config import preset
+from core.model.transformer import Transformer
+from core.translation.decoding import DecodingRules, greedy_from, greedy_uncached
+
+NUM_TOKENS = 8000
+RULES = DecodingRules(start_id=2, end_id=3, forbidden_ids=(0, 1, 2, 3))  # nothing ends early
+LENGTHS = ((13, 1.8, 3.0), (40, 2.5, 5.0))
+"""Tokens to decode, ratio required, ratio aimed at."""
+
+
+def run() -> list[Ratio]:
+    """The ratios in CPU seconds on one thread, for a model of the size of the bundled one."""
+    num_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        return [_ratio(*length) for length in LENGTHS]
+    finally:
+        torch.set_num_threads(num_threads)
+
+
+def _ratio(num_steps: int, required: float, aim: float) -> Ratio:
+    ours, other = _model(), _model()
+    ours.lay_out_for_decoding()
+    source = torch.randint(4, NUM_TOKENS, (1, num_steps + 2), generator=torch.Generator().manual_seed(num_steps))
+    ours_seconds, other_seconds = paired_medians(
+        lambda: with_all_maps(ours, source, num_steps),
+        lambda: greedy_uncached(other, source, num_steps, RULES),
+        repeats=21,
+    )
+    name = f"{num_steps} tokens, cached, all maps / decoder run anew, no maps"
+    return Ratio(name, ours_seconds, other_seconds, required, aim, "CPU seconds, 1 thread")
+
+
+def _model() -> Transformer:
+    torch.manual_seed(0)
+    return Transformer(preset("multi30k").model, NUM_TOKENS, NUM_TOKENS, padding_id=1).eval()
+
+
+@torch.inference_mode()
+def with_all_maps(model: Transformer, source: Tensor, num_steps: int) -> list[int]:
+    """What `Translator.translate` does from ids to ids: one encoding, cached greedy steps, one pass for the maps."""
+    encoding = model.encode(source, need_maps=True)
+    chosen = greedy_from(model, encoding, [num_steps], RULES)[0]
+    model.decode(encoding, torch.tensor([[RULES.start_id, *chosen[:-1]]]), need_maps=True)
+    return chosen
