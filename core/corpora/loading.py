@@ -1,5 +1,6 @@
 """From what a user names to a corpus that can be trained on."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -41,11 +42,11 @@ def load_corpus(
         folder = multi30k.download(on_progress=lambda p: on_phase(describe_progress(p)), should_stop=should_stop)
         return _prepare_folder(folder, run, on_phase)
     path = Path(source).expanduser()
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 — `Path.is_dir` raises where one may not look
         return _prepare_folder(path, run, on_phase)
-    if not path.exists():
+    if not os.path.exists(path):  # noqa: PTH110
         raise CorpusError(
-            f"There is nothing at {path}. A folder with train.{run.data.source_language} and "
+            f"There is nothing at {path} that you may read. A folder with train.{run.data.source_language} and "
             f"train.{run.data.target_language}, or a file of prepared data, was expected. Check the spelling of the "
             "path."
         )

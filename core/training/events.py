@@ -87,7 +87,7 @@ class EpochDone(TrainingEvent):
         validation_loss_batch_mean: mean of the batches' means, as the published `notebook` curve counts it.
         learning_rate: at the last step.
         seconds: wall time of the epoch.
-        is_best: whether no earlier validation loss was lower.
+        is_best: whether every earlier validation loss was higher.
     """
 
     epoch: int

@@ -1,6 +1,7 @@
 """The training loop: a plain function of its config. It never prints, sleeps or knows a window."""
 
 import math
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from core.training.events import (
     TrainingFinished,
     TrainingStarted,
 )
-from core.training.schedules import learning_rate
+from core.training.schedules import cooldown_factor
 from core.training.session import TrainingSession
 
 LAST, BEST, HISTORY = "last.safetensors", "best.safetensors", "history.csv"
@@ -77,7 +78,8 @@ def train(
 
 
 def _check_folder(folder: Path, resume: bool) -> None:
-    if not resume and any((folder / name).exists() for name in (LAST, BEST)):
+    # `Path.exists` raises where one may not look; `os.path.exists` does not, and writing will say it
+    if not resume and any(os.path.exists(folder / name) for name in (LAST, BEST)):  # noqa: PTH110
         raise TrainingError(
             f"{folder} holds a run already. An empty or new folder was expected, so that nothing is overwritten: "
             "choose another, or resume that run."
@@ -157,7 +159,8 @@ class _Loop:
         write_history(self.folder / HISTORY, self.progress.history)  # shows now, not in an hour, whether one may write
         self._announce(len(groups))
         while (reason := self._reason_to_end(len(groups))) is None:
-            self._run_step([self._collate(self._epoch_pairs, indices) for indices in groups[self.progress.group]])
+            batches = [self._collate(self._epoch_pairs, indices) for indices in groups[self.progress.group]]
+            self._run_step(batches, epochs_done=self.progress.epoch - 1 + self.progress.group / len(groups))
             if self.progress.group == len(groups):
                 self._end_epoch()
                 groups = self._epoch_groups()
@@ -203,9 +206,11 @@ class _Loop:
             return "max_steps"
         return "stopped" if self.should_stop() else None
 
-    def _run_step(self, batches: list[Batch]) -> None:
+    def _run_step(self, batches: list[Batch], epochs_done: float) -> None:
         began = time.perf_counter()
-        result = self.session.step(batches)
+        training = self.run.training
+        factor = cooldown_factor(epochs_done, training.num_epochs, training.cooldown_epochs)
+        result = self.session.step(batches, factor)
         seconds = time.perf_counter() - began
         self.pace.add(seconds, result.num_tokens)
         self.progress.epoch_seconds += seconds
@@ -246,7 +251,7 @@ class _Loop:
             training_loss=progress.epoch_loss_sum / max(1, progress.epoch_tokens),
             validation_loss=loss.token_weighted,
             validation_loss_batch_mean=loss.batch_mean,
-            learning_rate=learning_rate(progress.step, self.run.model, self.run.training),
+            learning_rate=progress.learning_rate,
             seconds=progress.epoch_seconds,
         )
 

@@ -9,6 +9,13 @@ def noam_rate(step: int, width: int, factor: float, warmup_steps: int) -> float:
     return float(factor * width**-0.5 * min(step**-0.5, step * warmup_steps**-1.5))
 
 
+def cooldown_factor(epochs_done: float, num_epochs: int, cooldown_epochs: int) -> float:
+    """What the rate is multiplied with: 1, falling linearly to 0 over the last `cooldown_epochs` of `num_epochs`."""
+    if cooldown_epochs == 0:
+        return 1.0
+    return min(1.0, max(0.0, num_epochs - epochs_done) / cooldown_epochs)
+
+
 def learning_rate(step: int, model: ModelConfig, training: TrainingConfig) -> float:
     """The rate of optimiser step number `step`, from 1."""
     if training.schedule == "noam":

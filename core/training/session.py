@@ -29,6 +29,7 @@ class Progress:
         epoch: the epoch being trained, from 1.
         group: optimiser steps done within it.
         step: optimiser steps done in all.
+        learning_rate: of the last of them.
         epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
         epoch_seconds: spent within the epoch.
         best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the first.
@@ -38,6 +39,7 @@ class Progress:
     epoch: int = 1
     group: int = 0
     step: int = 0
+    learning_rate: float = 0.0
     epoch_loss_sum: float = 0.0
     epoch_tokens: int = 0
     epoch_seconds: float = 0.0
@@ -88,15 +90,17 @@ class TrainingSession:
             fused=self.device.type in ("cpu", "cuda"),
         )
 
-    def step(self, batches: Sequence[Batch]) -> StepResult:
+    def step(self, batches: Sequence[Batch], rate_factor: float = 1.0) -> StepResult:
         """One optimiser step on the gradients of all `batches` together, each token weighing the same.
+
+        The schedule's rate is multiplied with `rate_factor`.
 
         Raises:
             TrainingError: the loss or the gradient is no longer a number; the weights are as before the step.
         """
         training = self.run.training
         num_tokens = sum(batch.num_target_tokens for batch in batches)
-        rate = learning_rate(self.progress.step + 1, self.run.model, training)
+        rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, training)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
@@ -116,6 +120,7 @@ class TrainingSession:
             )
         self.optimizer.step()
         self.progress.step += 1
+        self.progress.learning_rate = rate
         self.progress.group += 1
         self.progress.epoch_loss_sum += result.loss * num_tokens
         self.progress.epoch_tokens += num_tokens

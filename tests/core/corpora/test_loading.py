@@ -116,6 +116,11 @@ def test_a_path_where_nothing_is_gets_a_message_that_names_both_kinds(tmp_path: 
     assert "Check the spelling" in message
 
 
+def test_a_path_where_one_may_not_look_is_refused_too(folder: Path, permissions_withheld) -> None:
+    with permissions_withheld(folder, 0o000), pytest.raises(CorpusError, match="may read"):
+        load_corpus(folder / "deeper", NOTEBOOK)
+
+
 def test_the_name_multi30k_fetches_it_and_says_how_far_it_is(folder: Path, tmp_path: Path, monkeypatch) -> None:
     def download(*, on_progress, should_stop) -> Path:
         on_progress(multi30k.DownloadProgress("train.de.gz", 500_000, 2_000_000))

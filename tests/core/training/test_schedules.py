@@ -3,7 +3,7 @@
 import pytest
 
 from core.config import ModelConfig, TrainingConfig, preset
-from core.training.schedules import learning_rate, noam_rate
+from core.training.schedules import cooldown_factor, learning_rate, noam_rate
 
 
 @pytest.mark.parametrize(("width", "warmup_steps"), [(512, 4000), (512, 8000), (256, 4000)])
@@ -44,3 +44,8 @@ def test_the_settings_choose_the_schedule() -> None:
     assert learning_rate(2000, annotated.model, annotated.training) == pytest.approx((512 * 2000) ** -0.5)
     narrow = TrainingConfig(schedule="noam", noam_factor=2.0, warmup_steps=100)
     assert learning_rate(100, ModelConfig(width=64), narrow) == pytest.approx(2 * (64 * 100) ** -0.5)
+
+
+def test_the_cooldown_falls_to_zero_over_its_epochs_and_leaves_the_rest_alone() -> None:
+    assert [cooldown_factor(done, 10, 4) for done in (0, 5.9, 6, 7, 8.5, 10, 11)] == [1, 1, 1, 0.75, 0.375, 0, 0]
+    assert cooldown_factor(9.9, 10, 0) == 1

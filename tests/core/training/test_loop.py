@@ -1,0 +1,512 @@
+"""Whole runs: what they say, what they keep, how they end, how they go on."""
+
+import csv
+import dataclasses
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from core.checkpoint.file import load_checkpoint
+from core.config import RunConfig, preset
+from core.corpora.batches import collate, validation_batches
+from core.corpora.prepared import prepare_copy_task
+from core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
+from core.evaluation.loss import CorpusLoss
+from core.text.tokenizers import SpacyTokenizer
+from core.training import loop as loop_module
+from core.training.events import (
+    CheckpointSaved,
+    EpochDone,
+    PhaseStarted,
+    StepDone,
+    TrainingEvent,
+    TrainingFinished,
+    TrainingStarted,
+)
+from core.training.loop import BEST, HISTORY, LAST, train
+from core.training.session import TrainingSession
+from core.translation.decoding import DecodingRules, greedy
+from tests.core.training.runs import Recorder, copy_corpus, copy_run, record, text_corpus, text_run
+
+STEPS_PER_EPOCH = 7
+
+
+def weights(path: Path) -> dict[str, torch.Tensor]:
+    return dict(load_checkpoint(path).weights)
+
+
+def assert_equal_to_the_last_bit(one: Path, other: Path) -> None:
+    first, second = (load_checkpoint(path, with_state=True) for path in (one, other))
+    assert first.weights.keys() == second.weights.keys()
+    assert first.state.keys() == second.state.keys()
+    for name in first.weights:
+        assert torch.equal(first.weights[name], second.weights[name]), name
+    for name in first.state:
+        assert torch.equal(first.state[name], second.state[name]), name
+
+
+def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
+    """Makes the validations of the test give these losses, one after the other."""
+    following = iter(losses)
+    monkeypatch.setattr(loop_module, "corpus_loss", lambda *given: CorpusLoss(next(following), 1.0, 1))
+
+
+class TestEvents:
+    def test_they_come_in_order(self, tmp_path: Path) -> None:
+        _, said = record(copy_run(num_epochs=2), tmp_path / "run")
+        epoch = [*["StepDone"] * STEPS_PER_EPOCH, "PhaseStarted", "CheckpointSaved", "EpochDone", "CheckpointSaved"]
+        assert said.kinds == [
+            "PhaseStarted",
+            "TrainingStarted",
+            *epoch,
+            *epoch,
+            "CheckpointSaved",
+            "TrainingFinished",
+        ]
+        assert [event.text for event in said.of(PhaseStarted)] == [
+            "Moving the model to cpu",
+            "Validating",
+            "Validating",
+        ]
+
+    def test_the_beginning_says_what_is_trained(self, tmp_path: Path) -> None:
+        run = copy_run()
+        _, said = record(run, tmp_path / "run")
+        (started,) = said.of(TrainingStarted)
+        assert started.preset == "copy-task-small"
+        assert started.num_parameters == TrainingSession(run, copy_corpus(run), "cpu").model.num_parameters
+        assert (started.num_training_pairs, started.num_validation_pairs) == (56, 20)
+        assert (started.num_epochs, started.num_steps, started.first_step) == (3, 21, 0)
+        assert (started.device, started.device_reason) == ("cpu", "asked for")
+        assert started.folder == tmp_path / "run"
+
+    def test_each_step_says_where_it_stands(self, tmp_path: Path) -> None:
+        _, said = record(copy_run(), tmp_path / "run")
+        steps: list[StepDone] = said.of(StepDone)
+        assert [step.step for step in steps] == list(range(1, 22))
+        assert [step.epoch for step in steps] == [1] * 7 + [2] * 7 + [3] * 7
+        assert {step.num_tokens for step in steps} == {8 * 9}
+        assert all(math.isfinite(step.loss) and step.gradient_norm > 0 for step in steps)
+        assert all(step.tokens_per_second > 0 for step in steps)
+        assert steps[0].seconds_left > 0
+        assert steps[-1].seconds_left == 0
+
+    def test_an_epoch_sums_up_its_steps_by_tokens(self, tmp_path: Path) -> None:
+        finished, said = record(text_run(), tmp_path / "run")
+        for epoch in said.of(EpochDone):
+            steps = [step for step in said.of(StepDone) if step.epoch == epoch.epoch]
+            assert len({step.num_tokens for step in steps}) > 1
+            total = sum(step.loss * step.num_tokens for step in steps)
+            assert epoch.training_loss == pytest.approx(total / sum(step.num_tokens for step in steps))
+            assert epoch.learning_rate == steps[-1].learning_rate
+            assert epoch.step == steps[-1].step
+        assert said.events[-1] is finished
+
+    def test_best_is_said_of_an_epoch_better_than_every_earlier_one(self, tmp_path: Path, monkeypatch) -> None:
+        validate_to(monkeypatch, [3.0, 2.0, 2.5, 2.0, 1.0])
+        finished, said = record(copy_run(num_epochs=5), tmp_path / "run")
+        assert [event.is_best for event in said.of(EpochDone)] == [True, True, False, False, True]
+        assert [event.epoch for event in said.of(CheckpointSaved) if event.kind == "best"] == [1, 2, 5]
+        assert (finished.best_epoch, finished.best_validation_loss) == (5, 1.0)
+
+
+class TestKept:
+    @pytest.mark.parametrize(
+        ("settings", "stop_after", "reason", "step", "num_validated"),
+        [
+            ({}, None, "completed", 21, 3),
+            ({"max_steps": 9}, None, "max_steps", 9, 2),
+            ({"max_steps": 14}, None, "max_steps", 14, 2),
+            ({}, 9, "stopped", 9, 2),
+            ({}, 3, "stopped", 3, 1),
+            ({}, 7, "stopped", 7, 1),
+        ],
+    )
+    def test_best_and_last_are_kept_however_a_run_ends(
+        self,
+        tmp_path: Path,
+        settings: dict[str, Any],
+        stop_after: int | None,
+        reason: str,
+        step: int,
+        num_validated: int,
+    ) -> None:
+        run, folder = copy_run(**settings), tmp_path / "run"
+        finished, said = record(run, folder, stop_after=stop_after)
+        assert (finished.reason, finished.step) == (reason, step)
+        assert (finished.best_checkpoint, finished.last_checkpoint) == (folder / BEST, folder / LAST)
+        assert len(said.of(EpochDone)) == num_validated
+        last, best = load_checkpoint(folder / LAST, with_state=True), load_checkpoint(folder / BEST, with_state=True)
+        assert last.run == best.run == run
+        assert last.progress["step"] == step
+        assert last.state
+        assert not best.state
+        assert best.history[-1].validation_loss == finished.best_validation_loss
+        assert best.history[-1].epoch == finished.best_epoch
+        best.build_model()
+        assert {path.name for path in folder.iterdir()} == {LAST, BEST, HISTORY}
+
+    def test_a_run_stopped_before_its_first_step_has_both_files_too(self, tmp_path: Path) -> None:
+        finished, said = record(copy_run(), tmp_path / "run", stop_after=0)
+        assert (finished.reason, finished.step, finished.best_epoch) == ("stopped", 0, 0)
+        assert not said.of(StepDone, EpochDone)
+        for path in (finished.best_checkpoint, finished.last_checkpoint):
+            load_checkpoint(path).build_model()
+
+    def test_the_last_weights_are_those_of_the_end_and_the_best_those_of_the_best_epoch(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
+        validate_to(monkeypatch, [3.0, 2.0, 2.5, 2.2])
+        run = copy_run(num_epochs=4)
+        copies: dict[int, dict[str, torch.Tensor]] = {}
+
+        def keep(event: TrainingEvent) -> None:
+            if isinstance(event, CheckpointSaved) and event.kind == "last":
+                copies[event.step] = weights(event.path)
+
+        finished, _ = record(run, tmp_path / "run", on_event=keep)
+        assert finished.best_epoch == 2
+        best_step = 2 * STEPS_PER_EPOCH
+        best, last = weights(finished.best_checkpoint), weights(finished.last_checkpoint)
+        assert all(torch.equal(best[name], copies[best_step][name]) for name in best)
+        assert any(not torch.equal(best[name], last[name]) for name in best)
+
+    def test_the_last_checkpoint_is_written_every_so_many_steps_too(self, tmp_path: Path) -> None:
+        _, said = record(copy_run(num_epochs=1, checkpoint_steps=3), tmp_path / "run")
+        steps = [event.step for event in said.of(CheckpointSaved) if event.kind == "last"]
+        assert steps == [3, 6, 7, 7]
+
+    def test_the_history_is_a_table_of_the_complete_epochs(self, tmp_path: Path) -> None:
+        finished, said = record(copy_run(), tmp_path / "run", stop_after=16)
+        with (tmp_path / "run" / HISTORY).open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        epochs: list[EpochDone] = said.of(EpochDone)
+        assert [int(row["epoch"]) for row in rows] == [1, 2]
+        for row, event in zip(rows, epochs, strict=False):
+            for name in row:
+                assert float(row[name]) == pytest.approx(getattr(event, name))
+        assert load_checkpoint(finished.last_checkpoint).history[1].validation_loss == epochs[1].validation_loss
+
+    def test_the_checkpoint_names_its_corpus(self, tmp_path: Path) -> None:
+        finished, _ = record(copy_run(max_steps=1), tmp_path / "run")
+        assert load_checkpoint(finished.best_checkpoint).corpus == "copy task"
+
+
+class TestStop:
+    def test_it_acts_before_the_next_batch(self, tmp_path: Path) -> None:
+        for stop_after in (1, 5, 8):
+            _, said = record(copy_run(), tmp_path / str(stop_after), stop_after=stop_after)
+            assert len(said.of(StepDone)) == stop_after
+
+    def test_it_is_asked_for_before_every_step(self, tmp_path: Path) -> None:
+        run, asked = copy_run(num_epochs=1), 0
+
+        def should_stop() -> bool:
+            nonlocal asked
+            asked += 1
+            return False
+
+        train(run, copy_corpus(run), tmp_path / "run", device="cpu", should_stop=should_stop)
+        assert asked == STEPS_PER_EPOCH
+
+    def test_what_was_learned_in_a_part_of_an_epoch_is_judged(self, tmp_path: Path) -> None:
+        finished, said = record(copy_run(), tmp_path / "run", stop_after=3)
+        (epoch,) = said.of(EpochDone)
+        assert (epoch.epoch, epoch.step) == (1, 3)
+        assert epoch.training_loss == pytest.approx(sum(said.losses) / 3)
+        assert finished.best_validation_loss == epoch.validation_loss
+
+
+class TestResume:
+    @pytest.mark.parametrize("stop_after", [1, 5, 7, 10])
+    def test_a_resumed_run_is_the_uninterrupted_one_to_the_last_bit(self, tmp_path: Path, stop_after: int) -> None:
+        """With dropout, in the middle of an epoch and at its end; the order of the data goes on too."""
+        run = copy_run()
+        assert run.model.dropout > 0
+        _, whole = record(run, tmp_path / "whole")
+        _, first = record(run, tmp_path / "parts", stop_after=stop_after)
+        torch.manual_seed(99)
+        finished, second = record(run, tmp_path / "parts", resume=True)
+        assert finished.reason == "completed"
+        assert [*first.losses, *second.losses] == whole.losses
+        assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
+        (started,) = second.of(TrainingStarted)
+        assert started.first_step == stop_after
+        ends = [
+            [(e.epoch, e.validation_loss, e.training_loss) for e in said.of(EpochDone) if e.step % STEPS_PER_EPOCH == 0]
+            for said in (whole, second)
+        ]
+        assert ends[0][-len(ends[1]) :] == [(epoch, loss, pytest.approx(mean)) for epoch, loss, mean in ends[1]]
+
+    def test_micro_batches_and_tokens_go_on_as_well(self, tmp_path: Path) -> None:
+        run = text_run(batch_unit="tokens", batch_size=80, num_accumulated=2, schedule="noam", warmup_steps=9)
+        corpus = text_corpus(run)
+        _, whole = record(run, tmp_path / "whole", corpus=corpus)
+        _, first = record(run, tmp_path / "parts", corpus=corpus, stop_after=3)
+        _, second = record(run, tmp_path / "parts", corpus=corpus, resume=True)
+        assert [*first.losses, *second.losses] == whole.losses
+        assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
+
+    def test_a_run_goes_on_from_a_checkpoint_written_before_a_crash(self, tmp_path: Path) -> None:
+        run = copy_run(checkpoint_steps=4)
+        _, whole = record(run, tmp_path / "whole")
+
+        def crash(event: TrainingEvent) -> None:
+            if isinstance(event, StepDone) and event.step == 6:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            record(run, tmp_path / "run", on_event=crash)
+        _, second = record(run, tmp_path / "run", resume=True)
+        assert second.losses == whole.losses[4:]
+        assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "run" / LAST)
+
+    def test_a_complete_run_can_be_made_longer(self, tmp_path: Path) -> None:
+        _, whole = record(copy_run(num_epochs=3), tmp_path / "whole")
+        record(copy_run(num_epochs=2), tmp_path / "run")
+        finished, more = record(copy_run(num_epochs=3), tmp_path / "run", resume=True)
+        assert (finished.reason, finished.step) == ("completed", 21)
+        assert more.losses == whole.losses[14:]
+
+    def test_a_complete_run_resumed_is_complete_at_once(self, tmp_path: Path) -> None:
+        run = copy_run(num_epochs=1)
+        first, _ = record(run, tmp_path / "run")
+        again, said = record(run, tmp_path / "run", resume=True)
+        assert not said.of(StepDone)
+        assert (again.reason, again.epoch, again.best_validation_loss) == ("completed", 1, first.best_validation_loss)
+
+    def test_a_worse_epoch_after_resuming_does_not_replace_the_best(self, tmp_path: Path, monkeypatch) -> None:
+        validate_to(monkeypatch, [3.0, 2.0, 2.5, 2.2])
+        run = copy_run(num_epochs=4)
+        first, _ = record(run, tmp_path / "run", stop_after=14)
+        best = first.best_checkpoint.read_bytes()
+        second, said = record(run, tmp_path / "run", resume=True)
+        assert [event.is_best for event in said.of(EpochDone)] == [False, False]
+        assert (second.best_epoch, second.best_validation_loss) == (2, 2.0)
+        assert second.best_checkpoint.read_bytes() == best
+
+    def test_nothing_to_resume_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(CheckpointError, match=r"There is no file .*last\.safetensors"):
+            record(copy_run(), tmp_path / "run", resume=True)
+
+    def test_a_damaged_checkpoint_is_refused_and_left_as_it_is(self, tmp_path: Path) -> None:
+        finished, _ = record(copy_run(max_steps=2), tmp_path / "run")
+        damaged = finished.last_checkpoint.read_bytes()[:-100]
+        finished.last_checkpoint.write_bytes(damaged)
+        with pytest.raises(CheckpointError, match="cannot be read as a checkpoint"):
+            record(copy_run(), tmp_path / "run", resume=True)
+        assert finished.last_checkpoint.read_bytes() == damaged
+
+    @pytest.mark.parametrize("settings", [{"learning_rate": 1.0}, {"seed": 7}, {"label_smoothing": 0.1}])
+    def test_other_settings_are_refused(self, tmp_path: Path, settings: dict[str, Any]) -> None:
+        record(copy_run(max_steps=2), tmp_path / "run")
+        with pytest.raises(CheckpointError, match=f"begun with other settings: training.{next(iter(settings))} was"):
+            record(copy_run(**settings), tmp_path / "run", resume=True)
+
+    def test_another_vocabulary_is_refused(self, tmp_path: Path) -> None:
+        run = text_run(max_steps=1)
+        record(run, tmp_path / "run")
+        with pytest.raises(CheckpointError, match="another vocabulary"):
+            record(run, tmp_path / "run", corpus=text_corpus(run, number=3), resume=True)
+
+    def test_a_smaller_corpus_of_the_same_words_is_refused_where_the_run_stands_beyond_it(self, tmp_path: Path) -> None:
+        run = text_run()
+        corpus = text_corpus(run)
+        record(run, tmp_path / "run", corpus=corpus, stop_after=6)
+        smaller = dataclasses.replace(
+            corpus,
+            train=dataclasses.replace(corpus.train, source=corpus.train.source[:20], target=corpus.train.target[:20]),
+        )
+        with pytest.raises(CheckpointError, match="stands at step 7 of its epoch, but with this corpus an epoch has 2"):
+            record(run, tmp_path / "run", corpus=smaller, resume=True)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize("name", [LAST, BEST])
+    def test_a_folder_that_holds_a_run_is_not_written_to(self, tmp_path: Path, name: str) -> None:
+        (tmp_path / name).write_bytes(b"precious")
+        with pytest.raises(TrainingError) as caught:
+            record(copy_run(), tmp_path)
+        message = str(caught.value)
+        assert f"{tmp_path} holds a run already" in message
+        assert "choose another, or resume that run" in message
+        assert [path.name for path in tmp_path.iterdir()] == [name]
+        assert (tmp_path / name).read_bytes() == b"precious"
+
+    def test_a_folder_that_cannot_be_written_is_found_before_the_first_step(self, tmp_path: Path) -> None:
+        (tmp_path / "run").write_text("a file")
+        recorder = Recorder()
+        run = copy_run()
+        with pytest.raises(StorageError, match="Cannot write"):
+            train(run, copy_corpus(run), tmp_path / "run", device="cpu", on_event=recorder)
+        assert not recorder.of(StepDone)
+
+    def test_a_folder_without_permission_is_found_before_the_first_step(
+        self, tmp_path: Path, permissions_withheld
+    ) -> None:
+        recorder = Recorder()
+        run = copy_run()
+        with permissions_withheld(tmp_path, 0o555), pytest.raises(StorageError, match="Permission denied"):
+            train(run, copy_corpus(run), tmp_path / "run", device="cpu", on_event=recorder)
+        assert not recorder.of(StepDone)
+
+    def test_a_device_that_is_not_there_is_refused(self, tmp_path: Path) -> None:
+        run = copy_run()
+        with pytest.raises(DeviceError, match=r"'cuda:99' is not here. This machine has: auto, cpu"):
+            train(run, copy_corpus(run), tmp_path / "run", device="cuda:99")
+        assert not (tmp_path / "run").exists()
+
+    @pytest.mark.parametrize(
+        ("split", "way_out"), [("training", "set max_length to 10 or less"), ("validation", "leave that sentence out")]
+    )
+    def test_a_sentence_longer_than_the_model_has_positions(self, tmp_path: Path, split: str, way_out: str) -> None:
+        run = text_run({"max_positions": 12})
+        corpus = text_corpus(run)
+        getattr(corpus, {"training": "train"}.get(split, split)).target[3][1:-1] = [5] * 11
+        with pytest.raises(ConfigError) as caught:
+            record(run, tmp_path / "run", corpus=corpus)
+        message = str(caught.value)
+        assert f"The longest {split} sentence of made up has 13 tokens, but the model has 12 positions" in message
+        assert way_out in message
+
+    def test_padding_beyond_the_positions(self, tmp_path: Path) -> None:
+        with pytest.raises(ConfigError, match="padded to 13 tokens, but the model has 12 positions"):
+            record(text_run({"max_positions": 12}, pad_to=13), tmp_path / "run")
+
+    def test_a_loss_that_is_no_number_ends_the_run_and_leaves_the_last_checkpoint(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
+        run = copy_run(checkpoint_steps=2)
+        original, calls = TrainingSession._loss_sum, 0
+
+        def turning(self: TrainingSession, batch: Any) -> torch.Tensor:
+            nonlocal calls
+            calls += 1
+            return original(self, batch) * (math.nan if calls == 6 else 1)
+
+        monkeypatch.setattr(TrainingSession, "_loss_sum", turning)
+        with pytest.raises(TrainingError, match="At step 6 the loss became nan"):
+            record(run, tmp_path / "run")
+        monkeypatch.undo()
+        checkpoint = load_checkpoint(tmp_path / "run" / LAST, with_state=True)
+        assert checkpoint.progress["step"] == 4
+        assert all(bool(value.isfinite().all()) for value in checkpoint.weights.values())
+        finished, _ = record(run, tmp_path / "run", resume=True)
+        assert finished.reason == "completed"
+
+    def test_an_infinite_rate_of_growth_is_noticed(self, tmp_path: Path) -> None:
+        with pytest.raises(TrainingError, match=r"lower learning rate"):
+            record(copy_run(schedule="constant", learning_rate=1e30), tmp_path / "run")
+
+    def test_a_validation_loss_that_is_no_number_is_refused(self, tmp_path: Path, monkeypatch) -> None:
+        original = loop_module.corpus_loss
+        monkeypatch.setattr(
+            loop_module, "corpus_loss", lambda *given: dataclasses.replace(original(*given), token_weighted=math.nan)
+        )
+        with pytest.raises(TrainingError, match="After step 7 the validation loss is nan"):
+            record(copy_run(), tmp_path / "run")
+
+    def test_a_full_disk_in_the_middle_leaves_the_last_checkpoint(self, tmp_path: Path, monkeypatch) -> None:
+        from core.checkpoint import file
+
+        original, calls = file.save_file, 0
+
+        def filling(*args: Any, **kwargs: Any) -> None:
+            nonlocal calls
+            calls += 1
+            if calls > 1:
+                raise OSError(28, "No space left on device")
+            original(*args, **kwargs)
+
+        monkeypatch.setattr(file, "save_file", filling)
+        with pytest.raises(StorageError, match="No space left on device"):
+            record(copy_run(checkpoint_steps=2), tmp_path / "run")
+        assert load_checkpoint(tmp_path / "run" / LAST, with_state=True).progress["step"] == 2
+
+    def test_every_refusal_is_an_error_for_people(self) -> None:
+        assert all(issubclass(kind, AugenmerkError) for kind in (TrainingError, StorageError, DeviceError))
+
+
+class TestLearning:
+    def test_the_same_seed_gives_the_same_losses(self, tmp_path: Path) -> None:
+        run = copy_run(num_epochs=1)
+        losses = [record(run, tmp_path / name)[1].losses for name in "ab"]
+        other = record(copy_run(num_epochs=1, seed=5), tmp_path / "c")[1].losses
+        assert losses[0] == losses[1] != other
+
+    def test_small_notebook_learns(self, tmp_path: Path) -> None:
+        run = text_run(num_epochs=6, learning_rate=3e-3)
+        _, said = record(run, tmp_path / "run")
+        validation = [event.validation_loss for event in said.of(EpochDone)]
+        assert said.losses[0] > math.log(10)
+        assert validation[-1] < 0.5 * validation[0]
+        assert sum(said.losses[-5:]) / 5 < 0.5 * said.losses[0]
+
+    def test_validation_is_that_of_an_independent_count(self, tmp_path: Path) -> None:
+        """Token-weighted, and the mean of batch means; without dropout and without smoothing."""
+        run = text_run({"dropout": 0.5}, label_smoothing=0.1, num_epochs=1)
+        corpus = text_corpus(run)
+        finished, said = record(run, tmp_path / "run", corpus=corpus)
+        (epoch,) = said.of(EpochDone)
+        model = load_checkpoint(finished.best_checkpoint).build_model()
+        means, sums, num_tokens = [], [], 0
+        for indices in validation_batches(corpus.validation, run.training):
+            batch = collate(corpus.validation, indices, 1)
+            with torch.no_grad():
+                logits = model(batch.source, batch.target[:, :-1]).logits.flatten(0, 1)
+            targets = batch.target[:, 1:].flatten()
+            means.append(float(torch.nn.functional.cross_entropy(logits, targets, ignore_index=1)))
+            count = int((targets != 1).sum())
+            sums.append(means[-1] * count)
+            num_tokens += count
+        assert len(means) > 1
+        assert epoch.validation_loss == pytest.approx(sum(sums) / num_tokens, rel=1e-5)
+        assert epoch.validation_loss_batch_mean == pytest.approx(sum(means) / len(means), rel=1e-5)
+
+    def test_the_schedule_goes_by_optimiser_steps_and_not_by_micro_batches(self, tmp_path: Path) -> None:
+        run = copy_run(num_accumulated=3, num_epochs=2)
+        _, said = record(run, tmp_path / "run")
+        steps: list[StepDone] = said.of(StepDone)
+        assert len(steps) == 2 * 3, "7 batches are 3 groups: 3 + 3 + 1"
+        assert [step.num_tokens for step in steps[:3]] == [216, 216, 72]
+        for step in steps:
+            expected = 16**-0.5 * min(step.step**-0.5, step.step * 20**-1.5)
+            assert step.learning_rate == pytest.approx(expected)
+
+    def test_each_sentence_is_tokenized_once_in_three_epochs(self, tmp_path: Path, monkeypatch) -> None:
+        num_lines = 0
+        pipe, call = SpacyTokenizer.pipe, SpacyTokenizer.__call__
+
+        def counting_pipe(self: SpacyTokenizer, lines: Any) -> Iterator[list[str]]:
+            nonlocal num_lines
+            for words in pipe(self, lines):
+                num_lines += 1
+                yield words
+
+        def counting_call(self: SpacyTokenizer, line: str) -> Any:
+            nonlocal num_lines
+            num_lines += 1
+            return call(self, line)
+
+        monkeypatch.setattr(SpacyTokenizer, "pipe", counting_pipe)
+        monkeypatch.setattr(SpacyTokenizer, "__call__", counting_call)
+        run = text_run(num_epochs=3)
+        record(run, tmp_path / "run", corpus=text_corpus(run, number=50))
+        assert num_lines == 2 * (50 + 30)
+
+    def test_the_copy_task_is_learned(self, tmp_path: Path) -> None:
+        """As the text judges it: greedy decoding of 1 … 10, for ten symbols, gives 1 … 10."""
+        run: RunConfig = preset("copy-task-small")
+        corpus = prepare_copy_task(run.data, run.training.seed)
+        finished, _ = record(run, tmp_path / "run", corpus=corpus)
+        assert isinstance(finished, TrainingFinished)
+        assert finished.best_validation_loss < 0.1
+        model = load_checkpoint(finished.best_checkpoint).build_model()
+        rules = DecodingRules.of_vocabulary(corpus.codecs.target.vocabulary, forbid_unknown=True)
+        symbols = list(range(1, 11))
+        (chosen,) = greedy(model, torch.tensor([symbols]), [9], rules)
+        assert [1, *chosen] == symbols
