@@ -109,7 +109,13 @@ PRESETS: dict[str, RunConfig] = {
             ),
             data=DataConfig(source_case="lower", target_case="sentence", keep_spaces=False, num_subwords=8000),
             training=_ANNOTATED_TRAINING.replace(
-                batch_unit="tokens", batch_size=2500, num_epochs=25, noam_factor=0.5, warmup_steps=400, clip_norm=1.0
+                batch_unit="tokens",
+                batch_size=2500,
+                num_epochs=16,
+                cooldown_epochs=5,
+                noam_factor=0.5,
+                warmup_steps=400,
+                clip_norm=1.0,
             ),
         ),
         RunConfig(

@@ -25,6 +25,8 @@ class TrainingConfig(Settings):
         schedule: "constant" or "noam".
         learning_rate: the rate of the constant schedule.
         noam_factor, warmup_steps: factor · width^−0.5 · min(step^−0.5, step · warmup^−1.5) (Vaswani et al. 2017, 5.3).
+        cooldown_epochs: over the last so many epochs the rate falls linearly to zero, whatever the schedule says; 0 for
+            none. A short run ends better for it (Hägele et al. 2024).
         adam_beta1, adam_beta2, adam_epsilon: Adam's constants.
         label_smoothing: ε, spread evenly over the V − 2 words that are neither true nor padding.
         clip_norm: largest gradient norm; None for no clipping.
@@ -42,6 +44,7 @@ class TrainingConfig(Settings):
     learning_rate: float = 5e-4
     noam_factor: float = 1.0
     warmup_steps: int = 4000
+    cooldown_epochs: int = 0
     adam_beta1: float = 0.9
     adam_beta2: float = 0.999
     adam_epsilon: float = 1e-8
@@ -59,6 +62,11 @@ class TrainingConfig(Settings):
             warmup_steps=self.warmup_steps,
             checkpoint_steps=self.checkpoint_steps,
         )
+        if type(self.cooldown_epochs) is not int or self.cooldown_epochs < 0:
+            raise ConfigError(
+                f"training: cooldown_epochs is {self.cooldown_epochs!r}; a whole number from 0 up was expected. "
+                "Choose another."
+            )
         for name in ("max_steps", "pad_to"):
             if (value := getattr(self, name)) is not None:
                 require_whole("training", **{name: value})
