@@ -1,0 +1,32 @@
+"""Models small enough for a test, with weights that leave nothing at its starting value."""
+
+import torch
+
+from core.config import ModelConfig
+from core.model.transformer import Transformer
+
+PADDING, START, END = 1, 2, 3
+NUM_SOURCE, NUM_TARGET = 29, 23
+SMALL = ModelConfig(
+    width=32, num_encoder_layers=2, num_decoder_layers=3, num_heads=4, feed_forward_width=48, max_positions=40
+)
+POST = SMALL
+POST_FINAL = SMALL.replace(final_norm=True)
+PRE = SMALL.replace(norm_position="pre", final_norm=True, positions="sinusoidal")
+ANNOTATED = PRE.replace(norm_kind="annotated")
+KINDS = {"post": POST, "post-final": POST_FINAL, "pre": PRE, "annotated": ANNOTATED}
+
+
+def make_model(config: ModelConfig = SMALL, *, seed: int = 0, noise: float = 0.1) -> Transformer:
+    """In evaluation mode; every parameter, norms and biases too, gets some noise."""
+    torch.manual_seed(seed)
+    model = Transformer(config, NUM_SOURCE, NUM_TARGET, PADDING).eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=noise)
+    return model
+
+
+def random_ids(num_rows: int, length: int, num_tokens: int, *, seed: int = 1) -> torch.Tensor:
+    """[num_rows, length], no special token among them."""
+    return torch.randint(4, num_tokens, (num_rows, length), generator=torch.Generator().manual_seed(seed))

@@ -1,0 +1,138 @@
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from core.model.attention import MultiHeadAttention
+
+WIDTH, HEADS = 32, 4
+
+
+def make_pair() -> tuple[MultiHeadAttention, nn.MultiheadAttention]:
+    """Ours and PyTorch's with the same weights, in evaluation mode."""
+    torch.manual_seed(0)
+    ours = MultiHeadAttention(WIDTH, HEADS, dropout=0.5).eval()
+    theirs = nn.MultiheadAttention(WIDTH, HEADS, dropout=0.5, batch_first=True).eval()
+    with torch.no_grad():
+        ours.out_proj.bias.normal_()
+        theirs.in_proj_weight.copy_(ours.in_proj_weight)
+        theirs.in_proj_bias.copy_(ours.in_proj_bias)
+        theirs.out_proj.weight.copy_(ours.out_proj.weight)
+        theirs.out_proj.bias.copy_(ours.out_proj.bias)
+    return ours, theirs
+
+
+def masks(num_queries: int, num_keys: int) -> dict[str, torch.Tensor | None]:
+    """True where attention is allowed, as ours takes them."""
+    causal = torch.ones(num_queries, num_keys, dtype=torch.bool).tril()[None, None]
+    padding = torch.ones(2, 1, 1, num_keys, dtype=torch.bool)
+    padding[1, :, :, -3:] = False
+    return {"nothing hidden": None, "causal": causal, "padding": padding, "both": causal & padding}
+
+
+@pytest.mark.parametrize("hidden", ["nothing hidden", "causal", "padding", "both"])
+@pytest.mark.parametrize("is_self", [True, False], ids=["self", "cross"])
+def test_outputs_and_maps_are_those_of_pytorch(is_self: bool, hidden: str) -> None:
+    ours, theirs = make_pair()
+    states = torch.randn(2, 7, WIDTH)
+    memory = states if is_self else torch.randn(2, 9, WIDTH)
+    mask = masks(7, memory.size(1))[hidden]
+    forbidden = None
+    if mask is not None:
+        forbidden = ~mask.expand(2, HEADS, 7, memory.size(1)).reshape(2 * HEADS, 7, -1)
+    output, maps = ours(states, None if is_self else memory, mask, need_maps=True)
+    expected, expected_maps = theirs(
+        states, memory, memory, attn_mask=forbidden, need_weights=True, average_attn_weights=False
+    )
+    torch.testing.assert_close(output, expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(maps, expected_maps, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("hidden", ["nothing hidden", "causal", "padding", "both"])
+@pytest.mark.parametrize("is_self", [True, False], ids=["self", "cross"])
+def test_the_fused_path_gives_what_the_path_with_maps_gives(is_self: bool, hidden: str) -> None:
+    ours, _ = make_pair()
+    states = torch.randn(2, 7, WIDTH)
+    memory = None if is_self else torch.randn(2, 9, WIDTH)
+    mask = masks(7, 7 if is_self else 9)[hidden]
+    fused, no_maps = ours(states, memory, mask)
+    with_maps, maps = ours(states, memory, mask, need_maps=True)
+    assert no_maps is None
+    assert maps.shape == (2, HEADS, 7, 7 if is_self else 9)
+    torch.testing.assert_close(fused, with_maps, rtol=0, atol=1e-6)
+
+
+def test_the_fused_kernel_is_used_unless_maps_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, _ = make_pair()
+    calls = []
+    fused = nn.functional.scaled_dot_product_attention
+    monkeypatch.setattr(nn.functional, "scaled_dot_product_attention", lambda *args: calls.append(None) or fused(*args))
+    ours(torch.randn(1, 3, WIDTH), None, None)
+    assert len(calls) == 1
+    ours(torch.randn(1, 3, WIDTH), None, None, need_maps=True)
+    assert len(calls) == 1
+
+
+def test_maps_carry_no_dropout_though_the_mixed_values_do() -> None:
+    ours, _ = make_pair()
+    states = torch.randn(2, 7, WIDTH)
+    calm, maps = ours(states, None, None, need_maps=True)
+    ours.train()
+    dropped, maps_in_training = ours(states, None, None, need_maps=True)
+    assert torch.equal(maps_in_training, maps)
+    assert not torch.allclose(dropped, calm)
+
+
+def test_dropout_falls_on_the_attention_weights_in_training_without_maps_too() -> None:
+    ours, _ = make_pair()
+    states = torch.randn(2, 7, WIDTH)
+    ours.train()
+    torch.manual_seed(5)
+    without_maps, _ = ours(states, None, None)
+    torch.manual_seed(5)
+    with_maps, _ = ours(states, None, None, need_maps=True)
+    torch.testing.assert_close(without_maps, with_maps)
+    assert not torch.allclose(without_maps, ours.eval()(states, None, None)[0])
+
+
+def test_gradients_are_those_of_pytorch() -> None:
+    ours, theirs = make_pair()
+    states = torch.randn(2, 7, WIDTH)
+    ours(states, None, None)[0].square().sum().backward()
+    theirs(states, states, states, need_weights=False)[0].square().sum().backward()
+    torch.testing.assert_close(ours.in_proj_weight.grad, theirs.in_proj_weight.grad, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(ours.out_proj.weight.grad, theirs.out_proj.weight.grad, rtol=1e-4, atol=1e-4)
+
+
+def test_each_part_of_the_joined_projection_is_drawn_from_its_own_xavier_range() -> None:
+    width = 256
+    torch.manual_seed(0)
+    attention = MultiHeadAttention(width, 8, dropout=0.0)
+    bound = math.sqrt(6 / (2 * width))
+    for part in attention.in_proj_weight.detach().chunk(3):
+        assert 0.999 * bound < float(part.abs().max()) <= bound
+        assert float(part.std()) == pytest.approx(bound / math.sqrt(3), rel=0.01)
+    assert float(attention.in_proj_bias.detach().abs().max()) <= 1 / math.sqrt(width)
+
+
+@pytest.mark.parametrize("num_rows", [1, 3])
+def test_steps_over_a_growing_past_give_the_rows_of_one_causal_pass(num_rows: int) -> None:
+    ours, _ = make_pair()
+    states = torch.randn(num_rows, 6, WIDTH)
+    expected, _ = ours(states, None, masks(6, 6)["causal"])
+    past = torch.full((num_rows, 2, HEADS, 9, WIDTH // HEADS), float("nan"))  # what is not yet filled is never read
+    for step in range(6):
+        output = ours.step_over_past(states[:, step], past, step)
+        torch.testing.assert_close(output, expected[:, step], rtol=0, atol=1e-5)
+
+
+def test_steps_over_a_memory_give_the_rows_of_one_pass() -> None:
+    ours, _ = make_pair()
+    states, memory = torch.randn(2, 6, WIDTH), torch.randn(2, 9, WIDTH)
+    mask = masks(6, 9)["padding"]
+    expected, _ = ours(states, memory, mask)
+    kept = ours.project_keys_values(memory)
+    for step in range(6):
+        output = ours.step_over_memory(states[:, step], kept, mask)
+        torch.testing.assert_close(output, expected[:, step], rtol=0, atol=1e-5)
