@@ -8,11 +8,11 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QSettings, QTimer
+from PySide6.QtCore import QEventLoop, QSettings, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
-from core.errors import AugenmerkError, StorageError
+from core.errors import AugenmerkError, StorageError, TextError
 from core.resources import resource_path
 from core.storage import atomic_path
 from viz_app.dialogs import show_failure
@@ -37,6 +37,9 @@ def run_app(
     size: tuple[int, int] = SCREENSHOT_SIZE,
 ) -> int:
     """Opens the window and returns the exit status when it is closed.
+
+    Raises:
+        TextError: a picture of an empty sentence was asked for.
 
     Args:
         checkpoint: what to open; None for the bundled model.
@@ -75,7 +78,10 @@ def _take_screenshot(
     size: tuple[int, int],
 ) -> int:
     """Shows a window with settings of its own, waits for the translation, saves the picture."""
+    if sentence is not None and not sentence.strip():
+        raise TextError("There is nothing to translate: the sentence is empty. Give one, or leave the option out.")
     problems: list[str] = []
+    loop = QEventLoop()
     with tempfile.TemporaryDirectory(prefix="augenmerk-") as folder:
         preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
         preferences.theme = theme
@@ -85,7 +91,7 @@ def _take_screenshot(
         def finish(problem: str | None = None) -> None:
             if problem is not None:
                 problems.append(problem)
-            app.quit()
+            loop.quit()
 
         def save() -> None:
             try:
@@ -104,7 +110,7 @@ def _take_screenshot(
         window.resize(*size)
         window.show()
         limit.start()
-        app.exec()
+        loop.exec()
         limit.stop()
         window.close()
         window.deleteLater()

@@ -1,0 +1,182 @@
+"""The whole app with the real engine and a small untrained checkpoint."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from core.errors import TextError
+from tests.checkpoints import write_untrained_checkpoint
+from viz_app.application import run_app, save_picture
+from viz_app.main_window import MainWindow
+from viz_app.preferences import Preferences
+from viz_app.theme import Theme
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+WATCH_THE_FIRST_PAINT = """
+import sys
+from pathlib import Path
+from viz_app import main_window
+
+HEAVY = {"torch", "spacy", "matplotlib", "torchtext"}
+seen = []
+paint = main_window.MainWindow.paintEvent
+
+
+def watched(self, event):
+    seen.append(sorted(HEAVY & set(sys.modules)))
+    assert self.isVisible()
+    paint(self, event)
+
+
+main_window.MainWindow.paintEvent = watched
+from viz_app.application import run_app
+
+status = run_app(Path(sys.argv[1]), "Ein Mann", Path(sys.argv[2]))
+print(seen[0], status, "torch" in sys.modules, "matplotlib" in sys.modules)
+"""
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_untrained_checkpoint(tmp_path_factory.mktemp("model") / "small.safetensors")
+
+
+def _open(qtbot: QtBot, preferences: Preferences, checkpoint: Path, sentence: str) -> MainWindow:
+    window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence)
+    window.resize(1280, 800)
+    with qtbot.waitSignal(window.translation_shown, timeout=60_000):
+        window.show()
+    return window
+
+
+def _ask(qtbot: QtBot, window: MainWindow, text: str) -> None:
+    with qtbot.waitSignal(window.translation_shown, timeout=20_000):
+        window.translate_page.sentence.input.set_text(text)
+
+
+def test_the_window_is_painted_before_torch_spacy_or_matplotlib_is_imported(checkpoint: Path, tmp_path: Path) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", WATCH_THE_FIRST_PAINT, str(checkpoint), str(tmp_path / "out.png")],
+        cwd=REPOSITORY,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", "XDG_CONFIG_HOME": str(tmp_path / "config")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.stdout.strip() == "[] 0 True False", result.stderr
+    assert not list((tmp_path / "config").rglob("*.conf"))  # a picture leaves the user's settings alone
+
+
+def test_a_screenshot_shows_the_translated_window(qapp: QApplication, checkpoint: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "deep" / "window.png"
+    assert run_app(checkpoint, "Ein Mann steht", picture, size=(1280, 800)) == 0
+    image = QImage(str(picture))
+    assert (image.width(), image.height()) == (1280, 800)
+    colors = {image.pixel(x, y) for x in range(0, 1280, 7) for y in range(300, 780, 7)}
+    assert len(colors) > 40  # heatmaps, not an empty window
+
+
+def test_a_screenshot_of_a_missing_checkpoint_says_so(
+    qapp: QApplication, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_app(tmp_path / "none.safetensors", "Ein Mann", tmp_path / "out.png") == 2
+    assert "There is no file" in capsys.readouterr().err
+    assert not (tmp_path / "out.png").exists()
+
+
+def test_a_screenshot_of_nothing_is_refused(qapp: QApplication, checkpoint: Path, tmp_path: Path) -> None:
+    with pytest.raises(TextError, match="nothing to translate"):
+        run_app(checkpoint, " ", tmp_path / "out.png")
+
+
+def test_a_screenshot_that_cannot_be_written_says_so(
+    qapp: QApplication, checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert run_app(checkpoint, "Ein Mann", tmp_path / "file" / "out.png") == 2
+    assert "Cannot write" in capsys.readouterr().err
+
+
+def test_difficult_text_is_translated_with_notes_and_marks(
+    qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path
+) -> None:
+    window = _open(qtbot, preferences, checkpoint, "Ein Mann steht")
+    panel = window.translate_page.sentence
+    assert not panel.note.isVisible()
+
+    _ask(qtbot, window, "🙂 ein Xylofon\n漢字 mann")
+    assert "Unknown" in panel.note.text()
+    assert "Line breaks" in panel.note.text()
+    assert [mark.cursor.selectedText() for mark in panel.input.extraSelections()] == ["🙂", "Xylofon", "漢字"]
+    assert panel.input.text == "🙂 ein Xylofon\n漢字 mann"
+
+    _ask(qtbot, window, "ein mann " * 120)
+    (ignored,) = panel.input.extraSelections()
+    assert ignored.format.fontStrikeOut()
+    assert ignored.cursor.selectedText().split() == ["ein", "mann"] * (240 // 2 - 98 // 2)
+    assert panel.input.text == "ein mann " * 120
+    assert window.translate_page.head.heatmap.isVisible()
+    window.close()
+
+
+def test_far_too_much_text_is_refused_and_stays(
+    qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path
+) -> None:
+    window = _open(qtbot, preferences, checkpoint, "Ein Mann steht")
+    text = "wort " * 10_000
+    with qtbot.waitSignal(window.failed, timeout=20_000):
+        window.translate_page.sentence.input.set_text(text)
+    (dialog,) = window.findChildren(QMessageBox)
+    assert "10,000 words" in dialog.informativeText()
+    assert window.translate_page.sentence.input.text == text
+    dialog.accept()
+    window.close()
+
+
+@pytest.mark.parametrize("damage", ["missing", "empty", "truncated", "foreign"])
+def test_a_damaged_checkpoint_leaves_the_one_loaded_before(
+    qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path, tmp_path: Path, damage: str
+) -> None:
+    path = tmp_path / "damaged.safetensors"
+    content = {"empty": b"", "truncated": checkpoint.read_bytes()[:5000], "foreign": b"PNG or something else"}
+    if damage in content:
+        path.write_bytes(content[damage])
+    window = _open(qtbot, preferences, checkpoint, "Ein Mann steht")
+    with qtbot.waitSignal(window.failed, timeout=20_000):
+        window.open_model(path)
+    (dialog,) = window.findChildren(QMessageBox)
+    assert str(path) in dialog.informativeText()
+    assert dialog.detailedText() == ""  # an error the user can mend
+    dialog.accept()
+    assert window.model is not None
+    assert window.model.name == "small"
+    _ask(qtbot, window, "ein mann auf einer leiter")
+    window.close()
+
+
+def test_closing_during_the_opening_of_a_model_ends_the_thread(
+    qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path
+) -> None:
+    window = MainWindow(preferences, checkpoint=checkpoint, sentence="Ein Mann")
+    window.show()
+    qtbot.waitUntil(lambda: window._worker._thread.ident is not None)
+    window.close()
+    assert not window._worker._thread.is_alive()
+
+
+def test_a_picture_is_saved_whole_or_not_at_all(
+    qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path, tmp_path: Path
+) -> None:
+    window = _open(qtbot, preferences, checkpoint, "Ein Mann steht")
+    save_picture(window, tmp_path / "one.png")
+    assert [path.name for path in tmp_path.iterdir() if path.suffix in (".png", ".part")] == ["one.png"]
+    qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Up)
+    window.close()
