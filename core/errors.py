@@ -33,5 +33,9 @@ class TrainingError(AugenmerkError):
     """Training cannot start or go on."""
 
 
+class AnalysisError(AugenmerkError):
+    """A head, token or measure was asked for that is not there."""
+
+
 class StorageError(AugenmerkError):
     """A file could not be written; whatever stood there before is untouched."""
