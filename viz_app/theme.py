@@ -217,6 +217,9 @@ class Theme:
         QToolButton[role="tab"]:hover {{ color: {colors.text}; }}
         QToolButton[role="tab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="tab"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
+        QMessageBox QLabel#qt_msgbox_label {{ font-weight: bold; }}
+        QMessageBox QLabel#qt_msgbox_label, QMessageBox QLabel#qt_msgbox_informativelabel {{ min-width: 400px; }}
+        QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
         QToolTip {{ background: {colors.panel}; color: {colors.text}; border: 1px solid {colors.border};
             padding: 4px; }}
         QScrollArea {{ background: transparent; border: none; }}

@@ -121,16 +121,23 @@ class HeadGrid(QWidget):
                 painter.drawRect(item.place.adjusted(-1, -1, 0, 0))
         self._paint_frame(painter, self._hovered, 1)
         self._paint_frame(painter, self._state.choice, 3)
+        self._paint_numbers(painter)
+
+    def _paint_numbers(self, painter: QPainter) -> None:
+        """Head numbers stay at the top while the layers scroll under them."""
+        size, top = self._thumbnail_size(), max(0, -self.y())
+        if top > 0:
+            painter.fillRect(0, top, self.width(), NUMBERS_HEIGHT, self._theme.color("panel"))
+        painter.setPen(self._theme.color("muted"))
+        painter.setFont(self._theme.font("small"))
+        for head in range(max(self._state.shape(kind)[1] for kind in MAP_KINDS)):
+            left = self._label_width() + head * (size.width() + SPACING)
+            place = QRect(left, top, size.width(), NUMBERS_HEIGHT)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(head + 1))
 
     def _paint_labels(self, painter: QPainter) -> None:
         theme, left = self._theme, self._label_width()
         size = self._thumbnail_size()
-        painter.setPen(theme.color("muted"))
-        painter.setFont(theme.font("small"))
-        num_heads = max(self._state.shape(kind)[1] for kind in MAP_KINDS)
-        for head in range(num_heads):
-            place = QRect(left + head * (size.width() + SPACING), 0, size.width(), NUMBERS_HEIGHT)
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(head + 1))
         for kind, top in self._section_tops().items():
             painter.setPen(theme.color("text"))
             painter.setFont(theme.font("body", bold=True))
@@ -222,6 +229,7 @@ class HeadGridArea(QScrollArea):
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalScrollBar().valueChanged.connect(grid.update)
         self.viewport().setAutoFillBackground(False)
         grid.setAutoFillBackground(False)
 
@@ -239,7 +247,7 @@ class HeadGridArea(QScrollArea):
         """Scrolls as little as is needed to see a head, and its kind's title if it is in the first layer."""
         place = self._grid.place_of(choice)
         if place is not None:
-            margin = HEADER_HEIGHT + NUMBERS_HEIGHT if choice.layer == 0 else SPACING
+            margin = NUMBERS_HEIGHT + (HEADER_HEIGHT if choice.layer == 0 else SPACING)
             self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + margin)
 
     def minimumSizeHint(self) -> QSize:
