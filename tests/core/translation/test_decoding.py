@@ -1,0 +1,171 @@
+from collections import Counter
+
+import pytest
+import torch
+
+from core.model.transformer import Transformer
+from core.text.vocabulary import SPECIALS, Vocabulary
+from core.translation.decoding import DecodingRules, batches_by_length, greedy, greedy_from, greedy_uncached
+from tests.core.model.small_models import END, KINDS, NUM_SOURCE, NUM_TARGET, PADDING, START, random_ids
+
+RULES = DecodingRules(START, END, (0, PADDING, START))
+NO_END = DecodingRules(START, None, (PADDING,))
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def wild_model(kind: str, seed: int = 0) -> Transformer:
+    """Weights so large that position, source and history all sway each choice; the end token comes now and then."""
+    torch.manual_seed(seed)
+    model = Transformer(KINDS[kind], NUM_SOURCE, NUM_TARGET, PADDING).eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith("positions"):
+                parameter.normal_(std=2.0)
+            elif parameter.dim() == 2:
+                strength = 1.0 if "tokens" in name else 0.4 if "feed_forward" in name else 2.0
+                parameter.normal_(std=strength * 32**-0.5)
+            elif "norm" in name:
+                parameter.add_(torch.randn_like(parameter), alpha=0.1)
+            else:
+                parameter.zero_()
+    return model
+
+
+def random_sources(count: int, seed: int = 5) -> list[torch.Tensor]:
+    generator = torch.Generator().manual_seed(seed)
+    lengths = torch.randint(1, 16, (count,), generator=generator).tolist()
+    return [random_ids(1, length, NUM_SOURCE, seed=seed + place) for place, length in enumerate(lengths)]
+
+
+def padded(sources: list[torch.Tensor]) -> torch.Tensor:
+    longest = max(source.size(1) for source in sources)
+    rows = [torch.nn.functional.pad(source, (0, longest - source.size(1)), value=PADDING) for source in sources]
+    return torch.cat(rows)
+
+
+@every_kind
+def test_cached_and_uncached_decoding_choose_the_same_tokens(kind: str) -> None:
+    model = wild_model(kind)
+    found = [greedy(model, source, [20], RULES)[0] for source in random_sources(40)]
+    assert found == [greedy_uncached(model, source, 20, RULES) for source in random_sources(40)]
+    assert len({token for row in found for token in row}) > 10  # the model says more than one thing,
+    assert len({len(row) for row in found}) > 3  # and ends when it likes
+
+
+@every_kind
+def test_a_batch_gives_what_each_source_gives_alone(kind: str) -> None:
+    model = wild_model(kind)
+    sources = random_sources(40)
+    alone = [greedy(model, source, [20], RULES)[0] for source in sources]
+    assert greedy(model, padded(sources), [20] * 40, RULES) == alone
+    assert len({len(row) for row in alone}) > 2
+
+
+@every_kind
+@torch.inference_mode()
+def test_maps_of_one_pass_are_those_of_decoding_step_by_step(kind: str) -> None:
+    model = wild_model(kind)
+    for source in random_sources(6):
+        chosen = greedy(model, source, [20], NO_END)[0]
+        read = torch.tensor([[START, *chosen[:-1]]])
+        output = model.decode(model.encode(source, need_maps=True), read, need_maps=True)
+        assert torch.equal(output.encoder_maps, model(source, read[:, :1], need_maps=True).encoder_maps)
+        for step in range(len(chosen)):
+            # the decoder as it stands at this step: it has read nothing beyond it, and its last row is what is new
+            then = model(source, read[:, : step + 1], need_maps=True)
+            one_pass = output.decoder_maps[..., step, :]
+            torch.testing.assert_close(one_pass[..., : step + 1], then.decoder_maps[..., step, :], rtol=0, atol=1e-5)
+            assert not one_pass[..., step + 1 :].any()
+            one_pass = output.cross_maps[..., step, :]
+            torch.testing.assert_close(one_pass, then.cross_maps[..., step, :], rtol=0, atol=1e-5)
+            torch.testing.assert_close(output.logits[:, step], then.logits[:, -1], rtol=0, atol=1e-4)
+            best = then.logits[0, -1].index_fill(0, torch.tensor([PADDING]), float("-inf")).argmax()
+            assert int(best) == chosen[step]
+
+
+@torch.inference_mode()
+def test_greedy_from_an_encoding_is_greedy() -> None:
+    model = wild_model("pre")
+    source = padded(random_sources(5))
+    assert greedy_from(model, model.encode(source, need_maps=True), [9] * 5, RULES) == greedy(
+        model, source, [9] * 5, RULES
+    )
+
+
+def test_rows_end_with_the_end_token_and_hold_no_other() -> None:
+    model = wild_model("post")
+    rows = greedy(model, padded(random_sources(40)), [20] * 40, RULES)
+    ended = [row for row in rows if row[-1] == END]
+    assert ended
+    assert all(END not in row[:-1] for row in rows)
+    assert all(len(row) == 20 for row in rows if row[-1] != END)
+
+
+@pytest.mark.parametrize("decode", ["cached", "uncached"])
+def test_forbidden_tokens_are_never_chosen(decode: str) -> None:
+    model = wild_model("pre")
+    sources = random_sources(20)
+
+    def run(rules: DecodingRules) -> list[list[int]]:
+        if decode == "cached":
+            return greedy(model, padded(sources), [12] * 20, rules)
+        return [greedy_uncached(model, source, 12, rules) for source in sources]
+
+    favourites = [token for token, _ in Counter(t for row in run(NO_END) for t in row).most_common(3)]
+    forbidden = DecodingRules(START, None, (PADDING, *favourites))
+    assert not {token for row in run(forbidden) for token in row} & set(forbidden.forbidden_ids)
+
+
+def test_each_row_keeps_to_its_own_limit() -> None:
+    model = wild_model("pre")
+    sources = random_sources(8)
+    limits = [1, 7, 3, 1, 12, 5, 2, 9]
+    rows = greedy(model, padded(sources), limits, NO_END)
+    assert [len(row) for row in rows] == limits
+    for row, source, limit in zip(rows, sources, limits, strict=True):
+        assert row == greedy_uncached(model, source, limit, NO_END)
+
+
+def test_without_an_end_token_the_length_is_exact() -> None:
+    """The end token is a property of the task: id 3 is a symbol like any other on the copy task."""
+    vocabulary = Vocabulary.of_copy_task(10)
+    rules = DecodingRules.of_vocabulary(vocabulary, forbid_unknown=False)
+    assert (rules.start_id, rules.end_id, rules.forbidden_ids) == (1, None, (0,))
+    torch.manual_seed(0)
+    model = Transformer(KINDS["pre"], 11, 11, 0).eval()
+    with torch.no_grad():
+        model.output.bias[END] += 100
+        model.output.bias[0] += 200
+    source = torch.randint(1, 11, (3, 10))
+    assert greedy(model, source, [9] * 3, rules) == [[END] * 9] * 3
+    assert greedy_uncached(model, source[:1], 9, rules) == [END] * 9
+
+
+def test_rules_of_a_vocabulary_of_words_and_of_subwords() -> None:
+    vocabulary = Vocabulary.with_specials([*SPECIALS, "a"])
+    assert DecodingRules.of_vocabulary(vocabulary, forbid_unknown=False) == DecodingRules(2, 3, (1, 2))
+    assert DecodingRules.of_vocabulary(vocabulary, forbid_unknown=True) == DecodingRules(2, 3, (0, 1, 2))
+
+
+def test_the_least_room_for_a_position_table_is_used_to_its_end() -> None:
+    model = wild_model("post")  # 40 learned positions
+    source = random_ids(1, 40, NUM_SOURCE)
+    assert len(greedy(model, source, [40], NO_END)[0]) == 40
+
+
+def test_batches_hold_every_index_once_the_longest_first() -> None:
+    lengths = [3, 9, 1, 9, 4, 4, 7]
+    groups = list(batches_by_length(lengths, 3))
+    assert [len(group) for group in groups] == [3, 3, 1]
+    assert sorted(index for group in groups for index in group) == list(range(7))
+    ordered = [lengths[index] for group in groups for index in group]
+    assert ordered == sorted(lengths, reverse=True)
+    assert list(batches_by_length([], 3)) == []
+
+
+def test_no_gradient_is_kept() -> None:
+    model = wild_model("pre")
+    assert model.output.out_features == NUM_TARGET
+    with torch.enable_grad():
+        greedy(model, random_ids(1, 5, NUM_SOURCE), [5], RULES)
+    assert all(parameter.grad is None for parameter in model.parameters())
