@@ -1,0 +1,43 @@
+"""Both pages together, with the real engine: train, try the model while training goes on, close."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from pytestqt.qtbot import QtBot
+
+from tests.checkpoints import write_untrained_checkpoint
+from viz_app.main_window import TRAIN, MainWindow
+from viz_app.preferences import Preferences
+from viz_app.theme import Theme
+
+
+def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
+    qtbot: QtBot, preferences: Preferences, theme: Theme, tmp_path: Path
+) -> None:
+    checkpoint = write_untrained_checkpoint(tmp_path / "small.safetensors")
+    window = MainWindow(preferences, checkpoint=checkpoint, sentence=None)  # an example sentence, so it may give way
+    window.resize(1280, 800)
+    with qtbot.waitSignal(window.translation_shown, timeout=60_000):
+        window.show()
+    window.show_page(TRAIN)
+    page = window.train_page
+    assert page is not None
+    choices = replace(page.form.choices(), preset="copy-task-small", data_kind="copy", num_epochs="500")
+    page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
+    page.start()
+    qtbot.waitUntil(lambda: page.state.best_checkpoint is not None, timeout=120_000)
+    assert "copy-task-small" in window.top_bar.status.text()
+
+    assert page.state.best_checkpoint is not None
+    with qtbot.waitSignal(window.translation_shown, timeout=60_000):
+        page.modelReady.emit(page.state.best_checkpoint)
+    assert page.is_running()
+    assert window.translate_page.isVisible()
+    assert window.model is not None
+    assert window.model.run.preset == "copy-task-small"
+    assert window.translate_page.sentence.input.text.split() == [str(number) for number in range(1, 11)]
+
+    folder = page.state.best_checkpoint.parent
+    window.close()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=60_000)
+    assert (folder / "last.safetensors").is_file()
