@@ -1,0 +1,89 @@
+"""Translators made in a moment: words, subwords, and a copy task that was really learned."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from core.checkpoint.file import Checkpoint
+from core.config import RunConfig, preset
+from core.corpora.prepared import prepare_copy_task
+from core.device import DeviceChoice
+from core.model.transformer import Transformer
+from core.text.codec import CodecPair, split_lines
+from core.text.tokenizers import make_tokenizer
+from core.training.loop import train
+from core.translation.translator import Translator
+
+PEOPLE = {"Mann": "man", "Hund": "dog", "Junge": "boy", "Arbeiter": "worker", "Fußballspieler": "football player"}
+DEEDS = {"steht": "stands", "schläft": "sleeps", "wartet": "waits", "singt": "sings", "läuft": "walks"}
+PLACES = {
+    "auf einer Leiter": "on a ladder",
+    "im Gras": "in the grass",
+    "vor dem Haus": "in front of the house",
+    "am Strand": "at the beach",
+    "neben einem blauen Auto": "next to a blue car",
+    "auf der Straße": "on the street",
+    "hinter dem Zaun": "behind the fence",
+    "unter einem Baum": "under a tree",
+}
+GERMAN = [f"Ein {who} {does} {where}." for who in PEOPLE for does in DEEDS for where in PLACES]
+ENGLISH = [
+    f"A {who} {does} {where}." for who in PEOPLE.values() for does in DEEDS.values() for where in PLACES.values()
+]
+assert len(GERMAN) == len(ENGLISH) == 200
+
+MAX_POSITIONS = 24
+SHAPE = {
+    "width": 32,
+    "num_heads": 4,
+    "num_encoder_layers": 2,
+    "num_decoder_layers": 3,
+    "feed_forward_width": 48,
+    "max_positions": MAX_POSITIONS,
+}
+
+
+def untrained(run: RunConfig) -> Translator:
+    """A translator with random weights and vocabularies from the made-up sentences."""
+    words = [
+        list(split_lines(lines, make_tokenizer(run.data, language), case))
+        for lines, language, case in (
+            (GERMAN, "de", run.data.source_case),
+            (ENGLISH, "en", run.data.target_case),
+        )
+    ]
+    codecs = CodecPair.learn(run.data, *words)
+    source, target = codecs.source.vocabulary, codecs.target.vocabulary
+    with torch.random.fork_rng():
+        torch.manual_seed(1)
+        model = Transformer(run.model, len(source), len(target), target.padding_id)
+        with torch.no_grad():
+            for name, parameter in model.named_parameters():
+                if parameter.dim() == 2:
+                    parameter.normal_(std=(1.0 if "tokens" in name else 2.0) * 32**-0.5)
+    return Translator(Checkpoint(run, codecs, dict(model.named_parameters())), DeviceChoice("cpu", "asked for"))
+
+
+@pytest.fixture(scope="session")
+def word_translator() -> Translator:
+    """Whole words, lower-cased; post-norm and learned positions."""
+    base = preset("notebook")
+    return untrained(replace(base, model=base.model.replace(**SHAPE)))
+
+
+@pytest.fixture(scope="session")
+def subword_translator() -> Translator:
+    """160 joint subwords; pre-norm, sinusoids, everything tied."""
+    base = preset("multi30k")
+    return untrained(replace(base, model=base.model.replace(**SHAPE), data=base.data.replace(num_subwords=160)))
+
+
+@pytest.fixture(scope="session")
+def copy_translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    """The small copy task after 240 steps: it repeats what it reads."""
+    base = preset("copy-task-small")
+    run = replace(base, training=base.training.replace(max_steps=240, warmup_steps=150, checkpoint_steps=1000))
+    folder = tmp_path_factory.mktemp("copy") / "run"
+    train(run, prepare_copy_task(run.data, seed=1), folder, device="cpu")
+    return Translator.load(folder / "last.safetensors", "cpu")

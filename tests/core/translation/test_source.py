@@ -1,0 +1,184 @@
+import unicodedata
+
+import pytest
+
+from core.errors import TextError
+from core.translation.source import EncodedSource, encode_source
+from core.translation.translator import Translator
+from tests.core.translation.conftest import MAX_POSITIONS
+
+ROOM = MAX_POSITIONS - 2
+
+
+def encode(translator: Translator, text: str) -> EncodedSource:
+    return encode_source(text, translator.checkpoint.codecs.source, translator.run)
+
+
+@pytest.fixture(params=["word", "subword"])
+def translator(request: pytest.FixtureRequest) -> Translator:
+    return request.getfixturevalue(f"{request.param}_translator")
+
+
+def test_a_sentence_is_wrapped_labelled_and_cut_into_words(translator: Translator) -> None:
+    source = encode(translator, "Ein Mann schläft im Gras.")
+    vocabulary = translator.checkpoint.codecs.source.vocabulary
+    assert (source.ids[0], source.ids[-1]) == (vocabulary.start_id, vocabulary.end_id)
+    assert (source.labels[0], source.labels[-1]) == ("<sos>", "<eos>")
+    assert len(source.labels) == len(source.ids)
+    assert [word.text for word in source.words] == ["ein", "mann", "schläft", "im", "gras", "."]
+    assert [word.start for word in source.words] == [1, *(word.end for word in source.words[:-1])]
+    assert source.words[-1].end == len(source.ids) - 1
+    for word in source.words:
+        assert "".join(source.labels[word.start : word.end]).replace("·", "").replace("▁", "") == word.text
+    assert (source.unknown_positions, source.ignored_text, source.notes) == ((), "", ())
+
+
+@pytest.mark.parametrize(
+    ("text", "unknown"),
+    [
+        ("Ein Mann 🙂 schläft.", "🙂"),
+        ("Ein 日本語 schläft.", "日本語"),
+        ("Ein رجل schläft.", "رجل"),
+        ("Ein Мужчина schläft.", "мужчина"),
+        ("Ein \u200b schläft.", "\u200b"),
+        ("Ein a\0b schläft.", "a\0b"),
+        ("Ein \N{FAMILY} schläft.", "\N{FAMILY}"),
+    ],
+)
+def test_what_is_unknown_is_marked_and_said(translator: Translator, text: str, unknown: str) -> None:
+    source = encode(translator, text)
+    (word,) = [word for word in source.words if word.text == unknown]
+    assert source.unknown_positions
+    assert all(word.start <= place < word.end for place in source.unknown_positions)
+    assert len(source.notes) == 1
+    assert "Unknown" in source.notes[0]
+    assert "".join(unknown.split()) in source.notes[0]
+    assert "<unk>" not in source.labels
+    assert "<unk>" not in source.notes[0]
+
+
+def test_an_unknown_word_of_known_letters_is_unknown_to_words_and_known_to_subwords(
+    word_translator: Translator, subword_translator: Translator
+) -> None:
+    text = "Ein Baumhaus."
+    of_words, of_subwords = encode(word_translator, text), encode(subword_translator, text)
+    assert of_words.unknown_positions == (2,)
+    assert of_words.labels[2] == "baumhaus"
+    assert "baumhaus" in of_words.notes[0]
+    assert (of_subwords.unknown_positions, of_subwords.notes) == ((), ())
+
+
+@pytest.mark.parametrize("break_", ["\n", "\r\n", "\r", "\n\n", "\u2028", "\u2029", "\v", "\f", "\x85"])
+def test_line_breaks_are_spaces_and_said(translator: Translator, break_: str) -> None:
+    source = encode(translator, f"Ein Mann{break_}schläft.")
+    assert source.ids == encode(translator, "Ein Mann schläft.").ids
+    assert source.notes == ("Line breaks were read as spaces.",)
+
+
+def test_breaks_at_the_ends_and_tabs_need_no_note(translator: Translator) -> None:
+    source = encode(translator, "\n Ein\tMann schläft.\n\n")
+    assert source.ids == encode(translator, "Ein Mann schläft.").ids
+    assert source.notes == ()
+
+
+@pytest.mark.parametrize("separator", [" ", "  ", "\n", "\u00a0 "])
+def test_what_does_not_fit_is_the_exact_rest_of_the_text(word_translator: Translator, separator: str) -> None:
+    words = ["Mann", "Hund", "Gras"] * 20
+    text = separator.join(words) + separator + " 🙂 Ende \n"
+    source = encode(word_translator, text)
+    assert len(source.ids) == MAX_POSITIONS
+    assert source.text == text
+    assert source.ignored_text == separator.join(words[ROOM:]) + separator + " 🙂 Ende \n"
+    assert text.endswith(source.ignored_text)
+    assert source.unknown_positions == ()
+    assert any(f"Only the first {ROOM} of 62 words" in note and str(ROOM) in note for note in source.notes)
+    assert not any("Unknown" in note for note in source.notes)  # what was not read was not read as a blank
+
+
+def test_a_text_that_just_fits_is_read_whole(word_translator: Translator) -> None:
+    assert encode(word_translator, "Mann " * ROOM).ignored_text == ""
+    assert encode(word_translator, "Mann " * ROOM + "Hund").ignored_text == "Hund"
+
+
+def test_words_are_left_out_whole(subword_translator: Translator) -> None:
+    text = "Ein Mann steht neben einem Fußballspieler, ein Fußballspieler singt am Strand und wartet im Gras."
+    source = encode(subword_translator, text)
+    assert 0 < MAX_POSITIONS - len(source.ids) < 8
+    assert source.ignored_text
+    assert text.endswith(source.ignored_text)
+    kept = text.removesuffix(source.ignored_text)
+    assert [word.text for word in source.words] == [w.text for w in encode(subword_translator, kept).words]
+    assert source.ids == encode(subword_translator, kept).ids
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_a_first_word_that_is_too_long_is_cut_and_the_cut_is_said(subword_translator: Translator, form: str) -> None:
+    long_word = unicodedata.normalize(form, "Ägxqzjvö" * 8)
+    text = f"  {long_word} schläft."
+    source = encode(subword_translator, text)
+    (word,) = source.words
+    assert len(source.ids) == MAX_POSITIONS
+    assert (word.start, word.end) == (1, 1 + ROOM)
+    read = text.removesuffix(source.ignored_text).strip()
+    assert source.ignored_text.endswith(" schläft.")
+    assert unicodedata.normalize("NFC", read).lower() == word.text
+    assert word.text == "".join(source.labels[1:-1]).replace("·", "").replace("▁", "")
+    assert text == "  " + read + source.ignored_text
+    assert any("beginning of the first word" in note for note in source.notes)
+
+
+def test_a_single_word_that_is_too_long_is_not_called_whole(subword_translator: Translator) -> None:
+    source = encode(subword_translator, "gxqzjv" * 20)
+    assert source.ignored_text
+    assert source.words[0].text + source.ignored_text == "gxqzjv" * 20
+    assert source.notes
+
+
+def test_broken_characters_are_replaced(translator: Translator) -> None:
+    """Lone surrogates come from broken bytes in a terminal or clipboard; nothing after this could write them."""
+    source = encode(translator, "Ein \udcff Mann \ud83d.")
+    assert source.text == "Ein \ufffd Mann \ufffd."
+    assert source.unknown_positions
+    source.text.encode("utf-8")
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", " \t\n\u00a0 "])
+def test_nothing_is_refused(translator: Translator, text: str) -> None:
+    with pytest.raises(TextError, match=r"empty.* expected; type one"):
+        encode(translator, text)
+
+
+def test_ten_thousand_words_are_refused(translator: Translator) -> None:
+    with pytest.raises(TextError, match=r"10,000 words\. .*1,000 words, was expected; translate it sentence by"):
+        encode(translator, "Mann " * 10_000)
+    assert encode(translator, "Mann " * 1_000).ignored_text
+
+
+def test_the_copy_task_reads_symbols_and_leaves_out_what_is_none(copy_translator: Translator) -> None:
+    source = encode(copy_translator, "1 x 7 12 <pad> 3 🙂")
+    assert (source.ids, source.labels) == ((1, 7, 3), ("1", "7", "3"))
+    assert [(word.text, word.start, word.end) for word in source.words] == [("1", 0, 1), ("7", 1, 2), ("3", 2, 3)]
+    assert source.notes == ("Left out, because this model has no such symbol: x, 12, <pad>, 🙂.",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a b 🙂", "Nothing in 'a b 🙂' can be read"),
+        ("0 11 <pad>", "Nothing in"),
+        ("1", "Too little in '1' can be read"),
+        ("1 x", "Too little in"),
+    ],
+)
+def test_the_copy_task_refuses_what_leaves_nothing_to_copy(
+    copy_translator: Translator, text: str, message: str
+) -> None:
+    with pytest.raises(TextError, match=message) as caught:
+        encode(copy_translator, text)
+    assert "At least two numbers from 1 to 10 with spaces between were expected." in str(caught.value)
+
+
+def test_long_lists_in_notes_are_shortened(word_translator: Translator) -> None:
+    source = encode(word_translator, " ".join(f"wort{number}" for number in range(12)) + " " + "x" * 500)
+    assert "wort7 and 5 more" in source.notes[0]
+    assert len(source.notes[0]) < 200

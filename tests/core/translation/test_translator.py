@@ -1,0 +1,251 @@
+import itertools
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.checkpoint.file import save_checkpoint
+from core.device import DeviceChoice
+from core.errors import CheckpointError, DeviceError, TextError
+from core.translation.result import Translation
+from core.translation.translator import NUM_ALTERNATIVES, Hypothesis, Translator
+from tests.core.translation.conftest import GERMAN, MAX_POSITIONS
+
+SENTENCES = [
+    "Ein Mann schläft im Gras.",
+    "Zwei 🙂 Hunde\nlaufen!",
+    "Ein 日本語 Arbeiter wartet.",
+    "Мужчина رجل",
+    "Ein Fußballspieler steht auf der Straße neben einem blauen Auto, ein Hund läuft vor dem Haus, " * 3,
+]
+every_sentence = pytest.mark.parametrize("text", SENTENCES, ids=["plain", "emoji", "han", "other scripts", "long"])
+
+
+@pytest.fixture(params=["word", "subword"])
+def translator(request: pytest.FixtureRequest) -> Translator:
+    return request.getfixturevalue(f"{request.param}_translator")
+
+
+def ids_of(translator: Translator, translation: Translation) -> tuple[list[int], list[int]]:
+    """What encoder and decoder read, found from labels alone."""
+    codecs = translator.checkpoint.codecs
+
+    def by_label(codec) -> dict[str, int]:
+        return {codec.label(index): index for index in range(len(codec.vocabulary))}
+
+    source, target = by_label(codecs.source), by_label(codecs.target)
+    read = [target[label] for label in translation.read_tokens]
+    unknown = codecs.source.vocabulary.unknown_id
+    return [source.get(label, unknown) for label in translation.source_tokens], read
+
+
+@every_sentence
+def test_lengths_labels_and_ranges_agree(translator: Translator, text: str) -> None:
+    translation = translator.translate(text)
+    num_source, num_steps = len(translation.source_tokens), len(translation.predicted_tokens)
+    assert translation.source_text == text
+    assert len(translation.read_tokens) == num_steps == len(translation.log_probabilities)
+    assert len(translation.alternatives) == num_steps
+    assert translation.read_tokens == ("<sos>", *translation.predicted_tokens[:-1])
+    assert (translation.source_tokens[0], translation.source_tokens[-1]) == ("<sos>", "<eos>")
+    assert translation.maps.encoder.shape == (2, 4, num_source, num_source)
+    assert translation.maps.decoder.shape == (3, 4, num_steps, num_steps)
+    assert translation.maps.cross.shape == (3, 4, num_steps, num_source)
+    for kind in ("encoder", "decoder", "cross"):
+        maps = translation.maps.of_kind(kind)
+        assert maps.dtype == "float32"
+        assert maps.sum(axis=-1) == pytest.approx(1, abs=1e-5)
+    assert not torch.tensor(translation.maps.decoder).triu(1).any()
+    for words, last in ((translation.source_words, num_source), (translation.target_words, num_steps)):
+        assert all(0 <= word.start < word.end <= last and word.text for word in words)
+        assert all(left.end <= right.start for left, right in itertools.pairwise(words))
+    for word in translation.target_words:
+        pieces = translation.predicted_tokens[word.start : word.end]
+        assert "".join(pieces).replace("·", "").replace("▁", "") == word.text
+    assert all(0 < place < num_source - 1 for place in translation.unknown_source_positions)
+    assert translation.seconds > 0
+
+
+@every_sentence
+def test_alternatives_are_sorted_and_led_by_the_token_that_was_chosen(translator: Translator, text: str) -> None:
+    translation = translator.translate(text)
+    steps = zip(translation.predicted_tokens, translation.log_probabilities, translation.alternatives, strict=True)
+    for token, log_probability, alternatives in steps:
+        values = [alternative.log_probability for alternative in alternatives]
+        assert len(alternatives) == len({alternative.token for alternative in alternatives}) == NUM_ALTERNATIVES
+        assert values == sorted(values, reverse=True)
+        assert (alternatives[0].token, alternatives[0].log_probability) == (token, log_probability)
+        assert sum(math.exp(value) for value in values) <= 1 + 1e-5
+
+
+@every_sentence
+def test_log_probabilities_are_those_of_the_whole_vocabulary(translator: Translator, text: str) -> None:
+    """Computed by a softmax written out, from a decoder that is run anew on each growing prefix."""
+    translation = translator.translate(text)
+    source, read = ids_of(translator, translation)
+    chosen = [*read[1:], None]
+    assert all(value <= 0 for value in translation.log_probabilities)
+    with torch.inference_mode():
+        for step, value in enumerate(translation.log_probabilities[:-1]):
+            logits = translator.model(torch.tensor([source]), torch.tensor([read[: step + 1]])).logits[0, -1].double()
+            weights = [math.exp(float(logit - logits.max())) for logit in logits]
+            assert value == pytest.approx(math.log(weights[chosen[step]] / sum(weights)), abs=1e-4)
+    assert translation.log_probability == pytest.approx(sum(translation.log_probabilities))
+    for word in translation.target_words:
+        expected = sum(translation.log_probabilities[word.start : word.end])
+        assert translation.word_log_probability(word) == pytest.approx(expected)
+
+
+@every_sentence
+def test_maps_are_those_of_reading_one_token_more_at_each_step(translator: Translator, text: str) -> None:
+    translation = translator.translate(text)
+    source, read = ids_of(translator, translation)
+    with torch.inference_mode():
+        for step in range(len(read)):
+            then = translator.model(torch.tensor([source]), torch.tensor([read[: step + 1]]), need_maps=True)
+            decoder = torch.tensor(translation.maps.decoder[:, :, step, : step + 1])
+            cross = torch.tensor(translation.maps.cross[:, :, step])
+            torch.testing.assert_close(decoder, then.decoder_maps[0, :, :, step], rtol=0, atol=1e-5)
+            torch.testing.assert_close(cross, then.cross_maps[0, :, :, step], rtol=0, atol=1e-5)
+        torch.testing.assert_close(torch.tensor(translation.maps.encoder), then.encoder_maps[0], rtol=0, atol=1e-5)
+
+
+@every_sentence
+def test_a_subword_model_never_shows_the_unknown_token(subword_translator: Translator, text: str) -> None:
+    translation = subword_translator.translate(text)
+    shown = [
+        *translation.source_tokens,
+        *translation.predicted_tokens,
+        *(alternative.token for step in translation.alternatives for alternative in step),
+        *(word.text for word in (*translation.source_words, *translation.target_words)),
+    ]
+    assert not any("<unk>" in token for token in shown)
+    assert "<unk>" not in translation.text
+    assert "<pad>" not in shown
+
+
+def test_tokens_that_cannot_be_chosen_are_no_alternatives_even_if_probable(subword_translator: Translator) -> None:
+    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "asked for"))
+    hidden = torch.zeros(32)
+    translator.model.decoder_norm.register_forward_hook(lambda module, args, output: output * 0 + hidden)
+    weight = translator.model.output.weight
+    with torch.no_grad():
+        hidden.copy_(weight[:3].sum(dim=0) * 2)  # unknown, padding and start are now by far the most probable
+        assert set((weight @ hidden).topk(3).indices.tolist()) == {0, 1, 2}
+    translation = translator.translate("Ein Mann.")
+    shown = {alternative.token for step in translation.alternatives for alternative in step}
+    assert not shown & {"<unk>", "<pad>", "<sos>"}
+    assert translation.log_probabilities[0] < math.log(0.5)  # of the whole distribution, not of what is left of it
+
+
+def test_unknown_words_and_breaks_come_with_notes(translator: Translator) -> None:
+    translation = translator.translate("Zwei 🙂 Hunde\nschlafen.")
+    assert translation.notes[0] == "Line breaks were read as spaces."
+    assert "🙂" in translation.notes[1]
+    assert any("🙂" in translation.source_tokens[place] for place in translation.unknown_source_positions)
+
+
+def test_a_text_too_long_is_translated_as_far_as_it_fits(translator: Translator) -> None:
+    text = "Ein Mann schläft im Gras. " * 20
+    translation = translator.translate(text)
+    assert MAX_POSITIONS - 6 < len(translation.source_tokens) <= MAX_POSITIONS
+    assert len(translation.predicted_tokens) <= MAX_POSITIONS
+    assert translation.source_text == text
+    assert text.endswith(translation.ignored_text)
+    assert any(translation.ignored_text[:20] in note for note in translation.notes)
+
+
+def test_a_translation_without_end_is_cut_off_and_says_so(subword_translator: Translator) -> None:
+    translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "asked for"))
+    translator._rules = replace(translator._rules, forbidden_ids=(*translator._rules.forbidden_ids, 3))
+    translation = translator.translate("Ein Mann.")
+    assert len(translation.predicted_tokens) == min(MAX_POSITIONS, 2 * len(translation.source_tokens) + 20)
+    assert translation.notes == (
+        f"The translation was cut off after {MAX_POSITIONS} tokens: the model did not end it.",
+    )
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "Mann " * 10_000])
+def test_what_cannot_be_translated_is_refused(translator: Translator, text: str) -> None:
+    with pytest.raises(TextError, match="expected"):
+        translator.translate(text)
+
+
+def test_the_copy_task_repeats_what_it_reads(copy_translator: Translator) -> None:
+    translation = copy_translator.translate("1 2 3 4 5 6 7 8 9 10")
+    assert translation.text == "1 2 3 4 5 6 7 8 9 10"
+    assert translation.read_tokens == tuple("123456789")
+    assert translation.predicted_tokens == ("2", "3", "4", "5", "6", "7", "8", "9", "10")
+    assert (translation.notes, translation.unknown_source_positions) == ((), ())
+    assert translation.log_probability > math.log(0.5)
+    assert copy_translator.history[-1].step == 240
+
+
+@pytest.mark.parametrize("num_symbols", [2, 3, 7, 15])
+def test_an_answer_to_the_copy_task_is_as_long_as_its_source(copy_translator: Translator, num_symbols: int) -> None:
+    translation = copy_translator.translate(" ".join("1" + "4" * (num_symbols - 1)))
+    assert len(translation.text.split()) == num_symbols == len(translation.source_tokens)
+    assert translation.maps.cross.shape[-2:] == (num_symbols - 1, num_symbols)
+
+
+def test_the_copy_task_refuses_what_holds_no_symbol(copy_translator: Translator) -> None:
+    with pytest.raises(TextError, match="At least two numbers from 1 to 10"):
+        copy_translator.translate("Ein Mann 🙂")
+
+
+def test_a_corpus_keeps_its_order_and_its_empty_lines(translator: Translator) -> None:
+    texts = [*GERMAN[::9], "", *SENTENCES, "   ", GERMAN[5], "Mann " * 2_000]
+    hypotheses = translator.translate_corpus(texts)
+    assert len(hypotheses) == len(texts)
+    for text, hypothesis in zip(texts, hypotheses, strict=True):
+        if not text.strip() or len(text) > 5_000:
+            assert hypothesis == Hypothesis("", ())
+            continue
+        alone = translator.translate(text)
+        assert hypothesis == Hypothesis(alone.text, tuple(word.text for word in alone.target_words))
+
+
+def test_a_corpus_tells_how_far_it_is_and_stops_when_told(translator: Translator) -> None:
+    texts = [*GERMAN[:150], ""]
+    told: list[int] = []
+    translator.translate_corpus(texts, on_progress=told.append)
+    assert told == [64, 128, 150]
+    told.clear()
+    hypotheses = translator.translate_corpus(texts, on_progress=told.append, should_stop=lambda: len(told) == 1)
+    assert told == [64]
+    assert len(hypotheses) == 151
+    assert sum(hypothesis.words != () for hypothesis in hypotheses) <= 64
+    assert translator.translate_corpus(texts, should_stop=lambda: True) == [Hypothesis("", ())] * 151
+
+
+def test_a_corpus_of_nothing_gives_nothing(translator: Translator) -> None:
+    assert translator.translate_corpus([]) == []
+    assert translator.translate_corpus(["", " "]) == [Hypothesis("", ())] * 2
+
+
+def test_a_loaded_checkpoint_translates_as_before(translator: Translator, tmp_path: Path) -> None:
+    path = tmp_path / "mine.v2.safetensors"
+    save_checkpoint(translator.checkpoint, path)
+    loaded = Translator.load(path, "cpu")
+    assert (loaded.name, loaded.path, loaded.device) == ("mine.v2", path, DeviceChoice("cpu", "asked for"))
+    assert loaded.num_parameters == translator.num_parameters
+    assert loaded.run == translator.run
+    for text in SENTENCES:
+        before, after = translator.translate(text), loaded.translate(text)
+        assert after.predicted_tokens == before.predicted_tokens
+        assert after.log_probabilities == pytest.approx(before.log_probabilities, abs=1e-5)
+
+
+def test_a_missing_file_and_a_missing_device_are_refused(untrained_checkpoint: Path, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"no file .*gone\.safetensors"):
+        Translator.load(tmp_path / "gone.safetensors", "cpu")
+    with pytest.raises(DeviceError, match="cuda:99"):
+        Translator.load(untrained_checkpoint, "cuda:99")
+
+
+def test_a_missing_bundled_model_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("core.translation.translator.bundled_model_path", lambda: tmp_path / "none.safetensors")
+    with pytest.raises(CheckpointError, match=r"bundled model is missing.*augenmerk train"):
+        Translator.load()
