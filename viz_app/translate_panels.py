@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QMenu,
     QRadioButton,
-    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -23,6 +22,7 @@ from viz_app.state.spans import ignored_span, unknown_spans
 from viz_app.state.translate_state import Scale, TranslateState
 from viz_app.theme import PANEL_MARGIN, Theme, set_role
 from viz_app.widgets.chips import WordChips
+from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.head_grid import HeadGrid, HeadGridArea
 from viz_app.widgets.heatmap import Heatmap
 from viz_app.widgets.sentence_input import SentenceInput
@@ -191,17 +191,16 @@ class HeadsPanel(QFrame):
         self.grid = HeadGrid(state, theme)
         self.area = HeadGridArea(self.grid)
         self.scale_button = self._make_scale_button()
-        hint = _label("small")
-        hint.setText("← → heads   ↑ ↓ layers   (from the sentence: Esc first, or hold Alt)")
-        hint.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        hint = ElidingLabel("small", "← → heads   ↑ ↓ layers   (from the sentence: Esc first, or hold Alt)")
         title = _label("heading")
         title.setText("All heads")
         header = QHBoxLayout()
         header.addWidget(title)
         header.addStretch(1)
         header.addWidget(self.scale_button)
+        header.addSpacing(4)
         column = QVBoxLayout(self)
-        column.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 8, 8)
+        column.setContentsMargins(PANEL_MARGIN, 8, 4, 8)
         column.setSpacing(4)
         column.addLayout(header)
         column.addWidget(self.area, 1)

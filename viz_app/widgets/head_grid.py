@@ -11,7 +11,8 @@ from viz_app.state.translate_state import KIND_DIRECTIONS, KIND_NAMES, HeadChoic
 from viz_app.theme import Theme
 from viz_app.widgets.map_image import draw_map, map_image, ramp_of
 
-MIN_THUMBNAIL = 28  # below this height the grid scrolls, with thumbnails of a comfortable size
+SCROLL_BAR_WIDTH = 12
+MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
 SCROLLING_THUMBNAIL = 46
 MAX_THUMBNAIL = 96
 MAX_ASPECT = 1.4
@@ -45,7 +46,7 @@ class HeadGrid(QWidget):
         self._theme = theme
         self._thumbnails: list[Thumbnail] = []
         self._hovered: HeadChoice | None = None
-        self.available_height = 0
+        self.available = QSize()  # room for the grid, a scroll bar left out, whether there is one or not
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -63,6 +64,11 @@ class HeadGrid(QWidget):
         self.setFixedHeight(max(self._content_height(), 1))
         self.update()
 
+    @property
+    def choice(self) -> HeadChoice:
+        """The framed head."""
+        return self._state.choice
+
     def place_of(self, choice: HeadChoice) -> QRect | None:
         """Where a head's thumbnail stands, in the widget's coordinates."""
         return next((thumbnail.place for thumbnail in self._thumbnails if thumbnail.choice == choice), None)
@@ -70,10 +76,6 @@ class HeadGrid(QWidget):
     def head_at(self, point: QPoint) -> HeadChoice | None:
         """The head whose thumbnail holds a point."""
         return next((item.choice for item in self._thumbnails if item.place.contains(point)), None)
-
-    def resizeEvent(self, event: QEvent) -> None:
-        """Thumbnails follow the width."""
-        self.rebuild()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click chooses."""
@@ -203,8 +205,8 @@ class HeadGrid(QWidget):
         """As large as width and height allow, a little wider than high if need be."""
         num_heads = max(1, *(self._state.shape(kind)[1] for kind in MAP_KINDS))
         num_layers = max(1, sum(self._state.shape(kind)[0] for kind in MAP_KINDS))
-        by_width = (self.width() - self._label_width() - 4) // num_heads - SPACING
-        by_height = (self.available_height - self._fixed_height()) // num_layers - SPACING
+        by_width = (self.available.width() - self._label_width() - 4) // num_heads - SPACING
+        by_height = (self.available.height() - self._fixed_height()) // num_layers - SPACING
         height = min(by_width, by_height if by_height >= MIN_THUMBNAIL else SCROLLING_THUMBNAIL, MAX_THUMBNAIL)
         height = max(height, 10)
         return QSize(max(height, min(by_width, int(height * MAX_ASPECT))), height)
@@ -234,10 +236,11 @@ class HeadGridArea(QScrollArea):
         grid.setAutoFillBackground(False)
 
     def resizeEvent(self, event: QEvent) -> None:
-        """Tells the grid how much height there is."""
+        """Tells the grid how much room there is."""
         super().resizeEvent(event)  # type: ignore[arg-type]
-        self._grid.available_height = self.viewport().height()
+        self._grid.available = QSize(self.width() - SCROLL_BAR_WIDTH, self.height())
         self._grid.rebuild()
+        self.show_choice(self._grid.choice)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrow keys belong to the page; it scrolls to the head they lead to."""

@@ -7,6 +7,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice
+from viz_app.widgets.eliding_label import ElidingLabel
 
 PAGES = ("Translate", "Train")
 THEME_NAMES: dict[ThemeChoice, str] = {"system": "As the system", "light": "Light", "dark": "Dark"}
@@ -41,10 +42,7 @@ class TopBar(QWidget):
         super().__init__(parent)
         self.recent: tuple[Path, ...] = ()
         self.tabs = [self._tab(index, name) for index, name in enumerate(PAGES)]
-        self.status, self.device = QLabel(), QLabel()
-        self.status.setProperty("role", "accent")
-        self.device.setProperty("role", "muted")
-        self.device.setTextFormat(Qt.TextFormat.PlainText)
+        self.status, self.device = ElidingLabel("accent"), ElidingLabel("muted")
         self.model_button = self._menu_button("no model ▾", "Open another model")
         self._model_menu = QMenu(self.model_button)
         self._model_menu.aboutToShow.connect(self._fill_model_menu)
