@@ -20,10 +20,15 @@ class MultiHeadAttention(nn.Module):
     Attributes:
         in_proj_weight, in_proj_bias: [3 D, D] and [3 D]; queries, keys, values from top to bottom.
         out_proj: mixes the heads' outputs, D to D.
+        gate: [H], what each head's output is multiplied by before it is mixed; None, as usual, is 1 for all and costs
+            nothing. See `core.model.gates`.
     """
+
+    gate: Tensor | None
 
     def __init__(self, width: int, num_heads: int, dropout: float) -> None:
         super().__init__()
+        self.gate = None
         self.num_heads = num_heads
         self.head_width = width // num_heads
         self.dropout = dropout
@@ -96,7 +101,7 @@ class MultiHeadAttention(nn.Module):
 
     def _mix_one(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
         """[B, D] for queries [B, H, 1, K], keys and values [B, H, M, K]."""
-        mixed = functional.scaled_dot_product_attention(queries, keys, values, mask)
+        mixed = self._gated(functional.scaled_dot_product_attention(queries, keys, values, mask))
         output: Tensor = self.out_proj(mixed.view(mixed.size(0), -1))
         return output
 
@@ -122,4 +127,8 @@ class MultiHeadAttention(nn.Module):
             probability = self.dropout if drops else 0.0
             mixed = functional.scaled_dot_product_attention(queries, keys, values, mask, probability)
             maps = None
-        return self.out_proj(mixed.transpose(1, 2).flatten(2)), maps if need_maps else None
+        return self.out_proj(self._gated(mixed).transpose(1, 2).flatten(2)), maps if need_maps else None
+
+    def _gated(self, mixed: Tensor) -> Tensor:
+        """The heads' outputs [B, H, Q, K], each times its gate."""
+        return mixed if self.gate is None else mixed * self.gate[:, None, None]

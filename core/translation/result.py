@@ -4,14 +4,15 @@ Shape legend: S source length, T number of decoding steps, L layers, H heads.
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.model.heads import ATTENTION_KINDS, AttentionKind
+
 FloatArray = NDArray[np.float32]
-MapKind = Literal["encoder", "decoder", "cross"]
-MAP_KINDS: tuple[MapKind, ...] = ("encoder", "decoder", "cross")
+MapKind = AttentionKind
+MAP_KINDS: tuple[MapKind, ...] = ATTENTION_KINDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +79,8 @@ class Translation:
         notes: sentences that tell the reader about unknown words, text left out, a length limit reached.
         maps: attention of every layer and head.
         seconds: wall time from text to result.
+        source_ids, read_ids, predicted_ids: the ids of these tokens in the model's vocabularies.
+        is_given: whether the target was given, and read by teacher forcing, rather than chosen by the model.
     """
 
     source_text: str
@@ -94,6 +97,10 @@ class Translation:
     notes: tuple[str, ...]
     maps: AttentionMaps
     seconds: float
+    source_ids: tuple[int, ...] = ()
+    read_ids: tuple[int, ...] = ()
+    predicted_ids: tuple[int, ...] = ()
+    is_given: bool = False
 
     @property
     def log_probability(self) -> float:

@@ -184,6 +184,9 @@ class Translator:
             notes=tuple(notes),
             maps=_to_maps(output),
             seconds=time.perf_counter() - began,
+            source_ids=source.ids,
+            read_ids=(self._rules.start_id, *chosen[:-1]),
+            predicted_ids=tuple(chosen),
         )
 
     def _alternatives(self, log_probabilities: Tensor) -> tuple[tuple[Alternative, ...], ...]:
