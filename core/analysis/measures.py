@@ -1,0 +1,143 @@
+"""Measures beside the raw weight: how long the mixed vectors are, and what reaches a layer through those below it.
+
+Plain arithmetic on arrays; nothing here needs torch. Shape legend: `core.analysis`.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from core.analysis.trace import HeadTrace, Trace
+from core.errors import AnalysisError
+from core.translation.result import MAP_KINDS, FloatArray, MapKind
+
+Measure = Literal["weight", "norm", "norm-layer", "rollout"]
+
+
+@dataclass(frozen=True)
+class MeasureDescription:
+    """What a measure is, for people.
+
+    Attributes:
+        title: a few words.
+        meaning: one sentence: what a cell says.
+        caveat: one sentence: what it does not say.
+        kinds: the kinds of map it exists for.
+        per_head: the kinds for which each head has its own map; for the others there is one for each layer.
+        rows_sum_to_one: whether cells are shares of a row.
+    """
+
+    title: str
+    meaning: str
+    caveat: str
+    kinds: tuple[MapKind, ...]
+    per_head: tuple[MapKind, ...]
+    rows_sum_to_one: bool
+
+
+MEASURES: dict[Measure, MeasureDescription] = {
+    "weight": MeasureDescription(
+        title="attention weight α",
+        meaning="The share of its attention that this head gives to the key, as the softmax left it.",
+        caveat="It does not say how much arrives: a large weight on a short value vector adds little, and no weight "
+        "says why a word was chosen (Jain & Wallace 2019).",
+        kinds=MAP_KINDS,
+        per_head=MAP_KINDS,
+        rows_sum_to_one=True,
+    ),
+    "norm": MeasureDescription(
+        title="norm ‖α·f(x)‖",
+        meaning="The length of the vector that the key adds to this head's output: the weight times the length of its "
+        "value vector behind the output projection (Kobayashi et al. 2020).",
+        caveat="It sees neither whether vectors cancel each other nor what the path around the attention carries.",
+        kinds=MAP_KINDS,
+        per_head=MAP_KINDS,
+        rows_sum_to_one=False,
+    ),
+    "norm-layer": MeasureDescription(
+        title="norm of the layer ‖Σ α·f(x)‖",
+        meaning="The length of the vector that the key adds to the layer's output, all heads summed before the length "
+        "is taken (Kobayashi et al. 2020).",
+        caveat="Heads that pull in opposite directions cancel here; the path around the attention is not counted.",
+        kinds=MAP_KINDS,
+        per_head=(),
+        rows_sum_to_one=False,
+    ),
+    "rollout": MeasureDescription(
+        title="rollout",
+        meaning="The share of each input word in a position, if every layer passed on half by attention (mean of its "
+        "heads) and half by the path around it; for cross-attention, a head's weights spread over the input words this "
+        "way (Abnar & Zuidema 2020).",
+        caveat="It takes weights for flow: value vectors, feed-forward networks and, in cross maps, the decoder's own "
+        "layers are left out.",
+        kinds=("encoder", "cross"),
+        per_head=("cross",),
+        rows_sum_to_one=True,
+    ),
+}
+
+
+def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
+    """The maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where the measure has one map for each layer.
+
+    Raises:
+        AnalysisError: there is no such measure, or not for this kind.
+    """
+    description = MEASURES.get(measure)
+    if description is None or kind not in description.kinds:
+        possible = ", ".join(name for name, described in MEASURES.items() if kind in described.kinds)
+        raise AnalysisError(f"There is no measure {measure!r} for {kind} maps. One of {possible} was expected.")
+    heads = trace.of_kind(kind)
+    if measure == "weight":
+        return heads.weights
+    if measure == "norm":
+        return head_norms(heads)
+    if measure == "norm-layer":
+        return layer_norms(heads)[:, None]
+    flow = rollout(trace.encoder.weights)
+    return flow[:, None] if kind == "encoder" else cross_rollout(trace.cross.weights, flow[-1])
+
+
+def head_norms(heads: HeadTrace) -> FloatArray:
+    """‖α · f(x)‖ of each head, [L, H, Q, M], where f(x) = (x W_V + b_V) W_O with the head's slice of W_O.
+
+    Source: Kobayashi et al. 2020, "Attention is Not Only a Weight: Analyzing Transformers with Vector Norms".
+    """
+    lengths: FloatArray = np.linalg.norm(heads.values @ heads.mixing, axis=-1)
+    return heads.weights * lengths[:, :, None, :]
+
+
+def layer_norms(heads: HeadTrace) -> FloatArray:
+    """‖Σ over heads of α · f(x)‖, [L, Q, M] (Kobayashi et al. 2020)."""
+    transformed = heads.values @ heads.mixing  # [L, H, M, D]
+    # For each key: rows of weights [Q, H] times the heads' vectors [H, D].
+    sums = heads.weights.transpose(0, 3, 2, 1) @ transformed.transpose(0, 2, 1, 3)
+    return np.linalg.norm(sums, axis=-1).transpose(0, 2, 1)
+
+
+def rollout(weights: FloatArray) -> FloatArray:
+    """How much of each input token is in each position above layer l: [L, S, S]; rows sum to 1.
+
+    The product of (A + I) / 2 of the layers up to l, A being the mean over heads (Abnar & Zuidema 2020, "Quantifying
+    Attention Flow in Transformers").
+
+    Args:
+        weights: self-attention, [L, H, S, S].
+    """
+    mixed = (weights.mean(axis=1) + np.eye(weights.shape[-1], dtype=np.float32)) / 2
+    flows = [mixed[0]]
+    for layer in mixed[1:]:
+        flows.append(layer @ flows[-1])
+    return np.stack(flows)
+
+
+def cross_rollout(cross: FloatArray, encoder_flow: FloatArray) -> FloatArray:
+    """Cross-attention carried down to the input words: [..., T, S]; rows sum to 1.
+
+    Args:
+        cross: [..., T, S], which looks at the encoder's output.
+        encoder_flow: [S, S], the last of `rollout`.
+    """
+    carried: FloatArray = cross @ encoder_flow
+    return carried

@@ -1,0 +1,45 @@
+"""What went on inside every head while one pair was read: queries, keys, values and weights, as plain arrays.
+
+`core.analysis.capture` fills these from a model. Nothing here needs torch. Shape legend: `core.analysis`.
+"""
+
+from dataclasses import dataclass
+
+from core.translation.result import AttentionMaps, FloatArray, MapKind
+
+
+@dataclass(frozen=True, eq=False)
+class HeadTrace:
+    """The heads of one kind, in all layers.
+
+    Attributes:
+        queries: [L, H, Q, K].
+        keys, values: [L, H, M, K]; the values of a head that is switched off are 0.
+        mixing: [L, H, K, D], each head's slice of the output projection: `values @ mixing` is what a key adds to the
+            output, in full width, if all weight lies on it.
+        weights: [L, H, Q, M], the attention weights.
+    """
+
+    queries: FloatArray
+    keys: FloatArray
+    values: FloatArray
+    mixing: FloatArray
+    weights: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """All heads, for one pair: M and Q are S and S for the encoder, T and T for the decoder, S and T for cross."""
+
+    encoder: HeadTrace
+    decoder: HeadTrace
+    cross: HeadTrace
+
+    def of_kind(self, kind: MapKind) -> HeadTrace:
+        """The heads of one kind."""
+        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
+
+    @property
+    def maps(self) -> AttentionMaps:
+        """The weights alone."""
+        return AttentionMaps(self.encoder.weights, self.decoder.weights, self.cross.weights)

@@ -1,0 +1,192 @@
+"""Norms and rollout against direct formulas, computed here from the model's parameters one vector at a time."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from core.analysis.capture import trace_pair, trace_translation
+from core.analysis.measures import MEASURES, cross_rollout, head_norms, layer_norms, measure_maps, rollout
+from core.analysis.trace import Trace
+from core.errors import AnalysisError
+from core.model.attention import MultiHeadAttention
+from core.model.gates import heads_off
+from core.model.heads import Head
+from core.model.transformer import Transformer
+from core.translation.result import MAP_KINDS, AttentionMaps, MapKind
+from core.translation.translator import Translator
+from tests.core.model.small_models import KINDS, POST, make_model
+
+SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
+WIDTH, HEADS, HEAD_WIDTH = 32, 4, 8
+
+
+@pytest.fixture(scope="module")
+def model() -> Transformer:
+    return make_model()
+
+
+@pytest.fixture(scope="module")
+def trace(model: Transformer) -> Trace:
+    return trace_pair(model, SOURCE, READ)
+
+
+def inputs_of(module: MultiHeadAttention, model: Transformer) -> np.ndarray:
+    """What keys and values of `module` are made from, [M, D], caught by a hook of its own."""
+    caught = []
+    hook = module.register_forward_pre_hook(
+        lambda _, inputs: caught.append(inputs[0] if inputs[1] is None else inputs[1])
+    )
+    with torch.no_grad():
+        model(torch.tensor([SOURCE]), torch.tensor([READ]))
+    hook.remove()
+    return caught[0][0].double().numpy()
+
+
+def added_vectors(module: MultiHeadAttention, states: np.ndarray) -> np.ndarray:
+    """f(x) of each head and key, [H, M, D], in double precision, by the definition."""
+    weight = module.in_proj_weight.detach().double().numpy()[2 * WIDTH :]
+    bias = module.in_proj_bias.detach().double().numpy()[2 * WIDTH :]
+    mixing = module.out_proj.weight.detach().double().numpy()
+    vectors = np.empty((HEADS, len(states), WIDTH))
+    for head in range(HEADS):
+        rows = slice(head * HEAD_WIDTH, (head + 1) * HEAD_WIDTH)
+        for key, state in enumerate(states):
+            vectors[head, key] = mixing[:, rows] @ (weight[rows] @ state + bias[rows])
+    return vectors
+
+
+def module_of(model: Transformer, kind: MapKind, layer: int) -> MultiHeadAttention:
+    if kind == "encoder":
+        return model.encoder_layers[layer].self_attention
+    return (
+        model.decoder_layers[layer].self_attention if kind == "decoder" else model.decoder_layers[layer].cross_attention
+    )
+
+
+@pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
+def test_a_trace_has_the_maps_of_the_model_and_leaves_no_hook(config) -> None:
+    model = make_model(config)
+    trace = trace_pair(model, SOURCE, READ)
+    with torch.no_grad():
+        output = model(torch.tensor([SOURCE]), torch.tensor([READ]), need_maps=True)
+    for kind in MAP_KINDS:
+        assert np.array_equal(trace.of_kind(kind).weights, getattr(output, f"{kind}_maps")[0].numpy())
+    assert not any(module._forward_hooks for module in model.modules())
+
+
+@pytest.mark.parametrize("kind", MAP_KINDS)
+def test_weights_are_the_softmax_of_queries_times_keys(trace: Trace, kind: MapKind) -> None:
+    heads = trace.of_kind(kind)
+    logits = heads.queries @ heads.keys.swapaxes(-1, -2) / np.sqrt(HEAD_WIDTH)
+    if kind == "decoder":
+        logits[..., np.triu(np.ones(logits.shape[-2:], dtype=bool), k=1)] = -np.inf
+    weights = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    np.testing.assert_allclose(heads.weights, weights, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", MAP_KINDS)
+def test_weighted_vectors_sum_to_the_output_of_the_layer(model: Transformer, trace: Trace, kind: MapKind) -> None:
+    heads = trace.of_kind(kind)
+    module = module_of(model, kind, 1)
+    outputs = []
+    hook = module.register_forward_hook(lambda _, __, output: outputs.append(output[0]))
+    with torch.no_grad():
+        model(torch.tensor([SOURCE]), torch.tensor([READ]))
+    hook.remove()
+    summed = (heads.weights[1] @ heads.values[1] @ heads.mixing[1]).sum(axis=0) + module.out_proj.bias.detach().numpy()
+    np.testing.assert_allclose(summed, outputs[0][0].numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", MAP_KINDS)
+def test_norms_follow_the_definition(model: Transformer, trace: Trace, kind: MapKind) -> None:
+    heads = trace.of_kind(kind)
+    of_heads, of_layers = head_norms(heads), layer_norms(heads)
+    for layer in range(len(of_layers)):
+        module = module_of(model, kind, layer)
+        vectors = added_vectors(module, inputs_of(module, model))
+        weights = heads.weights[layer].astype(np.float64)
+        for query in range(weights.shape[1]):
+            for key in range(weights.shape[2]):
+                terms = [weights[head, query, key] * vectors[head, key] for head in range(HEADS)]
+                expected = [np.sqrt((term**2).sum()) for term in terms]
+                np.testing.assert_allclose(of_heads[layer, :, query, key], expected, rtol=1e-4, atol=1e-6)
+                expected_sum = np.sqrt((sum(terms) ** 2).sum())
+                np.testing.assert_allclose(of_layers[layer, query, key], expected_sum, rtol=1e-4, atol=1e-6)
+
+
+def test_rollout_follows_the_definition(trace: Trace) -> None:
+    weights = trace.encoder.weights
+    flow = rollout(weights)
+    size = len(SOURCE)
+    expected = np.eye(size)
+    for layer in range(len(weights)):
+        step = np.empty((size, size))
+        for query in range(size):
+            for key in range(size):
+                step[query, key] = (
+                    np.mean([weights[layer, head, query, key] for head in range(HEADS)]) + (query == key)
+                ) / 2
+        expected = step @ expected
+        np.testing.assert_allclose(flow[layer], expected, atol=1e-6)
+    np.testing.assert_allclose(flow.sum(-1), 1, atol=1e-6)
+
+
+def test_rollout_of_one_layer_with_one_head_is_half_the_map_and_half_the_diagonal() -> None:
+    np.testing.assert_allclose(rollout(np.ones((1, 1, 1, 1), dtype=np.float32)), [[[1.0]]])
+    weights = np.array([[[[0.2, 0.8], [0.5, 0.5]]]], dtype=np.float32)
+    np.testing.assert_allclose(rollout(weights)[0], [[0.6, 0.4], [0.25, 0.75]], rtol=1e-6)
+
+
+def test_cross_attention_is_carried_down_to_the_words(trace: Trace) -> None:
+    flow = rollout(trace.encoder.weights)[-1]
+    carried = cross_rollout(trace.cross.weights, flow)
+    for query in range(len(READ)):
+        expected = sum(trace.cross.weights[2, 1, query, place] * flow[place] for place in range(len(SOURCE)))
+        np.testing.assert_allclose(carried[2, 1, query], expected, atol=1e-6)
+    np.testing.assert_allclose(carried.sum(-1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("kind", MAP_KINDS)
+def test_every_measure_has_the_shape_it_promises(trace: Trace, measure, kind: MapKind) -> None:
+    described = MEASURES[measure]
+    if kind not in described.kinds:
+        with pytest.raises(AnalysisError, match="weight, norm, norm-layer"):
+            measure_maps(trace, measure, kind)
+        return
+    maps = measure_maps(trace, measure, kind)
+    num_layers, _, *shape = trace.of_kind(kind).weights.shape
+    assert maps.shape == (num_layers, HEADS if kind in described.per_head else 1, *shape)
+    assert maps.dtype == np.float32
+    if described.rows_sum_to_one:
+        np.testing.assert_allclose(maps.sum(-1), 1, atol=1e-5)
+
+
+def test_an_unknown_measure_is_refused(trace: Trace) -> None:
+    with pytest.raises(AnalysisError, match="no measure 'magic'"):
+        measure_maps(trace, "magic", "cross")
+
+
+def test_a_head_that_is_off_adds_nothing(model: Transformer) -> None:
+    with heads_off(model, [Head("cross", 1, 2)]):
+        norms = head_norms(trace_pair(model, SOURCE, READ).cross)
+    assert not norms[1, 2].any()
+    assert norms[1, [0, 1, 3]].min() > 0
+
+
+def test_one_layer_one_head_one_token() -> None:
+    small = make_model(POST.replace(num_encoder_layers=1, num_decoder_layers=1, num_heads=1))
+    trace = trace_pair(small, [5], [2])
+    for measure, described in MEASURES.items():
+        for kind in described.kinds:
+            assert measure_maps(trace, measure, kind).shape == (1, 1, 1, 1)
+
+
+def test_a_translation_is_traced_as_it_was_made(untrained_checkpoint: Path) -> None:
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    translation = translator.translate("Ein Mann steht auf einer Leiter.")
+    maps: AttentionMaps = trace_translation(translator, translation).maps
+    for kind in MAP_KINDS:
+        np.testing.assert_allclose(maps.of_kind(kind), translation.maps.of_kind(kind), atol=1e-6)
