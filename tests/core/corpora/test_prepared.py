@@ -280,8 +280,9 @@ class TestRefusals:
         [
             {"train.source.ids": None},
             {"validation.target.lengths": None},
-            {"train.source.ids": np.full(31, 99, dtype=np.int32)},
-            {"train.source.ids": np.full(31, -1, dtype=np.int32)},
+            {"train.source.ids": np.full(29, 99, dtype=np.int32)},
+            {"train.source.ids": np.full(29, -1, dtype=np.int32)},
+            {"train.source.ids": np.full(28, 5, dtype=np.int32)},
             {"train.source.lengths": np.array([3], dtype=np.int32)},
             {"train.source.lengths": np.array([], dtype=np.int32), "train.source.ids": np.array([], dtype=np.int32)},
             {
@@ -292,6 +293,7 @@ class TestRefusals:
         ids=lambda arrays: " ".join(arrays),
     )
     def test_numbers_that_contradict_each_other(self, file: Path, arrays: dict[str, Any]) -> None:
+        assert sum(map(len, load_prepared(file).train.source)) == 29
         rewrite(file, arrays)
         assert "cannot be read as prepared data" in refusal(file)
 

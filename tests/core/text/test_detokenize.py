@@ -15,6 +15,7 @@ from core.text.tokenizers import SpacyTokenizer
         ("they do n't run , are n't they ?", "they don't run, aren't they?"),
         ("the man 's dog ; the dogs ' owner", "the man's dog; the dogs' owner"),
         ('a sign that says " stop here " .', 'a sign that says "stop here".'),
+        ('" stop " and " go " on signs', '"stop" and "go" on signs'),
         ("two ( or three ) dogs", "two (or three) dogs"),
         ("he can not sing", "he cannot sing"),
         ("the 1 st and the 22 nd", "the 1st and the 22nd"),

@@ -3,7 +3,8 @@
 import csv
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import torch
 
 from core.checkpoint.file import load_checkpoint
 from core.config import RunConfig, preset
-from core.corpora.batches import collate, validation_batches
+from core.corpora.batches import Batch, collate, validation_batches
 from core.corpora.prepared import prepare_copy_task
 from core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
 from core.evaluation.loss import CorpusLoss
@@ -28,7 +29,7 @@ from core.training.events import (
     TrainingStarted,
 )
 from core.training.loop import BEST, HISTORY, LAST, train
-from core.training.session import TrainingSession
+from core.training.session import StepResult, TrainingSession
 from core.translation.decoding import DecodingRules, greedy
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, record, text_corpus, text_run
 
@@ -476,6 +477,42 @@ class TestLearning:
         for step in steps:
             expected = 16**-0.5 * min(step.step**-0.5, step.step * 20**-1.5)
             assert step.learning_rate == pytest.approx(expected)
+
+    def test_the_rate_cools_down_within_the_last_epochs(self, tmp_path: Path) -> None:
+        run = copy_run(schedule="constant", learning_rate=1e-3, cooldown_epochs=2)
+        _, said = record(run, tmp_path / "run")
+        steps: list[StepDone] = said.of(StepDone)
+        expected = [1e-3] * 7 + [1e-3 * (14 - done) / 14 for done in range(14)]
+        assert [step.learning_rate for step in steps] == pytest.approx(expected)
+        assert said.of(EpochDone)[-1].learning_rate == steps[-1].learning_rate
+
+    def test_a_cooling_run_goes_on_to_the_last_bit_too(self, tmp_path: Path) -> None:
+        run = copy_run(cooldown_epochs=2)
+        _, whole = record(run, tmp_path / "whole")
+        _, first = record(run, tmp_path / "parts", stop_after=17)
+        _, second = record(run, tmp_path / "parts", resume=True)
+        assert [*first.losses, *second.losses] == whole.losses
+        assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
+
+    def test_every_pair_is_learned_from_once_in_each_epoch(self, tmp_path: Path, monkeypatch) -> None:
+        """Also where epochs differ in their number of steps, as they do with batches of tokens."""
+        seen: dict[int, Counter[tuple[int, ...]]] = defaultdict(Counter)
+
+        def only_watching(self: TrainingSession, batches: Sequence[Batch], *rest: Any) -> StepResult:
+            for batch in batches:
+                seen[self.progress.epoch].update(tuple(row[row != 1].tolist()) for row in batch.target)
+            self.progress.step += 1
+            self.progress.group += 1
+            return StepResult(loss=1.0, learning_rate=0.1, gradient_norm=1.0, num_tokens=1)
+
+        monkeypatch.setattr(TrainingSession, "step", only_watching)
+        run = text_run(num_epochs=4, batch_unit="tokens", batch_size=30, checkpoint_steps=10_000)
+        corpus = text_corpus(run, number=500)
+        _, said = record(run, tmp_path / "run", corpus=corpus)
+        steps = Counter(step.epoch for step in said.of(StepDone))
+        assert len(set(steps.values())) > 1, "else the test shows too little"
+        assert list(seen) == [1, 2, 3, 4]
+        assert all(counted == Counter(map(tuple, corpus.train.target)) for counted in seen.values())
 
     def test_each_sentence_is_tokenized_once_in_three_epochs(self, tmp_path: Path, monkeypatch) -> None:
         num_lines = 0

@@ -49,3 +49,9 @@ def test_the_settings_choose_the_schedule() -> None:
 def test_the_cooldown_falls_to_zero_over_its_epochs_and_leaves_the_rest_alone() -> None:
     assert [cooldown_factor(done, 10, 4) for done in (0, 5.9, 6, 7, 8.5, 10, 11)] == [1, 1, 1, 0.75, 0.375, 0, 0]
     assert cooldown_factor(9.9, 10, 0) == 1
+
+
+def test_a_cool_down_falls_in_a_line_to_zero_at_the_end_of_the_run() -> None:
+    factors = [cooldown_factor(epochs_done, 10, 4) for epochs_done in (0, 5.9, 6, 7, 8.5, 9.99, 10, 11)]
+    assert factors == pytest.approx([1, 1, 1, 0.75, 0.375, 0.0025, 0, 0])
+    assert {cooldown_factor(epochs_done, 10, 0) for epochs_done in (0, 5, 10, 11)} == {1.0}
