@@ -48,7 +48,7 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     """
     _check_amount(text)
     text = text.translate(_HALF_CHARACTERS)
-    found = [_without_marks(word, codec) for word in codec.encode_text(text.translate(_LINE_BREAKS))]
+    found = [without_marks(word, codec) for word in codec.encode_text(text.translate(_LINE_BREAKS))]
     readable = [word for word in found if word.ids]
     if len(readable) < _fewest_words(codec):
         raise TextError(
@@ -85,7 +85,12 @@ def _fewest_words(codec: TextCodec) -> int:
     return 2 if codec.vocabulary.end_id is None else 1
 
 
-def _without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
+def one_line(text: str) -> str:
+    """The text without line breaks and broken characters."""
+    return text.translate(_HALF_CHARACTERS).translate(_LINE_BREAKS)
+
+
+def without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
     """The word; without its ids, as one that cannot be read, if someone typed the name of a special token."""
     marks = codec.vocabulary.special_ids - {codec.vocabulary.unknown_id}
     return replace(word, ids=(), labels=(), unknown=()) if marks.intersection(word.ids) else word

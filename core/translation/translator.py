@@ -1,7 +1,7 @@
 """From German text to a `Translation`: a loaded model and everything around it."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,11 +13,14 @@ from core.checkpoint.history import EpochRecord
 from core.corpora.batches import pad
 from core.device import DeviceChoice, choose_device
 from core.errors import CheckpointError, TextError
+from core.model.gates import heads_off
+from core.model.heads import Head
 from core.model.transformer import ModelOutput
 from core.resources import bundled_model_path
 from core.translation.decoding import DecodingRules, batches_by_length, greedy, greedy_from
 from core.translation.result import Alternative, AttentionMaps, Translation, Word
 from core.translation.source import EncodedSource, encode_source
+from core.translation.target import EncodedTarget, encode_target
 
 NUM_ALTERNATIVES = 5
 CORPUS_BATCH = 64
@@ -80,22 +83,67 @@ class Translator:
         """How the training went."""
         return self.checkpoint.history
 
-    def translate(self, text: str) -> Translation:
+    def translate(self, text: str, *, off: Collection[Head] = ()) -> Translation:
         """Greedy translation of one text, with probabilities, alternatives and the maps of every head.
+
+        Args:
+            text: German.
+            off: heads that are switched off for it; their maps are still those of their weights.
 
         Raises:
             TextError: there is nothing to translate, or far too much.
+            AnalysisError: the model has no such head.
         """
         began = time.perf_counter()
         source = encode_source(text, self.checkpoint.codecs.source, self.run)
         ids = torch.tensor([source.ids], device=self.device.name)
         limit = self._max_steps(len(source.ids))
-        with torch.inference_mode():
+        with torch.inference_mode(), heads_off(self.model, off):
             encoding = self.model.encode(ids, need_maps=True)
             chosen = greedy_from(self.model, encoding, [limit], self._rules)[0]
             read = torch.tensor([[self._rules.start_id, *chosen[:-1]]], device=self.device.name)
             output = self.model.decode(encoding, read, need_maps=True)
-        return self._describe(source, chosen, output, limit, began)
+        return self._describe(source, self._chosen_target(chosen, limit), output, began)
+
+    def translate_given(self, text: str, target_text: str, *, off: Collection[Head] = ()) -> Translation:
+        """A given pair, read by teacher forcing: its maps, its probability, and what the model would have chosen.
+
+        Args:
+            text: German.
+            target_text: its translation, as people write it.
+            off: heads that are switched off for it.
+
+        Raises:
+            TextError: one of the two is empty or too long.
+            AnalysisError: the model has no such head.
+        """
+        began = time.perf_counter()
+        source = encode_source(text, self.checkpoint.codecs.source, self.run)
+        target = encode_target(target_text, self.checkpoint.codecs.target, self.run)
+        with torch.inference_mode(), heads_off(self.model, off):
+            output = self._force(source.ids, target.ids, need_maps=True)
+        return self._describe(source, target, output, began)
+
+    def score(self, translation: Translation, *, off: Collection[Head] = ()) -> tuple[float, ...]:
+        """Natural logs of the probabilities of the tokens of `translation`, T values, as this model would have it now.
+
+        Args:
+            translation: of this model, or of one with the same vocabularies.
+            off: heads that are switched off.
+
+        Raises:
+            AnalysisError: the model has no such head.
+        """
+        with torch.inference_mode(), heads_off(self.model, off):
+            output = self._force(translation.source_ids, translation.predicted_ids)
+        return tuple(_of_tokens(output.logits[0].float().log_softmax(dim=-1), translation.predicted_ids))
+
+    def _force(self, source: Sequence[int], predicted: Sequence[int], *, need_maps: bool = False) -> ModelOutput:
+        read = [self._rules.start_id, *predicted[:-1]]
+        device = self.device.name
+        return self.model(
+            torch.tensor([source], device=device), torch.tensor([read], device=device), need_maps=need_maps
+        )
 
     def translate_corpus(
         self,
@@ -158,35 +206,44 @@ class Translator:
             words = [codec.vocabulary.tokens[self._rules.start_id], *words]
         return codec.join(words)
 
-    def _describe(
-        self, source: EncodedSource, chosen: list[int], output: ModelOutput, limit: int, began: float
-    ) -> Translation:
+    def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
+        """What the model chose, with a note if it did not come to an end."""
         codec = self.checkpoint.codecs.target
         words = self._decoded_words(chosen)
-        log_probabilities = output.logits[0].float().log_softmax(dim=-1)
-        of_chosen = log_probabilities.gather(1, torch.tensor(chosen, device=log_probabilities.device)[:, None])[:, 0]
-        notes = list(source.notes)
+        notes: tuple[str, ...] = ()
         if self._rules.end_id is not None and chosen[-1] != self._rules.end_id:
-            notes.append(f"The translation was cut off after {limit} tokens: the model did not end it.")
-        labels = [codec.label(token) for token in chosen]
+            notes = (f"The translation was cut off after {limit} tokens: the model did not end it.",)
+        return EncodedTarget(
+            ids=tuple(chosen),
+            labels=tuple(codec.label(token) for token in chosen),
+            words=tuple(words),
+            text=self._sentence([word.text for word in words]),
+            notes=notes,
+            is_given=False,
+        )
+
+    def _describe(self, source: EncodedSource, target: EncodedTarget, output: ModelOutput, began: float) -> Translation:
+        log_probabilities = output.logits[0].float().log_softmax(dim=-1)
+        start = self.checkpoint.codecs.target.label(self._rules.start_id)
         return Translation(
             source_text=source.text,
-            text=self._sentence([word.text for word in words]),
+            text=target.text,
             source_tokens=source.labels,
-            read_tokens=(codec.label(self._rules.start_id), *labels[:-1]),
-            predicted_tokens=tuple(labels),
-            log_probabilities=tuple(of_chosen.tolist()),
+            read_tokens=(start, *target.labels[:-1]),
+            predicted_tokens=target.labels,
+            log_probabilities=tuple(_of_tokens(log_probabilities, target.ids)),
             alternatives=self._alternatives(log_probabilities),
             source_words=source.words,
-            target_words=tuple(words),
+            target_words=target.words,
             unknown_source_positions=source.unknown_positions,
             ignored_text=source.ignored_text,
-            notes=tuple(notes),
+            notes=(*source.notes, *target.notes),
             maps=_to_maps(output),
             seconds=time.perf_counter() - began,
             source_ids=source.ids,
-            read_ids=(self._rules.start_id, *chosen[:-1]),
-            predicted_ids=tuple(chosen),
+            read_ids=(self._rules.start_id, *target.ids[:-1]),
+            predicted_ids=target.ids,
+            is_given=target.is_given,
         )
 
     def _alternatives(self, log_probabilities: Tensor) -> tuple[tuple[Alternative, ...], ...]:
@@ -201,6 +258,13 @@ class Translator:
             tuple(Alternative(codec.label(token), value) for token, value in zip(tokens, values, strict=True))
             for tokens, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
         )
+
+
+def _of_tokens(log_probabilities: Tensor, ids: Sequence[int]) -> list[float]:
+    """Those of one token of each row of [T, V]."""
+    chosen = torch.tensor(ids, device=log_probabilities.device)
+    values: list[float] = log_probabilities.gather(1, chosen[:, None])[:, 0].tolist()
+    return values
 
 
 def _to_maps(output: ModelOutput) -> AttentionMaps:
