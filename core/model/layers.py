@@ -102,10 +102,18 @@ class LayerCache:
     past: Tensor
     memory: KeysAndValues
 
-    def select(self, rows: Tensor) -> None:
-        """Keeps the batch rows with these indices [B']."""
+    def select(self, rows: Tensor, num_filled: int) -> None:
+        """Keeps the batch rows with these indices [B']; `num_filled` steps are in the cache."""
         keys, values = self.memory
-        self.past, self.memory = self.past[rows], (keys[rows], values[rows])
+        self.memory = keys[rows], values[rows]
+        kept = self.past.new_empty(len(rows), *self.past.shape[1:])
+        kept[:, :, :, :num_filled] = self.past[:, :, :, :num_filled][rows]
+        self.past = kept
+
+    def reorder(self, rows: Tensor, num_filled: int) -> None:
+        """Gives each row what row `rows[b]` remembers of the target; what it knows of the source stays."""
+        filled = self.past[:, :, :, :num_filled]
+        filled.copy_(filled[rows])
 
 
 class DecoderLayer(nn.Module):

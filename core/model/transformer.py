@@ -59,9 +59,15 @@ class DecoderState:
     def select(self, rows: Tensor) -> None:
         """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""
         for cache in self.layers:
-            cache.select(rows)
+            cache.select(rows, self.step)
         if self.source_mask is not None:
             self.source_mask = self.source_mask[rows]
+
+    def reorder(self, rows: Tensor) -> None:
+        """The same for as many rows as there are, each taking the place of one with the same source: cheaper."""
+        if not torch.equal(rows, torch.arange(len(rows), device=rows.device)):
+            for cache in self.layers:
+                cache.reorder(rows, self.step)
 
 
 class Transformer(nn.Module):

@@ -55,12 +55,12 @@ def greedy_from(
     """`greedy` for sources that are encoded already."""
     states = encoding.states
     state = model.start_decoding(encoding, max(max_steps))
-    penalty = _penalty(model, rules, states)
+    forbidden = forbidding(model, rules, states)
     tokens = torch.full((len(states),), rules.start_id, dtype=torch.long, device=states.device)
     chosen: list[list[int]] = [[] for _ in max_steps]
     rows = list(range(len(chosen)))
     while rows:
-        tokens = (model.step(tokens, state) + penalty).argmax(dim=-1)
+        tokens = (model.step(tokens, state) + forbidden).argmax(dim=-1)
         going_on = []
         for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
             chosen[row].append(token)
@@ -78,16 +78,16 @@ def greedy_from(
 def greedy_uncached(model: Transformer, source: Tensor, max_steps: int, rules: DecodingRules) -> list[int]:
     """The same for one source [1, S], running the whole decoder again at each step: the measure of `greedy`."""
     encoding = model.encode(source)
-    penalty = _penalty(model, rules, source)
+    forbidden = forbidding(model, rules, source)
     target = [rules.start_id]
     while len(target) <= max_steps and (len(target) == 1 or target[-1] != rules.end_id):
         ids = torch.tensor([target], device=source.device)
         logits = model.decode(encoding, ids).logits
-        target.append(int((logits[0, -1] + penalty).argmax()))
+        target.append(int((logits[0, -1] + forbidden).argmax()))
     return target[1:]
 
 
-def _penalty(model: Transformer, rules: DecodingRules, like: Tensor) -> Tensor:
+def forbidding(model: Transformer, rules: DecodingRules, like: Tensor) -> Tensor:
     """[V], minus infinity where a token is forbidden, else zero."""
     penalty = torch.zeros(model.output.out_features, device=like.device)
     penalty[list(rules.forbidden_ids)] = float("-inf")

@@ -7,40 +7,11 @@ from core.model.transformer import Transformer
 from core.text.vocabulary import SPECIALS, Vocabulary
 from core.translation.decoding import DecodingRules, batches_by_length, greedy, greedy_from, greedy_uncached
 from tests.core.model.small_models import END, KINDS, NUM_SOURCE, NUM_TARGET, PADDING, START, random_ids
+from tests.core.translation.wild_models import padded, random_sources, wild_model
 
 RULES = DecodingRules(START, END, (0, PADDING, START))
 NO_END = DecodingRules(START, None, (PADDING,))
 every_kind = pytest.mark.parametrize("kind", KINDS)
-
-
-def wild_model(kind: str, seed: int = 0) -> Transformer:
-    """Weights so large that position, source and history all sway each choice; the end token comes now and then."""
-    torch.manual_seed(seed)
-    model = Transformer(KINDS[kind], NUM_SOURCE, NUM_TARGET, PADDING).eval()
-    with torch.no_grad():
-        for name, parameter in model.named_parameters():
-            if name.endswith("positions"):
-                parameter.normal_(std=2.0)
-            elif parameter.dim() == 2:
-                strength = 1.0 if "tokens" in name else 0.4 if "feed_forward" in name else 2.0
-                parameter.normal_(std=strength * 32**-0.5)
-            elif "norm" in name:
-                parameter.add_(torch.randn_like(parameter), alpha=0.1)
-            else:
-                parameter.zero_()
-    return model
-
-
-def random_sources(count: int, seed: int = 5) -> list[torch.Tensor]:
-    generator = torch.Generator().manual_seed(seed)
-    lengths = torch.randint(1, 16, (count,), generator=generator).tolist()
-    return [random_ids(1, length, NUM_SOURCE, seed=seed + place) for place, length in enumerate(lengths)]
-
-
-def padded(sources: list[torch.Tensor]) -> torch.Tensor:
-    longest = max(source.size(1) for source in sources)
-    rows = [torch.nn.functional.pad(source, (0, longest - source.size(1)), value=PADDING) for source in sources]
-    return torch.cat(rows)
 
 
 @every_kind

@@ -1,0 +1,228 @@
+"""Beam search: the best translation among the K best beginnings, instead of the best next token.
+
+A finished hypothesis Y is judged by its log-probability divided by the length penalty of Wu et al. 2016 ("Google's
+Neural Machine Translation System", equation 14; its coverage penalty is left out):
+
+    score(Y) = log P(Y | X) / lp(Y),    lp(Y) = ((5 + |Y|) / 6) ** α
+
+with |Y| the number of tokens, the end token included. α = 0 compares plain probabilities, which favours short
+translations; the larger α, the longer they become. Shape legend: `core.model`; besides, N sentences that are still
+searched, R beginnings (rows) of each, C candidates for each.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from core.errors import ConfigError
+from core.model.transformer import DecoderState, Encoding, Transformer
+from core.translation.decoding import DecodingRules, forbidding
+
+DEFAULT_LENGTH_PENALTY = 0.6
+"""α of Vaswani et al. 2017, section 6.1."""
+MAX_BEAM = 100
+MAX_LENGTH_PENALTY = 10.0
+
+
+def check_beam(beam: int, length_penalty: float) -> None:
+    """Raises `ConfigError` for a beam or a length penalty that makes no sense."""
+    if not 1 <= beam <= MAX_BEAM:
+        raise ConfigError(
+            f"The beam is {beam}. A whole number from 1 (greedy) to {MAX_BEAM} was expected; 4 is usual, and beyond "
+            "about 10 translations get slower and no better."
+        )
+    if not 0 <= length_penalty <= MAX_LENGTH_PENALTY:  # not-a-number fails this too
+        raise ConfigError(
+            f"The length penalty is {length_penalty:g}. A number from 0 (none) to {MAX_LENGTH_PENALTY:g} was expected; "
+            f"{DEFAULT_LENGTH_PENALTY} is usual."
+        )
+
+
+def length_penalty_of(num_tokens: int, alpha: float) -> float:
+    """lp(Y) = ((5 + |Y|) / 6) ** α (Wu et al. 2016, equation 14)."""
+    return float(((5 + num_tokens) / 6) ** alpha)
+
+
+@dataclass
+class _Sentence:
+    """One sentence's search.
+
+    Attributes:
+        limit: the largest number of tokens.
+        ended: hypotheses that came to their end, with their scores, in the order they ended.
+    """
+
+    limit: int
+    ended: list[tuple[float, list[int]]] = field(default_factory=list)
+
+    def best_ended(self) -> tuple[float, list[int]]:
+        """The one with the highest score; of equals, the first. Minus infinity and nothing if there is none."""
+        return max(self.ended, key=lambda ended: ended[0], default=(-math.inf, []))
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """Beginnings with one more token, best first.
+
+    Attributes:
+        scores: log-probabilities, [N, C]; minus infinity where there is none.
+        parents: which of its sentence's rows each goes on from, [N, C].
+        tokens: its last token, [N, C].
+    """
+
+    scores: Tensor
+    parents: Tensor
+    tokens: Tensor
+
+    def at(self, places: Tensor) -> "_Candidates":
+        """Those at `places` [N, C'] of each sentence."""
+        return _Candidates(*(values.gather(1, places) for values in (self.scores, self.parents, self.tokens)))
+
+
+@torch.inference_mode()
+def beam_search(
+    model: Transformer,
+    encoding: Encoding,
+    max_steps: Sequence[int],
+    rules: DecodingRules,
+    beam: int,
+    length_penalty: float = DEFAULT_LENGTH_PENALTY,
+) -> list[list[int]]:
+    """The best hypothesis of each sentence. All beginnings of all sentences are read side by side, with cached keys.
+
+    At each step the 2 K best continuations of a sentence's K live beginnings are ranked by log-probability, equals by
+    the rank of what they continue and then by token id. Those among the first K that end are kept as finished; the
+    first K of the others live on. A sentence is done when K hypotheses have finished, when no live one could still
+    overtake the best of them, or at its limit. A live one is only returned if none has finished, so where nothing
+    marks the end, or at the limit. With K = 1 this is `greedy`, token for token.
+
+    Args:
+        model: in evaluation mode.
+        encoding: of B sources.
+        max_steps: for each source the largest number of tokens to choose.
+        rules: start, end and forbidden tokens.
+        beam: K ≥ 1.
+        length_penalty: α ≥ 0 of Wu et al. 2016, see above.
+
+    Returns:
+        For each source the chosen ids, the end token included if it came.
+    """
+    sentences = [_Sentence(limit) for limit in max_steps]
+    chosen: list[list[int]] = [[] for _ in sentences]
+    device = encoding.states.device
+    state = model.start_decoding(encoding, max(max_steps))
+    forbidden = forbidding(model, rules, encoding.states)
+    scores = torch.zeros(len(sentences), 1, device=device)
+    prefixes = torch.full((len(sentences), 1, 1), rules.start_id, dtype=torch.long, device=device)
+    going_on = list(range(len(sentences)))
+    while going_on:
+        logits = model.step(prefixes[:, :, -1].flatten(), state)
+        candidates = _rank(logits, forbidden, scores, 2 * beam)
+        searched = [sentences[index] for index in going_on]
+        _keep_ended(searched, candidates, prefixes, rules.end_id, beam, length_penalty)
+        live = _without_ended(candidates, rules.end_id, beam)
+        extended = _extend(prefixes, live)
+        kept = []
+        for place, (index, leader) in enumerate(zip(going_on, live.scores[:, 0].tolist(), strict=True)):
+            if _is_done(sentences[index], state.step, leader, beam, length_penalty):
+                ended = sentences[index].best_ended()[1]
+                chosen[index] = ended or extended[place, 0, 1:].tolist()
+            else:
+                kept.append(place)
+        places = torch.tensor(kept, dtype=torch.long, device=device)
+        _follow(state, live.parents, scores.size(1), places)
+        prefixes, scores = extended[places], live.scores[places]
+        going_on = [going_on[place] for place in kept]
+    return chosen
+
+
+def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Candidates:
+    """The `count` best continuations of each sentence, fewer if there are not as many.
+
+    Args:
+        logits: [N · R, V].
+        forbidden: [V], minus infinity where a token may not be chosen, else zero.
+        scores: log-probabilities of the rows, [N, R].
+        count: C.
+    """
+    num_sentences, num_rows = scores.shape
+    best, tokens = _largest(logits + forbidden, min(count, logits.size(1)))
+    totals = scores.view(-1, 1) + best - logits.logsumexp(dim=-1, keepdim=True)
+    num_each = tokens.size(1)
+    ranked, places = totals.view(num_sentences, -1).sort(dim=-1, descending=True, stable=True)
+    ranked, places = ranked[:, :count], places[:, :count]
+    return _Candidates(ranked, places // num_each, tokens.view(num_sentences, num_rows * num_each).gather(1, places))
+
+
+def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The `count` largest of each row of [N, V] and where they stand; of equals the leftmost, as `argmax` does.
+
+    `topk` leaves open which of equals it takes, so that their order could depend on the machine.
+    """
+    best, places = values.topk(min(count + 1, values.size(1)))
+    if best.size(1) > count and bool((best[:, -1] == best[:, -2]).any()):  # equals on both sides of the edge: rare
+        best, places = values.sort(dim=-1, descending=True, stable=True)
+    best, places = best[:, :count], places[:, :count]
+    places, by_place = places.sort(dim=-1)
+    best, by_value = best.gather(1, by_place).sort(dim=-1, descending=True, stable=True)
+    return best, places.gather(1, by_value)
+
+
+def _keep_ended(
+    searched: Sequence[_Sentence],
+    candidates: _Candidates,
+    prefixes: Tensor,
+    end_id: int | None,
+    beam: int,
+    length_penalty: float,
+) -> None:
+    """Puts those of the first `beam` candidates that end among the finished ones of their sentences."""
+    if end_id is None:
+        return
+    first_scores = candidates.scores[:, :beam]
+    is_ended = (candidates.tokens[:, :beam] == end_id) & (first_scores > -math.inf)
+    num_tokens = prefixes.size(2)  # the start token is no part of a hypothesis, the end token is
+    for place, rank in is_ended.nonzero().tolist():
+        parent = candidates.parents[place, rank]
+        score = float(first_scores[place, rank]) / length_penalty_of(num_tokens, length_penalty)
+        searched[place].ended.append((score, [*prefixes[place, parent, 1:].tolist(), end_id]))
+
+
+def _without_ended(candidates: _Candidates, end_id: int | None, beam: int) -> _Candidates:
+    """The first `beam` candidates of each sentence that do not end."""
+    if end_id is None:
+        return _Candidates(candidates.scores[:, :beam], candidates.parents[:, :beam], candidates.tokens[:, :beam])
+    going_on = candidates.scores.masked_fill(candidates.tokens == end_id, -math.inf)
+    ranked, places = going_on.sort(dim=-1, descending=True, stable=True)
+    live = candidates.at(places[:, :beam])
+    return _Candidates(ranked[:, :beam], live.parents, live.tokens)
+
+
+def _extend(prefixes: Tensor, live: _Candidates) -> Tensor:
+    """The token sequences of the live beginnings, [N, R', T + 1], out of those they continue, [N, R, T]."""
+    parents = live.parents[:, :, None].expand(-1, -1, prefixes.size(2))
+    return torch.cat([prefixes.gather(1, parents), live.tokens[:, :, None]], dim=2)
+
+
+def _is_done(sentence: _Sentence, num_tokens: int, leader: float, beam: int, length_penalty: float) -> bool:
+    """Whether to stop, with `leader` the log-probability of the best live beginning.
+
+    It can only lose log-probability, and at the limit divides it by the largest length penalty: no live beginning can
+    reach a higher score than that.
+    """
+    if num_tokens >= sentence.limit or len(sentence.ended) >= beam:
+        return True
+    return sentence.best_ended()[0] >= leader / length_penalty_of(sentence.limit, length_penalty)
+
+
+def _follow(state: DecoderState, parents: Tensor, num_rows: int, kept: Tensor) -> None:
+    """Gives each live beginning [N, R'] of the sentences `kept` [N'] the cached keys and values of its parent."""
+    first_rows = torch.arange(len(parents), device=parents.device)[:, None] * num_rows
+    rows = (first_rows + parents)[kept].flatten()
+    if len(kept) == len(parents) and parents.size(1) == num_rows:
+        state.reorder(rows)
+    else:
+        state.select(rows)
