@@ -39,7 +39,7 @@ def logit_by_hand(model: Transformer, head: Head, query: int, key: int) -> float
     hook.remove()
     states = caught[0][0][0].double()
     memory = states if caught[0][1] is None else caught[0][1][0].double()
-    weight, bias = module.in_proj_weight.double(), module.in_proj_bias.double()
+    weight, bias = module.in_proj_weight.detach().double(), module.in_proj_bias.detach().double()
     rows = slice(head.head * HEAD_WIDTH, (head.head + 1) * HEAD_WIDTH)
     query_weight, key_weight, _ = weight.chunk(3)
     query_bias, key_bias, _ = bias.chunk(3)
