@@ -3,7 +3,9 @@
 After Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 3, who count BLEU instead.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +24,8 @@ from core.translation.source import encode_source
 from core.translation.target import encode_target
 from core.translation.translator import Translator
 
-BATCH_SIZE = 64
+BATCH_SIZE = 16
+"""Sentences read side by side: few, so that little is padded and the logits stay small; 64 take half as long again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,8 @@ class HeadImportance:
     """How much worse a model predicts a sample without each of its heads.
 
     Attributes:
-        loss: the whole model's mean cross-entropy, in nats per target token, the end token included.
+        loss: the whole model's mean cross-entropy, in nats per target token, the end token included; not a number if
+            someone stopped before it was known.
         encoder, decoder, cross: [L, H], the loss with this head off minus `loss`, in nats per token: above 0 if the
             head helps; not a number for heads that were not reached because someone stopped.
         num_sentences, num_tokens: of the sample.
@@ -97,22 +101,20 @@ def head_importance(
     pairs = _encode_pairs(translator, sources, targets)
     batches = _batches(translator, pairs)
     num_tokens = sum(len(predicted) for _, predicted in pairs)
-    loss = _loss(model, batches, "decoder", lambda: False) / num_tokens
     increase = {
         kind: np.full((len(layers), layers[0].num_heads), np.nan, dtype=np.float32)
         for kind, layers in attentions_of(model).items()
     }
-    heads, done = all_heads(model), 0
-    on_progress(done, len(heads))
-    for head in heads:
-        try:
+    heads, done, loss = all_heads(model), 0, math.nan
+    with suppress(_StoppedError):
+        loss = _loss(model, batches, "decoder", should_stop) / num_tokens
+        on_progress(done, len(heads))
+        for head in heads:
             with heads_off(model, [head]):
                 without = _loss(model, batches, head.kind, should_stop) / num_tokens
-        except _StoppedError:
-            break
-        increase[head.kind][head.layer, head.head] = without - loss
-        done += 1
-        on_progress(done, len(heads))
+            increase[head.kind][head.layer, head.head] = without - loss
+            done += 1
+            on_progress(done, len(heads))
     return HeadImportance(
         loss=loss,
         **increase,

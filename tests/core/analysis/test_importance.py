@@ -76,6 +76,12 @@ def test_progress_is_told_and_the_work_can_be_stopped(translator: Translator) ->
     assert all(module.gate is None for modules in attentions_of(translator.model).values() for module in modules)
 
 
+def test_stopping_at_once_leaves_everything_open(translator: Translator) -> None:
+    found = head_importance(translator, SOURCES, TARGETS, should_stop=lambda: True)
+    assert np.isnan(found.loss)
+    assert found.ranked() == []
+
+
 def test_a_sample_that_cannot_be_read_is_refused(translator: Translator) -> None:
     with pytest.raises(AnalysisError, match="Not one of 1"):
         head_importance(translator, [""], ["A man."])
