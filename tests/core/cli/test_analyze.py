@@ -1,0 +1,125 @@
+"""`augenmerk analyze` end to end: the same numbers as from Python, in both formats, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.analysis.capture import trace_translation
+from core.analysis.measures import MEASURES, measure_maps
+from core.analysis.selection import Selection
+from core.cli.main import main
+from core.model.heads import Head
+from core.translation.translator import Translator
+
+SENTENCE = "Ein Mann steht auf einer Leiter."
+TARGET = "A man stands on a ladder."
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> list[str]:
+    """Arguments that name two files."""
+    (tmp_path / "some.de").write_text("Ein Mann steht.\nEin Mann auf einer Leiter.\nLeiter.\n", encoding="utf-8")
+    (tmp_path / "some.en").write_text("A man stands.\nA man on a ladder.\nLadder.\n", encoding="utf-8")
+    return ["--sample", str(tmp_path / "some.de"), str(tmp_path / "some.en")]
+
+
+def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str) -> dict:
+    """The JSON that a command printed."""
+    capsys.readouterr()
+    assert main(["analyze", SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *arguments]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_measures_are_those_of_the_library(untrained_checkpoint: Path, capsys, measure) -> None:
+    found = told(capsys, untrained_checkpoint, "--target", TARGET, "--measure", measure, "--hide", "end", "--words")
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    translation = translator.translate_given(SENTENCE, TARGET)
+    trace = trace_translation(translator, translation)
+    for kind in ("encoder", "decoder", "cross"):
+        if kind not in MEASURES[measure].kinds:
+            assert kind not in found
+            continue
+        shown = Selection("read", True, frozenset({"end"})).apply(measure_maps(trace, measure, kind), translation, kind)
+        np.testing.assert_allclose(found[kind], shown.weights, atol=1e-6)
+        np.testing.assert_allclose(found[f"{kind}_hidden_mass"], shown.hidden_mass, atol=1e-6)
+        assert tuple(found[f"{kind}_columns"]) == shown.columns.labels
+    assert found["translation"] == TARGET
+    assert sum(found["log_probabilities"]) == pytest.approx(translation.log_probability, abs=1e-5)
+
+
+def test_rows_say_what_they_are(untrained_checkpoint: Path, capsys) -> None:
+    found = told(capsys, untrained_checkpoint, "--target", TARGET, "--rows", "predicted")
+    assert (found["cross_rows_are"], found["cross_rows"]) == ("token predicted", found["predicted_tokens"])
+    assert found["decoder_columns_are"] == "token read"
+
+
+def test_heads_off_change_the_numbers(untrained_checkpoint: Path, capsys) -> None:
+    found = told(capsys, untrained_checkpoint, "--target", TARGET, "--off", "cross:2:1", "encoder:1:2")
+    given = Translator.load(untrained_checkpoint, "cpu").translate_given(
+        SENTENCE, TARGET, off=[Head("cross", 1, 0), Head("encoder", 0, 1)]
+    )
+    assert found["heads_off"] == ["cross layer 2 head 1", "encoder layer 1 head 2"]
+    assert sum(found["log_probabilities"]) == pytest.approx(given.log_probability, abs=1e-5)
+
+
+def test_products_sum_to_the_logit(untrained_checkpoint: Path, capsys) -> None:
+    found = told(capsys, untrained_checkpoint, "--target", TARGET, "--query-key", "cross:2:1", "3", "4")
+    assert sum(found["query_key_products"]) == pytest.approx(found["query_key_logit"], abs=1e-5)
+    assert found["query_key_weight"] == pytest.approx(found["cross"][1][0][3][4], abs=1e-6)
+
+
+def test_json_and_npz_hold_the_same(untrained_checkpoint: Path, tmp_path: Path, sample: list[str], capsys) -> None:
+    found = told(capsys, untrained_checkpoint, *sample, "--importance")
+    for name in ("numbers.npz", "numbers.json"):
+        arguments = [*sample, "--importance", "--checkpoint", str(untrained_checkpoint), "--device", "cpu"]
+        assert main(["analyze", SENTENCE, *arguments, "--out", str(tmp_path / name)]) == 0
+    assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8")) == found
+    with np.load(tmp_path / "numbers.npz", allow_pickle=False) as arrays:
+        assert set(arrays) == set(found)
+        for name in arrays:
+            if arrays[name].dtype.kind == "f":
+                np.testing.assert_allclose(arrays[name], found[name], atol=1e-6)
+            else:
+                assert arrays[name].tolist() == found[name]
+    assert np.shape(found["cross_roles"]) == np.shape(found["cross_importance"]) == (2, 2)
+    assert found["sample_sentences"] == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--out", "numbers.csv"], "ends in .json or .npz"),
+        (["--importance"], "needs a sample"),
+        (["--off", "cross:9:1"], "no cross layer 9 head 1"),
+        (["--query-key", "cross:1:1", "0", "99"], "columns 0 to"),
+        (["--query-key", "cross:1", "0", "0"], "names no head"),
+        (["--target", " "], "no word in the given translation"),
+        (["--sample", "missing.de", "missing.en"], "missing.de"),
+        (["--num-sentences", "0"], "At least 1"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_message(
+    untrained_checkpoint: Path, capsys, arguments: list[str], message: str
+) -> None:
+    assert main(["analyze", SENTENCE, "--checkpoint", str(untrained_checkpoint), *arguments]) == 2
+    output = capsys.readouterr()
+    assert message in output.err
+    assert output.out == ""
+
+
+def test_a_file_that_cannot_be_written_is_said(untrained_checkpoint: Path, tmp_path: Path, capsys) -> None:
+    (tmp_path / "file").write_text("")
+    target = tmp_path / "file" / "numbers.npz"
+    assert main(["analyze", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--out", str(target)]) == 2
+    assert "Cannot write" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["cross", "cross:1", "cross:0:1", "side:1:1", "cross:1:x", "cross:1:1:1"])
+def test_a_name_of_no_head_is_refused(untrained_checkpoint: Path, capsys, name: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["analyze", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--off", name])
+    assert ended.value.code == 2
+    assert "names no head" in capsys.readouterr().err
