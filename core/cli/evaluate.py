@@ -4,10 +4,14 @@ import argparse
 import json
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from core.cli.options import add_checkpoint
+from core.cli.options import add_beam, add_checkpoint, read_beam
 from core.errors import CorpusError
 from core.storage import write_text
+
+if TYPE_CHECKING:
+    from core.evaluation.scores import CorpusScores
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -17,6 +21,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their English translations")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
     parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one a line")
+    add_beam(parser)
     add_checkpoint(parser)
     parser.set_defaults(run=run)
 
@@ -29,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from core.evaluation.scores import evaluate
     from core.translation.translator import Translator
 
+    beam, length_penalty = read_beam(options)
     sources, references = read_lines(options.source), read_lines(options.reference)
     if len(sources) != len(references):
         raise CorpusError(
@@ -37,15 +43,32 @@ def run(options: argparse.Namespace) -> int:
         )
     translator = Translator.load(options.checkpoint, options.device)
     with tqdm(total=len(sources), unit=" sentences", disable=None, leave=False) as bar:
-        scores, hypotheses = evaluate(translator, sources, references, lambda done: bar.update(done - bar.n))
+        scores, hypotheses = evaluate(
+            translator,
+            sources,
+            references,
+            lambda done: bar.update(done - bar.n),
+            beam=beam,
+            length_penalty=length_penalty,
+        )
     if options.hypotheses:
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     if options.json:
-        print(json.dumps(asdict(scores), indent=2))
-        return 0
+        print(json.dumps({**asdict(scores), "beam": beam, "length_penalty": length_penalty}, indent=2))
+    else:
+        _print(scores, f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy")
+    return 0
+
+
+def _print(scores: "CorpusScores", decoding: str) -> None:
+    def interval(ends: tuple[float, float]) -> str:
+        return f"{ends[0]:.2f} to {ends[1]:.2f}"
+
     print(f"sentences                            {scores.sentences}")
+    print(f"decoding                             {decoding}")
     print(f"BLEU, spaCy tokens, lower-cased      {scores.bleu_tokenized_lowercased:.2f}")
+    print(f"  95 % bootstrap interval            {interval(scores.bleu_tokenized_lowercased_interval)}")
     print(f"sacreBLEU, cased, detokenized        {scores.sacrebleu:.2f}   {scores.sacrebleu_signature}")
+    print(f"  95 % bootstrap interval            {interval(scores.sacrebleu_interval)}")
     print(f"chrF                                 {scores.chrf:.2f}")
     print(f"seconds                              {scores.seconds:.1f}")
-    return 0

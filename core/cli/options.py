@@ -23,6 +23,29 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda, cuda:N or mps (default: auto)")
 
 
+def add_beam(parser: argparse.ArgumentParser) -> None:
+    """`--beam` and `--length-penalty`."""
+    parser.add_argument(
+        "--beam", type=int, default=1, metavar="K", help="beam search with K beginnings (default: 1, greedy)"
+    )
+    parser.add_argument(
+        "--length-penalty",
+        type=float,
+        metavar="X",
+        help="with a beam: 0 compares plain probabilities, more than 0 makes translations longer (Wu et al. 2016; "
+        "default: 1)",
+    )
+
+
+def read_beam(options: argparse.Namespace) -> tuple[int, float]:
+    """Beam and length penalty that the options name. Imports torch. Raises `ConfigError`."""
+    from core.translation.beam import DEFAULT_LENGTH_PENALTY, check_beam
+
+    length_penalty = DEFAULT_LENGTH_PENALTY if options.length_penalty is None else options.length_penalty
+    check_beam(options.beam, length_penalty)
+    return options.beam, length_penalty
+
+
 def add_corpus(parser: argparse.ArgumentParser) -> None:
     """`--data`, or `--source` with `--target`."""
     parser.add_argument(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.cli.options import add_checkpoint
+from core.cli.options import add_beam, add_checkpoint, read_beam
 from core.storage import atomic_path
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument(
         "--attention", type=Path, metavar="FILE.npz", help="write all attention maps and the token lists to this file"
     )
+    add_beam(parser)
     add_checkpoint(parser)
     parser.set_defaults(run=run)
 
@@ -32,8 +33,10 @@ def run(options: argparse.Namespace) -> int:
     """Translates and prints. Raises `AugenmerkError`."""
     from core.translation.translator import Translator
 
+    beam, length_penalty = read_beam(options)
     text = sys.stdin.read() if options.text == "-" else options.text
-    translation = Translator.load(options.checkpoint, options.device).translate(text)
+    translator = Translator.load(options.checkpoint, options.device)
+    translation = translator.translate(text, beam=beam, length_penalty=length_penalty)
     if options.attention:
         save_attention(translation, options.attention)
     if options.json:

@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core.errors import CorpusError
+from core.evaluation.bootstrap import NUM_RESAMPLES, bleu_statistics, bootstrap_bleu, interval_95
 from core.text.codec import fold_case
 from core.text.legacy import bleu
 from core.text.tokenizers import SpacyTokenizer
+from core.translation.beam import DEFAULT_LENGTH_PENALTY
 from core.translation.translator import Hypothesis, Translator
 
 
@@ -18,8 +20,13 @@ class CorpusScores:
     Attributes:
         sentences: pairs scored.
         bleu_tokenized_lowercased: BLEU-4 as pytorch-seq2seq counts it: spaCy tokens, lower-cased,
-            `torchtext.data.metrics.bleu_score`; references are not passed through the vocabulary.
+            `torchtext.data.metrics.bleu_score`; references are not passed through the vocabulary. White space is no
+            word on either side.
+        bleu_tokenized_lowercased_interval: its 95 % interval: percentiles of 1,000 bootstrap resamples of the
+            sentences, fixed seed.
         sacrebleu: BLEU of cased, detokenized text by sacreBLEU.
+        sacrebleu_interval: its 95 % interval by sacreBLEU's own bootstrap: mean of 1,000 resamples, less and plus the
+            half width, from 0 to 100.
         sacrebleu_signature: what sacreBLEU says of how it counted.
         chrf: chrF2 of the same text, by sacreBLEU.
         seconds: wall time of translating.
@@ -27,7 +34,9 @@ class CorpusScores:
 
     sentences: int
     bleu_tokenized_lowercased: float
+    bleu_tokenized_lowercased_interval: tuple[float, float]
     sacrebleu: float
+    sacrebleu_interval: tuple[float, float]
     sacrebleu_signature: str
     chrf: float
     seconds: float
@@ -44,15 +53,17 @@ def score(hypotheses: Sequence[Hypothesis], references: Sequence[str], language:
     from sacrebleu.metrics import BLEU, CHRF
 
     texts = [hypothesis.text for hypothesis in hypotheses]
+    words = [_lowered(hypothesis.words) for hypothesis in hypotheses]
+    expected_words = reference_words(references, language)
     whole_text = BLEU()
-    sacrebleu = whole_text.corpus_score(texts, [list(references)]).score
+    sacrebleu = whole_text.corpus_score(texts, [list(references)], n_bootstrap=NUM_RESAMPLES)
+    mean, half_width = float(sacrebleu._mean), float(sacrebleu._ci)
     return CorpusScores(
         sentences=len(references),
-        bleu_tokenized_lowercased=bleu(
-            [[word.lower() for word in hypothesis.words] for hypothesis in hypotheses],
-            reference_words(references, language),
-        ),
-        sacrebleu=float(sacrebleu),
+        bleu_tokenized_lowercased=bleu(words, expected_words),
+        bleu_tokenized_lowercased_interval=interval_95(bootstrap_bleu(bleu_statistics(words, expected_words))),
+        sacrebleu=float(sacrebleu.score),
+        sacrebleu_interval=(max(0.0, mean - half_width), min(100.0, mean + half_width)),
         sacrebleu_signature=str(whole_text.get_signature()),
         chrf=float(CHRF().corpus_score(texts, [list(references)]).score),
         seconds=seconds,
@@ -64,16 +75,24 @@ def reference_words(references: Sequence[str], language: str) -> list[list[str]]
     return [fold_case(words, "lower") for words in SpacyTokenizer(language).pipe(references)]
 
 
+def _lowered(words: Sequence[str]) -> list[str]:
+    return [word.lower() for word in words if word and not word.isspace()]
+
+
 def evaluate(
     translator: Translator,
     sources: Sequence[str],
     references: Sequence[str],
     on_progress: Callable[[int], None] = lambda done: None,
+    *,
+    beam: int = 1,
+    length_penalty: float = DEFAULT_LENGTH_PENALTY,
 ) -> tuple[CorpusScores, list[Hypothesis]]:
-    """Translates `sources` and scores the result.
+    """Translates `sources`, greedily or with a beam, and scores the result.
 
     Raises:
         CorpusError: there is nothing to translate, or the two sides differ in length.
+        ConfigError: the beam or the length penalty is out of range.
     """
     if len(sources) != len(references) or not sources:
         raise CorpusError(
@@ -81,6 +100,6 @@ def evaluate(
             "least one, was expected. Check the two files."
         )
     began = time.perf_counter()
-    hypotheses = translator.translate_corpus(sources, on_progress=on_progress)
+    hypotheses = translator.translate_corpus(sources, beam=beam, length_penalty=length_penalty, on_progress=on_progress)
     seconds = time.perf_counter() - began
     return score(hypotheses, references, translator.run.data.target_language, seconds), hypotheses

@@ -81,7 +81,17 @@ class _TokenCounter:
 
 
 def bleu(hypotheses: Iterable[Sequence[str]], references: Iterable[Sequence[str]]) -> float:
-    """Corpus BLEU-4 of token lists against one reference each, from 0 to 100 (`torchtext.data.metrics.bleu_score`)."""
+    """Corpus BLEU-4 of token lists against one reference each, from 0 to 100 (`torchtext.data.metrics.bleu_score`).
+
+    How torchtext 0.6.0 counts:
+
+    - n-grams are counted over the whole corpus, clipped by each sentence's own reference, and not smoothed: without a
+      single match of some order the score is 0, also where no sentence has four words;
+    - a sentence shorter than n words adds no n-gram; an empty hypothesis adds its reference to the brevity penalty;
+    - counts are kept in single precision, exact up to 2 ** 24, and the score is right to about six digits;
+    - n-grams are joined by spaces and split again, so a token that holds a space counts as two or more. A 4-gram with
+      one in it is then longer than 4 and raises `IndexError`: leave white space out before.
+    """
     from torchtext.data.metrics import bleu_score
 
     score: Callable[..., float] = bleu_score

@@ -126,11 +126,59 @@ def test_evaluate_gives_the_promised_keys(
     assert main(arguments) == 0
     scores = json.loads(capsys.readouterr().out)
     assert set(scores) == {
-        "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "seconds"
+        "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "seconds",
+        "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty",
     }  # fmt: skip
     assert scores["sentences"] == 4
+    assert (scores["beam"], scores["length_penalty"]) == (1, 1.0)
+    for name in ("bleu_tokenized_lowercased", "sacrebleu"):
+        low, high = scores[f"{name}_interval"]
+        assert 0 <= low <= high <= 100
     assert "tok:13a" in scores["sacrebleu_signature"]
     assert len(hypotheses.read_text(encoding="utf-8").splitlines()) == 4
+
+
+def test_evaluate_says_how_it_decoded(
+    untrained_checkpoint: Path, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--source", str(folder / "val.de"), "--reference", str(folder / "val.en")]
+    evaluate = ["evaluate", *files, "--checkpoint", str(untrained_checkpoint)]
+    assert main(evaluate) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"decoding +greedy\n", told)
+    assert len(re.findall(r"95 % bootstrap interval +\d+\.\d\d to \d+\.\d\d\n", told)) == 2
+    assert main([*evaluate, "--beam", "3", "--length-penalty", "0.6"]) == 0
+    assert re.search(r"decoding +beam 3, length penalty 0\.6\n", capsys.readouterr().out)
+
+
+def test_translate_with_a_beam(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    translate = ["translate", SENTENCE, "--json", "--checkpoint", str(untrained_checkpoint)]
+    told = []
+    for beam in ([], ["--beam", "1"], ["--beam", "4", "--length-penalty", "0"]):
+        assert main([*translate, *beam]) == 0
+        told.append(json.loads(capsys.readouterr().out)["predicted_tokens"])
+    assert told[0] == told[1] != told[2]
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate"])
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--beam", "0"], "The beam is 0"),
+        (["--beam", "-3"], "The beam is -3"),
+        (["--beam", "1000000000"], "The beam is 1000000000"),
+        (["--length-penalty", "-1"], "The length penalty is -1"),
+        (["--length-penalty", "1e9"], "The length penalty is 1e+09"),
+        (["--length-penalty", "nan"], "The length penalty is nan"),
+    ],
+)
+def test_a_beam_that_makes_no_sense_is_refused(
+    capsys: pytest.CaptureFixture[str], command: str, arguments: list[str], expected: str
+) -> None:
+    what = ["x"] if command == "translate" else ["--source", "nowhere.de", "--reference", "nowhere.en"]
+    message = refused(capsys, command, *what, *arguments)
+    assert expected in message
+    assert "was expected" in message
 
 
 def test_evaluate_refuses_uneven_files(

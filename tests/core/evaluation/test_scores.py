@@ -46,6 +46,23 @@ def test_scores_are_those_of_the_libraries() -> None:
     assert (scores.sentences, scores.seconds) == (3, 2.5)
 
 
+def test_intervals_hold_their_scores() -> None:
+    texts = [text.replace("blue", "red").replace("play", "run") for text in REFERENCES] * 10
+    scores = score(hypotheses_of(texts), REFERENCES * 10, "en", seconds=1.0)
+    low, high = scores.bleu_tokenized_lowercased_interval
+    assert 0 < low < scores.bleu_tokenized_lowercased < high < 100
+    low, high = scores.sacrebleu_interval
+    assert 0 < low < scores.sacrebleu < high < 100
+    assert "bs:1000|seed:12345" in scores.sacrebleu_signature
+
+
+def test_white_space_is_no_word_of_a_hypothesis() -> None:
+    plain = hypotheses_of(REFERENCES)
+    words = plain[0].words
+    spaced = [Hypothesis(plain[0].text, (*words[:2], " ", *words[2:], "", "  ")), *plain[1:]]
+    assert score(spaced, REFERENCES, "en", 1.0) == score(plain, REFERENCES, "en", 1.0)
+
+
 def test_bleu_without_any_match_is_zero() -> None:
     assert bleu([["a", "b", "c", "d", "e"]], [["v", "w", "x", "y", "z"]]) == 0
 
@@ -63,3 +80,11 @@ def test_evaluate_scores_what_the_translator_says(untrained_checkpoint) -> None:
     assert done[-1] == 1
     with pytest.raises(CorpusError, match="1 source and 2 reference"):
         evaluate(translator, ["a"], ["b", "c"])
+
+
+def test_evaluate_scores_what_a_beam_finds(untrained_checkpoint) -> None:
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    sources = ["Ein Mann steht auf einer Leiter.", "Ein Mann."]
+    _, hypotheses = evaluate(translator, sources, sources, beam=3, length_penalty=0.0)
+    assert hypotheses == translator.translate_corpus(sources, beam=3, length_penalty=0.0)
+    assert hypotheses != translator.translate_corpus(sources)
