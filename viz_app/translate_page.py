@@ -6,11 +6,14 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from core.translation.result import Translation, Word
 from viz_app.examples import copy_examples, example_sentences
+from viz_app.panels.head import HeadPanel
+from viz_app.panels.heads import HeadsPanel
+from viz_app.panels.sentence import SentencePanel
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
+from viz_app.state.switchboard import SwitchedOff
 from viz_app.state.translate_state import Cell, Direction, HeadChoice, LabelMode, Scale, TranslateState
 from viz_app.theme import GAP, Theme
-from viz_app.translate_panels import HeadPanel, HeadsPanel, SentencePanel
 from viz_app.widgets.calm_message import CalmMessage
 
 DIRECTIONS: dict[int, Direction] = {
@@ -21,6 +24,7 @@ DIRECTIONS: dict[int, Direction] = {
     Qt.Key.Key_Home: "first",
     Qt.Key.Key_End: "last",
 }
+SWITCH_KEYS = (Qt.Key.Key_O, Qt.Key.Key_Space)
 
 
 class TranslatePage(QWidget):
@@ -34,9 +38,12 @@ class TranslatePage(QWidget):
     Signals:
         translation_wanted(str, bool): the text settled, and whether the user asked outright (see `SentenceInput`); ask
             the worker, then call `await_result`.
+        switching_wanted(Translation, frozenset[Head]): ask the worker what these heads, switched off, do to it, then
+            call `await_switched`.
     """
 
     translation_wanted = Signal(str, bool)
+    switching_wanted = Signal(object, object)
 
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,6 +87,33 @@ class TranslatePage(QWidget):
         self._is_of_earlier_model = False
         self.sentence.show_result()
         self._show_maps()
+        self._ask_for_effect()
+
+    def await_switched(self, request_id: int) -> None:
+        """Of all answers about switched-off heads the page waits for this one alone."""
+        self.state.switchboard.await_effect(request_id)
+
+    def accept_switched(self, request_id: int, effect: SwitchedOff) -> None:
+        """Shows what switched-off heads do, unless a newer answer is awaited."""
+        if self.state.switchboard.accept(request_id, effect):
+            self.sentence.show_switches()
+
+    def refuse_switched(self, request_id: int, message: str) -> bool:
+        """Says why nothing is known; False if a newer answer is awaited."""
+        if not self.state.switchboard.refuse(request_id, message):
+            return False
+        self.sentence.show_switches()
+        return True
+
+    def switch(self, choice: HeadChoice) -> None:
+        """Switches a head off, or on again."""
+        self.state.switchboard.toggle(choice)
+        self._after_switching()
+
+    def reset_switches(self) -> None:
+        """Switches every head on again."""
+        self.state.switchboard.reset()
+        self._after_switching()
 
     def refuse(self, request_id: int, message: str) -> bool:
         """Says beside the sentence why it was not translated; False if a newer answer is awaited."""
@@ -110,10 +144,12 @@ class TranslatePage(QWidget):
         self._after_choice()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk through heads, layers and kinds; Escape lets go of a pinned cell."""
+        """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""
         if event.key() == Qt.Key.Key_Escape:
             self.state.pinned = self.state.highlighted_word = None
             self._redraw_marks()
+        elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.translation is not None:
+            self.switch(self.state.choice)
         elif not self.walk(DIRECTIONS.get(event.key())):
             super().keyPressEvent(event)
 
@@ -158,7 +194,10 @@ class TranslatePage(QWidget):
         self.sentence.input.left_for_heads.connect(self.heads.grid.setFocus)
         self.sentence.chips.word_hovered.connect(self._on_word_hovered)
         self.sentence.chips.word_clicked.connect(self._on_word_clicked)
+        self.sentence.reset_button.clicked.connect(self.reset_switches)
         self.heads.grid.chosen.connect(self.choose)
+        self.heads.grid.switched.connect(self.switch)
+        self.head.switch_wanted.connect(lambda: self.switch(self.state.choice))
         self.heads.scale_chosen.connect(self._on_scale_chosen)
         self.head.heatmap.cell_hovered.connect(self._on_cell_hovered)
         self.head.heatmap.cell_clicked.connect(self._on_cell_clicked)
@@ -183,6 +222,17 @@ class TranslatePage(QWidget):
         self.heads.show_choice()
         self.head.rebuild()
         self.sentence.chips.update()
+
+    def _after_switching(self) -> None:
+        self._ask_for_effect()
+        self.sentence.show_switches()
+        self.heads.grid.update()
+        self.head.show_switch()
+
+    def _ask_for_effect(self) -> None:
+        translation, off = self.state.translation, self.state.switchboard.off
+        if off and translation is not None and not self._is_of_earlier_model:
+            self.switching_wanted.emit(translation, off)
 
     def _redraw_marks(self) -> None:
         self.head.heatmap.update()

@@ -6,7 +6,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from core.model.heads import Head
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, Word
+from viz_app.state.switchboard import Switchboard
 
 LabelMode = Literal["read", "predicted"]
 Scale = Literal["shared", "own"]
@@ -27,12 +29,8 @@ KIND_DIRECTIONS: dict[MapKind, str] = {
 
 
 @dataclass(frozen=True)
-class HeadChoice:
+class HeadChoice(Head):
     """One head of one layer of one kind; layer and head count from 0, and are shown from 1."""
-
-    kind: MapKind
-    layer: int
-    head: int
 
     @property
     def title(self) -> str:
@@ -81,6 +79,7 @@ class TranslateState:
         languages: what source and target are called in sentences: "German" and "English".
         hovered, pinned: cells of the large heatmap.
         highlighted_word: a word of the translation that the mouse or a click picked out.
+        switchboard: which heads are off, and what that did.
     """
 
     def __init__(self) -> None:
@@ -96,6 +95,7 @@ class TranslateState:
         self.hovered: Cell | None = None
         self.pinned: Cell | None = None
         self.highlighted_word: Word | None = None
+        self.switchboard = Switchboard()
 
     def await_result(self, request_id: int) -> None:
         """From now on only the answer to this request counts."""
@@ -122,6 +122,7 @@ class TranslateState:
         different words is taken, once.
         """
         self.translation = translation
+        self.switchboard.forget_effect()
         self.hovered = self.pinned = self.highlighted_word = None
         if not (self.was_chosen or self._has_picked):
             self.choice = HeadChoice("cross", *clearest_head(translation.maps.cross))
@@ -134,11 +135,13 @@ class TranslateState:
     def begin_model(self, source: str, target: str) -> None:
         """Another model answers from now on, between these two languages."""
         self.languages = (source, target)
+        self.switchboard.reset()
         self._has_picked = False
 
     def clear(self) -> None:
         """Shows nothing and awaits nothing."""
         self.translation = self.awaited_id = None
+        self.switchboard.forget_effect()
         self.hovered = self.pinned = self.highlighted_word = None
 
     def choose(self, choice: HeadChoice) -> None:
@@ -147,6 +150,10 @@ class TranslateState:
             self.pinned = None
         self.hovered = None
         self.choice, self.was_chosen = choice, True
+
+    def is_off(self, choice: HeadChoice) -> bool:
+        """Whether a head is switched off."""
+        return choice in self.switchboard.off
 
     def move(self, direction: Direction) -> bool:
         """Walks to a neighbouring head, or up and down through layers and on through the kinds. False at an edge."""
