@@ -106,14 +106,16 @@ class LayerCache:
         """Keeps the batch rows with these indices [B']; `num_filled` steps are in the cache."""
         keys, values = self.memory
         self.memory = keys[rows], values[rows]
-        kept = self.past.new_empty(len(rows), *self.past.shape[1:])
-        kept[:, :, :, :num_filled] = self.past[:, :, :, :num_filled][rows]
-        self.past = kept
+        self.reorder(rows, num_filled)
 
     def reorder(self, rows: Tensor, num_filled: int) -> None:
-        """Gives each row what row `rows[b]` remembers of the target; what it knows of the source stays."""
-        filled = self.past[:, :, :, :num_filled]
-        filled.copy_(filled[rows])
+        """The same for the target alone: what is known of the source stays as it is."""
+        filled = self.past[:, :, :, :num_filled][rows]
+        if len(rows) <= len(self.past):
+            self.past = self.past[: len(rows)]  # the room that is there already: fresh memory costs more than copying
+        else:
+            self.past = self.past.new_empty(len(rows), *self.past.shape[1:])
+        self.past[:, :, :, :num_filled] = filled
 
 
 class DecoderLayer(nn.Module):

@@ -15,15 +15,19 @@ from core.device import DeviceChoice, choose_device
 from core.errors import CheckpointError, TextError
 from core.model.gates import heads_off
 from core.model.heads import Head
-from core.model.transformer import ModelOutput
+from core.model.transformer import Encoding, ModelOutput
 from core.resources import bundled_model_path
-from core.translation.decoding import DecodingRules, batches_by_length, greedy, greedy_from
+from core.translation.beam import DEFAULT_LENGTH_PENALTY, beam_search, check_beam
+from core.translation.decoding import DecodingRules, batches_by_length, greedy_from
 from core.translation.result import Alternative, AttentionMaps, Translation, Word
 from core.translation.source import EncodedSource, encode_source
 from core.translation.target import EncodedTarget, encode_target
 
 NUM_ALTERNATIVES = 5
 CORPUS_BATCH = 64
+"""Sentences that are translated side by side."""
+MAX_BEAM_ROWS = 256
+"""Beginnings that are read side by side; a wide beam takes fewer sentences at once."""
 
 
 @dataclass(frozen=True)
@@ -83,24 +87,35 @@ class Translator:
         """How the training went."""
         return self.checkpoint.history
 
-    def translate(self, text: str, *, off: Collection[Head] = ()) -> Translation:
-        """Greedy translation of one text, with probabilities, alternatives and the maps of every head.
+    def translate(
+        self,
+        text: str,
+        *,
+        beam: int = 1,
+        length_penalty: float = DEFAULT_LENGTH_PENALTY,
+        off: Collection[Head] = (),
+    ) -> Translation:
+        """Translation of one text, with probabilities, alternatives and the maps of every head.
 
         Args:
             text: German.
+            beam: 1 for greedy, else how many beginnings a beam search keeps.
+            length_penalty: α of Wu et al. 2016 for a beam search, see `core.translation.beam`.
             off: heads that are switched off for it; their maps are still those of their weights.
 
         Raises:
             TextError: there is nothing to translate, or far too much.
+            ConfigError: the beam or the length penalty is out of range.
             AnalysisError: the model has no such head.
         """
+        check_beam(beam, length_penalty)
         began = time.perf_counter()
         source = encode_source(text, self.checkpoint.codecs.source, self.run)
         ids = torch.tensor([source.ids], device=self.device.name)
         limit = self._max_steps(len(source.ids))
         with torch.inference_mode(), heads_off(self.model, off):
             encoding = self.model.encode(ids, need_maps=True)
-            chosen = greedy_from(self.model, encoding, [limit], self._rules)[0]
+            chosen = self._search(encoding, [limit], beam, length_penalty)[0]
             read = torch.tensor([[self._rules.start_id, *chosen[:-1]]], device=self.device.name)
             output = self.model.decode(encoding, read, need_maps=True)
         return self._describe(source, self._chosen_target(chosen, limit), output, began)
@@ -149,27 +164,36 @@ class Translator:
         self,
         texts: Sequence[str],
         *,
+        beam: int = 1,
+        length_penalty: float = DEFAULT_LENGTH_PENALTY,
         on_progress: Callable[[int], None] = lambda done: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[Hypothesis]:
-        """Greedy translations of many texts, batched by length.
+        """Translations of many texts, batched by length.
 
         A text that `translate` would refuse, an empty line above all, gives an empty hypothesis.
 
         Args:
             texts: one sentence each.
+            beam, length_penalty: as for `translate`.
             on_progress: told how many sentences are done, refused ones left out.
             should_stop: asked between batches; the rest is then left empty.
+
+        Raises:
+            ConfigError: the beam or the length penalty is out of range.
         """
+        check_beam(beam, length_penalty)
         encoded = [self._encode_or_none(text) for text in texts]
         present = [index for index, source in enumerate(encoded) if source is not None]
         sources = [encoded[index] for index in present]
         hypotheses = [Hypothesis("", ())] * len(texts)
         done = 0
-        for group in batches_by_length([len(source.ids) for source in sources if source], CORPUS_BATCH):
+        batch_size = max(1, min(CORPUS_BATCH, MAX_BEAM_ROWS // beam))
+        for group in batches_by_length([len(source.ids) for source in sources if source], batch_size):
             if should_stop():
                 break
-            for place, hypothesis in zip(group, self._translate_batch([sources[p] for p in group]), strict=True):
+            translated = self._translate_batch([sources[place] for place in group], beam, length_penalty)
+            for place, hypothesis in zip(group, translated, strict=True):
                 hypotheses[present[place]] = hypothesis
             done += len(group)
             on_progress(done)
@@ -181,11 +205,20 @@ class Translator:
         except TextError:
             return None
 
-    def _translate_batch(self, sources: Sequence[EncodedSource | None]) -> list[Hypothesis]:
+    def _translate_batch(
+        self, sources: Sequence[EncodedSource | None], beam: int, length_penalty: float
+    ) -> list[Hypothesis]:
         ids = [source.ids for source in sources if source is not None]
         padded = pad(ids, self.model.padding_id).to(self.device.name)
-        chosen = greedy(self.model, padded, [self._max_steps(len(row)) for row in ids], self._rules)
+        with torch.inference_mode():
+            encoding = self.model.encode(padded)
+            chosen = self._search(encoding, [self._max_steps(len(row)) for row in ids], beam, length_penalty)
         return [self._hypothesis(row) for row in chosen]
+
+    def _search(self, encoding: Encoding, limits: Sequence[int], beam: int, length_penalty: float) -> list[list[int]]:
+        if beam == 1:
+            return greedy_from(self.model, encoding, limits, self._rules)
+        return beam_search(self.model, encoding, limits, self._rules, beam, length_penalty)
 
     def _hypothesis(self, chosen: Sequence[int]) -> Hypothesis:
         words = [word.text for word in self._decoded_words(chosen)]

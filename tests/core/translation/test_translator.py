@@ -8,7 +8,7 @@ import torch
 
 from core.checkpoint.file import save_checkpoint
 from core.device import DeviceChoice
-from core.errors import CheckpointError, DeviceError, TextError
+from core.errors import CheckpointError, ConfigError, DeviceError, TextError
 from core.translation.result import Translation
 from core.translation.translator import NUM_ALTERNATIVES, Hypothesis, Translator
 from tests.core.translation.conftest import GERMAN, MAX_POSITIONS
@@ -205,6 +205,43 @@ def test_a_corpus_keeps_its_order_and_its_empty_lines(translator: Translator) ->
             continue
         alone = translator.translate(text)
         assert hypothesis == Hypothesis(alone.text, tuple(word.text for word in alone.target_words))
+
+
+@every_sentence
+def test_a_beam_of_one_is_the_greedy_translation(translator: Translator, text: str) -> None:
+    greedy, beam = translator.translate(text), translator.translate(text, beam=1, length_penalty=3.0)
+    assert beam.predicted_tokens == greedy.predicted_tokens
+    assert beam.log_probabilities == greedy.log_probabilities
+
+
+@every_sentence
+def test_a_beam_translation_carries_its_own_maps_and_probabilities(translator: Translator, text: str) -> None:
+    translation = translator.translate(text, beam=3)
+    assert translation.read_tokens == ("<sos>", *translation.predicted_tokens[:-1])
+    source, read = (torch.tensor([ids]) for ids in (translation.source_ids, translation.read_ids))
+    with torch.inference_mode():
+        output = translator.model(source, read, need_maps=True)
+    expected = output.logits[0].log_softmax(dim=-1)[range(read.size(1)), translation.predicted_ids]
+    assert translation.log_probabilities == pytest.approx(expected.tolist(), abs=1e-4)
+    assert translation.maps.cross == pytest.approx(output.cross_maps[0].numpy(), abs=1e-5)
+    assert translation.maps.decoder == pytest.approx(output.decoder_maps[0].numpy(), abs=1e-5)
+    assert len(translation.alternatives) == len(translation.predicted_tokens)
+
+
+def test_a_beam_search_finds_other_translations_one_by_one_and_in_a_corpus(subword_translator: Translator) -> None:
+    texts = [*GERMAN[:6], "", "Zwei Hunde."]
+    alone = [subword_translator.translate(text, beam=3, length_penalty=0.5).text if text else "" for text in texts]
+    together = subword_translator.translate_corpus(texts, beam=3, length_penalty=0.5)
+    assert [hypothesis.text for hypothesis in together] == alone
+    assert alone != [hypothesis.text for hypothesis in subword_translator.translate_corpus(texts)]
+    assert len(subword_translator.translate_corpus(texts, beam=100)) == len(texts)
+
+
+def test_a_beam_that_makes_no_sense_is_refused(subword_translator: Translator) -> None:
+    with pytest.raises(ConfigError, match="The beam is 0"):
+        subword_translator.translate("Ein Mann.", beam=0)
+    with pytest.raises(ConfigError, match="The length penalty is -1"):
+        subword_translator.translate_corpus([], beam=2, length_penalty=-1)
 
 
 def test_a_corpus_tells_how_far_it_is_and_stops_when_told(translator: Translator) -> None:

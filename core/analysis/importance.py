@@ -1,0 +1,178 @@
+"""What each head is worth: the loss on a sample with it switched off. Shape legend: `core.analysis`.
+
+After Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 3, who count BLEU instead.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from core.corpora.batches import pad
+from core.errors import AnalysisError, TextError
+from core.model.gates import all_heads, attentions_of, heads_off
+from core.model.heads import Head
+from core.model.transformer import Encoding, Transformer
+from core.translation.decoding import batches_by_length
+from core.translation.result import MAP_KINDS, FloatArray, MapKind
+from core.translation.source import encode_source
+from core.translation.target import encode_target
+from core.translation.translator import Translator
+
+BATCH_SIZE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class HeadImportance:
+    """How much worse a model predicts a sample without each of its heads.
+
+    Attributes:
+        loss: the whole model's mean cross-entropy, in nats per target token, the end token included.
+        encoder, decoder, cross: [L, H], the loss with this head off minus `loss`, in nats per token: above 0 if the
+            head helps; not a number for heads that were not reached because someone stopped.
+        num_sentences, num_tokens: of the sample.
+        num_skipped: pairs that the model refused.
+        is_complete: whether every head was reached.
+    """
+
+    loss: float
+    encoder: FloatArray
+    decoder: FloatArray
+    cross: FloatArray
+    num_sentences: int
+    num_tokens: int
+    num_skipped: int
+    is_complete: bool
+
+    def of_kind(self, kind: MapKind) -> FloatArray:
+        """[L, H] of one kind."""
+        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
+
+    def ranked(self) -> list[tuple[Head, float]]:
+        """The heads that were reached, with their worth, the most important first."""
+        found = [
+            (Head(kind, int(layer), int(head)), float(self.of_kind(kind)[layer, head]))
+            for kind in MAP_KINDS
+            for layer, head in np.argwhere(np.isfinite(self.of_kind(kind)))
+        ]
+        return sorted(found, key=lambda item: -item[1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Padded ids: [B, S] of the sources, [B, T] read and predicted; and the whole model's encoding of the sources."""
+
+    source: Tensor
+    read: Tensor
+    predicted: Tensor
+    encoding: Encoding
+
+
+@torch.inference_mode()
+def head_importance(
+    translator: Translator,
+    sources: Sequence[str],
+    targets: Sequence[str],
+    *,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> HeadImportance:
+    """Reads a sample by teacher forcing once for the whole model, and once for each head with that head off.
+
+    Sources are encoded anew only for heads of the encoder. Not while another thread uses the model.
+
+    Args:
+        translator: whose model is looked at.
+        sources, targets: sentence pairs, as people write them. Pairs that the model refuses are left out.
+        on_progress: told how many heads are done, of how many.
+        should_stop: asked before each batch; heads that are not done are then left open.
+
+    Raises:
+        AnalysisError: not one pair could be read, or the two sides differ in length.
+    """
+    model = translator.model
+    pairs = _encode_pairs(translator, sources, targets)
+    batches = _batches(translator, pairs)
+    num_tokens = sum(len(predicted) for _, predicted in pairs)
+    loss = _loss(model, batches, "decoder", lambda: False) / num_tokens
+    increase = {
+        kind: np.full((len(layers), layers[0].num_heads), np.nan, dtype=np.float32)
+        for kind, layers in attentions_of(model).items()
+    }
+    heads, done = all_heads(model), 0
+    on_progress(done, len(heads))
+    for head in heads:
+        try:
+            with heads_off(model, [head]):
+                without = _loss(model, batches, head.kind, should_stop) / num_tokens
+        except _StoppedError:
+            break
+        increase[head.kind][head.layer, head.head] = without - loss
+        done += 1
+        on_progress(done, len(heads))
+    return HeadImportance(
+        loss=loss,
+        **increase,
+        num_sentences=len(pairs),
+        num_tokens=num_tokens,
+        num_skipped=len(sources) - len(pairs),
+        is_complete=done == len(heads),
+    )
+
+
+class _StoppedError(Exception):
+    """Someone asked to stop."""
+
+
+def _loss(model: Transformer, batches: Sequence[_Batch], changed: MapKind, should_stop: Callable[[], bool]) -> float:
+    """Cross-entropy in nats, summed over all real tokens. Sources are encoded anew if the encoder has changed."""
+    total = 0.0
+    for batch in batches:
+        if should_stop():
+            raise _StoppedError
+        encoding = model.encode(batch.source) if changed == "encoder" else batch.encoding
+        logits = model.decode(encoding, batch.read).logits
+        total += float(
+            functional.cross_entropy(
+                logits.flatten(0, 1).float(), batch.predicted.flatten(), ignore_index=model.padding_id, reduction="sum"
+            )
+        )
+    return total
+
+
+def _encode_pairs(
+    translator: Translator, sources: Sequence[str], targets: Sequence[str]
+) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The ids of the pairs that the model takes."""
+    if len(sources) != len(targets):
+        raise AnalysisError(
+            f"There are {len(sources)} sentences and {len(targets)} translations. One for each was expected."
+        )
+    codecs, pairs = translator.checkpoint.codecs, []
+    for source, target in zip(sources, targets, strict=True):
+        try:
+            found = encode_source(source, codecs.source, translator.run)
+            pairs.append((found.ids, encode_target(target, codecs.target, translator.run).ids))
+        except TextError:
+            continue
+    if not pairs:
+        raise AnalysisError(
+            f"Not one of {len(sources)} sentence pairs could be read. At least one that the model can read was "
+            "expected; choose another sample."
+        )
+    return pairs
+
+
+def _batches(translator: Translator, pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> list[_Batch]:
+    model, device = translator.model, translator.device.name
+    start_id = translator.checkpoint.codecs.target.vocabulary.start_id
+    batches = []
+    for group in batches_by_length([len(predicted) for _, predicted in pairs], BATCH_SIZE):
+        source = pad([pairs[index][0] for index in group], model.padding_id).to(device)
+        predicted = [pairs[index][1] for index in group]
+        read = pad([(start_id, *ids[:-1]) for ids in predicted], model.padding_id).to(device)
+        batches.append(_Batch(source, read, pad(predicted, model.padding_id).to(device), model.encode(source)))
+    return batches

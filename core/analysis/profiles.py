@@ -1,0 +1,204 @@
+"""Statistics of every head over a sample of sentences. No torch here. Shape legend: `core.analysis`; R = `REACH`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.analysis.selection import is_hidden
+from core.errors import AnalysisError, TextError
+from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+
+if TYPE_CHECKING:
+    from core.translation.translator import Translator
+
+REACH = 3
+"""Distances are counted apart up to this many tokens; the outermost places hold all that is farther."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeadProfiles:
+    """What the heads of one kind do on average, over all rows that had a choice (more than one key to look at).
+
+    Attributes:
+        kind: encoder, decoder or cross.
+        num_rows: rows counted.
+        entropy: [L, H], in nats, 0 · log 0 being 0.
+        relative_entropy: [L, H], from 0 to 1: the entropy over that of equal weights on all keys the row may see.
+        confidence: [L, H], mean of the largest weight in a row (Voita et al. 2019, section 4, for all tokens).
+        start_share, end_share: [L, H], weight on the keys `<sos>` and `<eos>`.
+        distances: [L, H, 2 R + 1], weight on keys that lie −R … R places from the row's own, from left to right. For
+            cross-attention the own place is that on the diagonal: t (S − 1) / (T − 1), rounded.
+        coverage: [L, H], from 0 to 1: to how many different words, of as many as could be, rows give their largest
+            weight; mean over sentences.
+    """
+
+    kind: MapKind
+    num_rows: int
+    entropy: FloatArray
+    relative_entropy: FloatArray
+    confidence: FloatArray
+    start_share: FloatArray
+    end_share: FloatArray
+    distances: FloatArray
+    coverage: FloatArray
+
+    @property
+    def previous_share(self) -> FloatArray:
+        """[L, H], weight on the token before."""
+        return self.distances[..., REACH - 1]
+
+    @property
+    def self_share(self) -> FloatArray:
+        """[L, H], weight on the row's own token."""
+        return self.distances[..., REACH]
+
+    @property
+    def next_share(self) -> FloatArray:
+        """[L, H], weight on the token after."""
+        return self.distances[..., REACH + 1]
+
+
+@dataclass(frozen=True, eq=False)
+class SampleProfiles:
+    """The heads of a model on a sample.
+
+    Attributes:
+        encoder, decoder, cross: the heads of each kind.
+        num_sentences: read.
+        num_skipped: that the model refused.
+    """
+
+    encoder: HeadProfiles
+    decoder: HeadProfiles
+    cross: HeadProfiles
+    num_sentences: int
+    num_skipped: int
+
+    def of_kind(self, kind: MapKind) -> HeadProfiles:
+        """The heads of one kind."""
+        return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
+
+
+def profile_heads(
+    translator: "Translator",
+    sources: Sequence[str],
+    targets: Sequence[str] | None = None,
+    *,
+    on_progress: Callable[[int], None] = lambda done: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> SampleProfiles:
+    """Reads a sample and says what each head did.
+
+    Args:
+        translator: whose model is looked at.
+        sources: German sentences.
+        targets: their translations, read by teacher forcing (quicker); None to take the model's own.
+        on_progress: told how many sentences are done.
+        should_stop: asked before each sentence; what was read so far is then the sample.
+
+    Raises:
+        AnalysisError: not one sentence could be read, or the two sides differ in length.
+    """
+    if targets is not None and len(targets) != len(sources):
+        raise AnalysisError(
+            f"There are {len(sources)} sentences and {len(targets)} translations. One for each was expected."
+        )
+    profiler, num_skipped = HeadProfiler(), 0
+    for index, source in enumerate(sources):
+        if should_stop():
+            break
+        try:
+            given = (
+                translator.translate(source) if targets is None else translator.translate_given(source, targets[index])
+            )
+            profiler.add(given)
+        except TextError:
+            num_skipped += 1
+        on_progress(index + 1)
+    return profiler.result(num_skipped)
+
+
+class HeadProfiler:
+    """Adds up what the heads do, sentence by sentence."""
+
+    def __init__(self) -> None:
+        self._sums = {kind: _Sums() for kind in MAP_KINDS}
+        self._num_sentences = 0
+
+    def add(self, translation: Translation) -> None:
+        """Counts the maps of one translation."""
+        for kind in MAP_KINDS:
+            keys = translation.read_tokens if kind == "decoder" else translation.source_tokens
+            self._sums[kind].add(translation.maps.of_kind(kind), keys, kind)
+        self._num_sentences += 1
+
+    def result(self, num_skipped: int = 0) -> SampleProfiles:
+        """The means over all that was counted. Raises `AnalysisError` if that was nothing."""
+        if not self._num_sentences:
+            raise AnalysisError(
+                f"No sentence of the sample was read ({num_skipped} were refused). At least one that the model can "
+                "translate was expected; choose another sample."
+            )
+        profiles = {kind: sums.mean(kind) for kind, sums in self._sums.items()}
+        return SampleProfiles(**profiles, num_sentences=self._num_sentences, num_skipped=num_skipped)
+
+
+@dataclass
+class _Sums:
+    """Sums over rows, and of `coverage` over sentences."""
+
+    num_rows: int = 0
+    num_sentences: int = 0
+    by_row: dict[str, FloatArray] = field(default_factory=dict)
+    coverage: FloatArray | float = 0.0
+
+    def add(self, maps: FloatArray, keys: Sequence[str], kind: MapKind) -> None:
+        """Maps [L, H, Q, M] with the labels of their M keys."""
+        num_queries, num_keys = maps.shape[-2:]
+        visible = np.arange(1, num_keys + 1) if kind == "decoder" else np.full(num_queries, num_keys)
+        counted = visible > 1
+        rows = maps[..., counted, :]
+        start = np.array([is_hidden(key, {"start"}) for key in keys])
+        end = np.array([is_hidden(key, {"end"}) for key in keys])
+        entropy = -(rows * np.log(np.where(rows > 0, rows, 1))).sum(axis=-1)
+        found = {
+            "entropy": entropy.sum(axis=-1),
+            "relative_entropy": (entropy / np.log(visible[counted])).sum(axis=-1),
+            "confidence": rows.max(axis=-1, initial=0).sum(axis=-1),
+            "start_share": rows[..., start].sum(axis=(-2, -1)),
+            "end_share": rows[..., end].sum(axis=(-2, -1)),
+            "distances": _distances(rows, np.flatnonzero(counted), num_queries, kind),
+        }
+        for name, value in found.items():
+            self.by_row[name] = self.by_row.get(name, 0) + value
+        self.coverage = self.coverage + _coverage(rows, ~(start | end))
+        self.num_rows += int(counted.sum())
+        self.num_sentences += 1
+
+    def mean(self, kind: MapKind) -> HeadProfiles:
+        """Means; zeros where no row had a choice."""
+        means = {name: (total / max(1, self.num_rows)).astype(np.float32) for name, total in self.by_row.items()}
+        coverage = np.asarray(self.coverage / max(1, self.num_sentences), dtype=np.float32)
+        return HeadProfiles(kind, self.num_rows, coverage=coverage, **means)
+
+
+def _distances(
+    rows: FloatArray, places: "np.ndarray[tuple[int], np.dtype[np.intp]]", num_queries: int, kind: MapKind
+) -> FloatArray:
+    """Weight by distance, [L, H, 2 R + 1], summed over rows [L, H, Q, M] that stand at `places` of `num_queries`."""
+    num_keys = rows.shape[-1]
+    if kind == "cross":
+        places = np.rint(places * ((num_keys - 1) / max(1, num_queries - 1))).astype(np.intp)
+    distance = (np.arange(num_keys) - places[:, None]).clip(-REACH, REACH) + REACH
+    return np.stack([(rows * (distance == place)).sum(axis=(-2, -1)) for place in range(2 * REACH + 1)], axis=-1)
+
+
+def _coverage(rows: FloatArray, is_word: "np.ndarray[tuple[int], np.dtype[np.bool_]]") -> FloatArray:
+    """Different words that are the largest of some row, over as many as could be: [L, H]."""
+    num_possible = min(int(is_word.sum()), rows.shape[-2])
+    if not num_possible:
+        return np.zeros(rows.shape[:2], dtype=np.float32)
+    is_largest = rows.argmax(axis=-1)[..., None] == np.arange(rows.shape[-1])
+    return ((is_largest.any(axis=-2) & is_word).sum(axis=-1) / num_possible).astype(np.float32)

@@ -1,0 +1,73 @@
+"""Where one weight comes from: query times key, dimension by dimension. No torch. Shape legend: `core.analysis`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.analysis.trace import Trace
+from core.errors import AnalysisError
+from core.model.heads import Head
+from core.translation.result import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class QueryKeyDetail:
+    """One head, one query token and one key token.
+
+    Attributes:
+        head: which.
+        query, key: positions of the two tokens: row and column of the map.
+        query_vector, key_vector: [K] each; the query as projected, not yet divided by √K.
+        products: [K], query · key / √K of each dimension; they sum to `logit`.
+        logit: what the softmax is given for this pair (Vaswani et al. 2017, equation 1).
+        weight: what it made of it; 0 where the mask hides the key.
+        is_visible: whether the mask lets the query see the key.
+    """
+
+    head: Head
+    query: int
+    key: int
+    query_vector: FloatArray
+    key_vector: FloatArray
+    products: FloatArray
+    logit: float
+    weight: float
+    is_visible: bool
+
+
+def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKeyDetail:
+    """The products behind one cell of a map, and their sum.
+
+    Args:
+        trace: of the pair.
+        head: which.
+        query, key: row and column, of tokens (not of merged words).
+
+    Raises:
+        AnalysisError: there is no such head, row or column.
+    """
+    heads = trace.of_kind(head.kind)
+    num_layers, num_heads, num_queries, num_keys = heads.weights.shape
+    if head.layer not in range(num_layers) or head.head not in range(num_heads):
+        raise AnalysisError(
+            f"There is no {head}: {num_layers} layers of {num_heads} heads were expected. Choose one, counted from 1."
+        )
+    if query not in range(num_queries) or key not in range(num_keys):
+        raise AnalysisError(
+            f"There is no cell in row {query} and column {key}: rows 0 to {num_queries - 1} and columns 0 to "
+            f"{num_keys - 1} were expected. Choose one of these."
+        )
+    place = head.layer, head.head
+    query_vector, key_vector = heads.queries[(*place, query)], heads.keys[(*place, key)]
+    products: FloatArray = query_vector * key_vector / np.float32(np.sqrt(len(query_vector)))
+    return QueryKeyDetail(
+        head=head,
+        query=query,
+        key=key,
+        query_vector=query_vector,
+        key_vector=key_vector,
+        products=products,
+        logit=float(products.sum(dtype=np.float64)),
+        weight=float(heads.weights[(*place, query, key)]),
+        is_visible=head.kind != "decoder" or key <= query,
+    )

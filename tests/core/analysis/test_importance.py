@@ -1,0 +1,83 @@
+"""The worth of each head against a loss computed pair by pair on a model whose columns were deleted."""
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from core.analysis import importance
+from core.analysis.importance import head_importance
+from core.errors import AnalysisError
+from core.model.gates import all_heads, attentions_of
+from core.model.heads import Head
+from core.translation.translator import Translator
+
+SOURCES = ["Ein Mann steht.", "Ein Mann steht auf einer Leiter.", "", "Leiter auf Mann"]
+TARGETS = ["A man stands.", "A man stands on a ladder.", "Nothing.", "Ladder on man"]
+
+
+@pytest.fixture(scope="module")
+def translator(untrained_checkpoint: Path) -> Translator:
+    """Small weights were drawn: made larger, so that each head matters."""
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    torch.manual_seed(0)
+    for parameter in translator.model.parameters():
+        parameter.data += 0.2 * torch.randn_like(parameter)
+    return translator
+
+
+def loss_pair_by_pair(translator: Translator) -> float:
+    """Nats per token, from the probabilities of one pair after the other."""
+    values: list[float] = []
+    for source, target in zip(SOURCES, TARGETS, strict=True):
+        if source:
+            values += translator.translate_given(source, target).log_probabilities
+    return -sum(values) / len(values)
+
+
+def test_the_worth_of_a_head_is_the_loss_without_its_columns(
+    translator: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importance, "BATCH_SIZE", 2)  # several batches, padded ones among them
+    found = head_importance(translator, SOURCES, TARGETS)
+    assert found.loss == pytest.approx(loss_pair_by_pair(translator), abs=1e-5)
+    assert (found.num_sentences, found.num_skipped, found.is_complete) == (3, 1, True)
+    for head in all_heads(translator.model):
+        without = copy.copy(translator)
+        without.model = copy.deepcopy(translator.model)
+        module = attentions_of(without.model)[head.kind][head.layer]
+        module.out_proj.weight.data[:, head.head * module.head_width : (head.head + 1) * module.head_width] = 0
+        expected = loss_pair_by_pair(without) - found.loss
+        assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
+        assert abs(expected) > 1e-4
+
+
+def test_heads_are_ranked_by_their_worth(translator: Translator) -> None:
+    found = head_importance(translator, SOURCES, TARGETS)
+    ranked = found.ranked()
+    assert len(ranked) == len(all_heads(translator.model))
+    assert [worth for _, worth in ranked] == sorted((worth for _, worth in ranked), reverse=True)
+    best, worth = ranked[0]
+    assert found.of_kind(best.kind)[best.layer, best.head] == pytest.approx(worth)
+
+
+def test_progress_is_told_and_the_work_can_be_stopped(translator: Translator) -> None:
+    told: list[tuple[int, int]] = []
+    found = head_importance(
+        translator, SOURCES, TARGETS, on_progress=lambda *now: told.append(now), should_stop=lambda: len(told) > 3
+    )
+    assert told == [(0, 12), (1, 12), (2, 12), (3, 12)]
+    assert not found.is_complete
+    assert np.isfinite(found.encoder).sum() == 3
+    assert np.isnan(found.cross).all()
+    assert {head for head, _ in found.ranked()} == {Head("encoder", 0, 0), Head("encoder", 0, 1), Head("encoder", 1, 0)}
+    assert all(module.gate is None for modules in attentions_of(translator.model).values() for module in modules)
+
+
+def test_a_sample_that_cannot_be_read_is_refused(translator: Translator) -> None:
+    with pytest.raises(AnalysisError, match="Not one of 1"):
+        head_importance(translator, [""], ["A man."])
+    with pytest.raises(AnalysisError, match="1 sentences and 2 translations"):
+        head_importance(translator, ["Ein Mann."], ["A man.", "A man."])

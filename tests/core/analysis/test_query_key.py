@@ -1,0 +1,84 @@
+"""The products of each dimension against the logits that the model's own parameters give."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from core.analysis.capture import trace_pair
+from core.analysis.query_key import query_key_detail
+from core.analysis.trace import Trace
+from core.errors import AnalysisError
+from core.model.gates import attentions_of
+from core.model.heads import Head
+from core.model.transformer import Transformer
+from tests.core.model.small_models import make_model
+
+SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
+HEAD_WIDTH = 8
+
+
+@pytest.fixture(scope="module")
+def model() -> Transformer:
+    return make_model()
+
+
+@pytest.fixture(scope="module")
+def trace(model: Transformer) -> Trace:
+    return trace_pair(model, SOURCE, READ)
+
+
+def logit_by_hand(model: Transformer, head: Head, query: int, key: int) -> float:
+    """From the parameters and the layer's inputs, in double precision."""
+    module = attentions_of(model)[head.kind][head.layer]
+    caught = []
+    hook = module.register_forward_pre_hook(lambda _, inputs: caught.append(inputs))
+    with torch.no_grad():
+        model(torch.tensor([SOURCE]), torch.tensor([READ]))
+    hook.remove()
+    states = caught[0][0][0].double()
+    memory = states if caught[0][1] is None else caught[0][1][0].double()
+    weight, bias = module.in_proj_weight.detach().double(), module.in_proj_bias.detach().double()
+    rows = slice(head.head * HEAD_WIDTH, (head.head + 1) * HEAD_WIDTH)
+    query_weight, key_weight, _ = weight.chunk(3)
+    query_bias, key_bias, _ = bias.chunk(3)
+    projected = query_weight[rows] @ states[query] + query_bias[rows], key_weight[rows] @ memory[key] + key_bias[rows]
+    return float(projected[0] @ projected[1]) / math.sqrt(HEAD_WIDTH)
+
+
+@pytest.mark.parametrize("head", [Head("encoder", 1, 3), Head("decoder", 2, 0), Head("cross", 0, 2)], ids=str)
+@pytest.mark.parametrize(("query", "key"), [(3, 0), (2, 2), (1, 3)])
+def test_products_sum_to_the_logit(model: Transformer, trace: Trace, head: Head, query: int, key: int) -> None:
+    detail = query_key_detail(trace, head, query, key)
+    assert detail.products.shape == (HEAD_WIDTH,)
+    assert detail.products.sum() == pytest.approx(detail.logit, abs=1e-5)
+    assert detail.logit == pytest.approx(logit_by_hand(model, head, query, key), abs=1e-5)
+
+
+@pytest.mark.parametrize("head", [Head("encoder", 1, 3), Head("decoder", 2, 0), Head("cross", 0, 2)], ids=str)
+def test_the_softmax_of_the_logits_is_the_row_of_the_map(trace: Trace, head: Head) -> None:
+    row = [query_key_detail(trace, head, 2, key) for key in range(trace.of_kind(head.kind).weights.shape[-1])]
+    powers = np.array([math.exp(detail.logit) if detail.is_visible else 0.0 for detail in row])
+    np.testing.assert_allclose([detail.weight for detail in row], powers / powers.sum(), atol=1e-5)
+
+
+def test_a_key_in_the_future_has_a_logit_but_no_weight(trace: Trace) -> None:
+    detail = query_key_detail(trace, Head("decoder", 0, 0), 1, 3)
+    assert (detail.weight, detail.is_visible) == (0, False)
+    assert detail.logit != 0
+
+
+@pytest.mark.parametrize(
+    ("head", "query", "key"),
+    [
+        (Head("encoder", 2, 0), 0, 0),
+        (Head("cross", 0, 4), 0, 0),
+        (Head("cross", 0, 0), 4, 0),
+        (Head("cross", 0, 0), 0, 5),
+        (Head("decoder", 0, 0), 0, -1),
+    ],
+)
+def test_what_is_not_there_is_refused(trace: Trace, head: Head, query: int, key: int) -> None:
+    with pytest.raises(AnalysisError, match="expected"):
+        query_key_detail(trace, head, query, key)
