@@ -15,6 +15,7 @@ LENGTH, LAYERS, HEADS = 15, 3, 8
 def run() -> list[Ratio]:
     """72 maps of 15 × 15, made and painted, against 8 with token labels."""
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from PySide6.QtCore import QSize
     from PySide6.QtGui import QPixmap
     from PySide6.QtWidgets import QApplication
 
@@ -25,7 +26,7 @@ def run() -> list[Ratio]:
     state = TranslateState()
     state.show(translation)
     grid = HeadGrid(state, Theme.of_choice("light"))
-    grid.available_height = 640
+    grid.available = QSize(540, 640)
     grid.resize(540, 640)
     picture = QPixmap(grid.size())
 

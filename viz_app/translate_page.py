@@ -4,6 +4,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from core.analysis.roles import ROLES
+from core.analysis.selection import Combination, LabelMode
 from core.translation.result import Translation, Word
 from viz_app.examples import copy_examples, example_sentences
 from viz_app.panels.head import HeadPanel
@@ -11,8 +13,9 @@ from viz_app.panels.heads import HeadsPanel
 from viz_app.panels.sentence import SentencePanel
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
+from viz_app.state.seeing import Scale, Scope
 from viz_app.state.switchboard import SwitchedOff
-from viz_app.state.translate_state import Cell, Direction, HeadChoice, LabelMode, Scale, TranslateState
+from viz_app.state.translate_state import Cell, Direction, HeadChoice, TranslateState
 from viz_app.theme import GAP, Theme
 from viz_app.widgets.calm_message import CalmMessage
 
@@ -198,16 +201,23 @@ class TranslatePage(QWidget):
         self.heads.grid.chosen.connect(self.choose)
         self.heads.grid.switched.connect(self.switch)
         self.head.switch_wanted.connect(lambda: self.switch(self.state.choice))
+        self.heads.grid.added.connect(self._on_head_added)
         self.heads.scale_chosen.connect(self._on_scale_chosen)
+        self.heads.role_chosen.connect(self._on_role_chosen)
         self.head.heatmap.cell_hovered.connect(self._on_cell_hovered)
         self.head.heatmap.cell_clicked.connect(self._on_cell_clicked)
         self.head.label_mode_chosen.connect(self._on_label_mode_chosen)
         self.head.hide_wrapping_chosen.connect(self._on_hide_wrapping_chosen)
+        self.head.hide_punctuation_chosen.connect(self._on_hide_punctuation_chosen)
+        self.head.merge_words_chosen.connect(self._on_merge_words_chosen)
+        self.head.scope_chosen.connect(self._on_scope_chosen)
+        self.head.combination_chosen.connect(self._on_combination_chosen)
 
     def _restore_choices(self) -> None:
         state, preferences = self.state, self._preferences
         state.label_mode, state.scale = preferences.label_mode, preferences.scale
-        state.hides_wrapping = preferences.hides_wrapping
+        state.hides_wrapping, state.hides_punctuation = preferences.hides_wrapping, preferences.hides_punctuation
+        state.merges_words = preferences.merges_words
         if (choice := preferences.head_choice) is not None:
             state.choice, state.was_chosen = choice, True
 
@@ -262,14 +272,41 @@ class TranslatePage(QWidget):
 
     def _on_label_mode_chosen(self, mode: LabelMode) -> None:
         self.state.label_mode = self._preferences.label_mode = mode
-        self.head.rebuild()
+        self._rebuild_maps()
 
     def _on_hide_wrapping_chosen(self, hides: bool) -> None:
         self.state.hides_wrapping = self._preferences.hides_wrapping = hides
-        self.head.rebuild()
+        self._rebuild_maps()
+
+    def _on_hide_punctuation_chosen(self, hides: bool) -> None:
+        self.state.hides_punctuation = self._preferences.hides_punctuation = hides
+        self._rebuild_maps()
+
+    def _on_merge_words_chosen(self, merges: bool) -> None:
+        self.state.merges_words = self._preferences.merges_words = merges
+        self._rebuild_maps()
 
     def _on_scale_chosen(self, scale: Scale) -> None:
         self.state.scale = self._preferences.scale = scale
+        self._rebuild_maps()
+
+    def _on_role_chosen(self, name: str) -> None:
+        self.state.shown_role = next((role for role in ROLES if role == name), None)
+        self.heads.rebuild()
+
+    def _on_head_added(self, choice: HeadChoice) -> None:
+        self.state.add(choice)
+        self._after_choice()
+
+    def _on_scope_chosen(self, scope: Scope) -> None:
+        self.state.scope = scope
+        self._after_choice()
+
+    def _on_combination_chosen(self, combination: Combination) -> None:
+        self.state.combination = combination
+        self._after_choice()
+
+    def _rebuild_maps(self) -> None:
         self.heads.rebuild()
         self.head.rebuild()
 

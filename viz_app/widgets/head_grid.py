@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Si
 from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
+from core.analysis.roles import ROLES
 from core.translation.result import MAP_KINDS, MapKind
 from viz_app.state.translate_state import KIND_DIRECTIONS, KIND_NAMES, HeadChoice, TranslateState
 from viz_app.theme import Theme
@@ -40,10 +41,12 @@ class HeadGrid(QWidget):
         chosen(HeadChoice): a thumbnail was clicked.
         switched(HeadChoice): a head is to be switched off, or on again: a right click, or a click on the small switch
             that the thumbnail under the mouse has in its corner.
+        added(HeadChoice): Ctrl and a click: the head joins those that are shown together, or leaves them.
     """
 
     chosen = Signal(object)
     switched = Signal(object)
+    added = Signal(object)
 
     def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -102,7 +105,8 @@ class HeadGrid(QWidget):
         ):
             self.switched.emit(choice)
         elif event.button() == Qt.MouseButton.LeftButton:
-            self.chosen.emit(choice)
+            is_added = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            (self.added if is_added else self.chosen).emit(choice)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """The press said it all."""
@@ -142,8 +146,10 @@ class HeadGrid(QWidget):
             if event.rect().intersects(item.place):
                 draw_map(painter, QRectF(item.place), item.image)
                 painter.drawRect(item.place.adjusted(-1, -1, 0, 0))
+        self._paint_dimmed(painter)
         self._paint_switched_off(painter)
         self._paint_frame(painter, self._hovered, 1)
+        self._paint_combined(painter)
         self._paint_frame(painter, self._state.choice, 3)
         self._paint_switch(painter)
         self._paint_numbers(painter)
@@ -199,6 +205,23 @@ class HeadGrid(QWidget):
                 painter.drawLine(inner.topLeft(), inner.bottomRight())
         painter.restore()
 
+    def _paint_combined(self, painter: QPainter) -> None:
+        """Heads that are shown together are framed together."""
+        choice = self._state.choice
+        together = self._state.heads(choice, self._state.shape(choice.kind))
+        if self._state.scope != "head":
+            for layer, head in together:
+                self._paint_frame(painter, HeadChoice(choice.kind, layer, head), 2)
+
+    def _paint_dimmed(self, painter: QPainter) -> None:
+        """Heads of other roles than the one looked for are pale."""
+        translation, role = self._state.translation, self._state.shown_role
+        if translation is None or role is None:
+            return
+        for item in self._thumbnails:
+            if self._state.role(translation, item.choice) != role:
+                painter.fillRect(item.place, self._theme.color("panel", 0.8))
+
     def _paint_switch(self, painter: QPainter) -> None:
         """The sign of a power switch, on the head under the mouse."""
         switch = self.switch_of(self._hovered) if self._hovered is not None else None
@@ -218,9 +241,12 @@ class HeadGrid(QWidget):
         painter.restore()
 
     def _tip(self, choice: HeadChoice) -> str:
-        if self._state.is_off(choice):
-            return f"{choice.title}\nSwitched off. Right-click: switch it on"
-        return f"{choice.title}\nRight-click: switch it off"
+        translation = self._state.translation
+        assert translation is not None
+        role = self._state.role(translation, choice)
+        what = f"{role}: {ROLES[role]}, in this sentence" if role != "mixed" else "no clear role in this sentence"
+        switch = "Switched off. Right-click: switch it on" if self._state.is_off(choice) else "Right-click: switch off"
+        return f"{choice.title}\n{what}\n{switch} · Ctrl-click: show several together"
 
     def _make_thumbnails(self) -> list[Thumbnail]:
         translation = self._state.translation
@@ -229,14 +255,15 @@ class HeadGrid(QWidget):
         max_pixels = int(size.height() * self.devicePixelRatioF())
         thumbnails = []
         for kind, top in self._section_tops().items():
-            maps = translation.maps.of_kind(kind)
+            maps = self._state.thumbnails(translation, kind)
             for layer in range(maps.shape[0]):
                 y = top + HEADER_HEIGHT + layer * (size.height() + SPACING)
                 for head in range(maps.shape[1]):
                     weights = maps[layer, head]
-                    image = map_image(weights, ramp, self._state.top_weight(weights), max_pixels)
+                    choice = HeadChoice(kind, layer, head)
+                    image = map_image(weights, ramp, self._state.top_weight(weights, choice), max_pixels)
                     place = QRect(left + head * (size.width() + SPACING), y, size.width(), size.height())
-                    thumbnails.append(Thumbnail(HeadChoice(kind, layer, head), image, place))
+                    thumbnails.append(Thumbnail(choice, image, place))
         return thumbnails
 
     def _section_tops(self) -> dict[MapKind, int]:
