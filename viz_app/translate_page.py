@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from core.analysis.measures import Measure
 from core.analysis.roles import ROLES
 from core.analysis.selection import Combination, LabelMode
 from core.translation.result import Translation, Word
@@ -12,6 +13,7 @@ from viz_app.panels.head import HeadPanel
 from viz_app.panels.heads import HeadsPanel
 from viz_app.panels.sentence import SentencePanel
 from viz_app.preferences import Preferences
+from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.seeing import Scale, Scope
 from viz_app.state.switchboard import SwitchedOff
@@ -43,10 +45,12 @@ class TranslatePage(QWidget):
             the worker, then call `await_result`.
         switching_wanted(Translation, frozenset[Head]): ask the worker what these heads, switched off, do to it, then
             call `await_switched`.
+        measuring_wanted(Translation): ask the worker for its maps in all measures, then call `await_measured`.
     """
 
     translation_wanted = Signal(str, bool)
     switching_wanted = Signal(object, object)
+    measuring_wanted = Signal(object)
 
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -91,6 +95,16 @@ class TranslatePage(QWidget):
         self.sentence.show_result()
         self._show_maps()
         self._ask_for_effect()
+        self._ask_for_measures()
+
+    def await_measured(self, request_id: int) -> None:
+        """Of all answers about measures the page waits for this one alone."""
+        self.state.awaited_measure_id = request_id
+
+    def accept_measured(self, request_id: int, measured: MeasuredMaps) -> None:
+        """Shows maps in the chosen measure, unless a newer answer is awaited."""
+        if self.state.accept_measured(request_id, measured):
+            self._rebuild_maps()
 
     def await_switched(self, request_id: int) -> None:
         """Of all answers about switched-off heads the page waits for this one alone."""
@@ -210,6 +224,7 @@ class TranslatePage(QWidget):
         self.head.hide_wrapping_chosen.connect(self._on_hide_wrapping_chosen)
         self.head.hide_punctuation_chosen.connect(self._on_hide_punctuation_chosen)
         self.head.merge_words_chosen.connect(self._on_merge_words_chosen)
+        self.head.measure_chosen.connect(self._on_measure_chosen)
         self.head.scope_chosen.connect(self._on_scope_chosen)
         self.head.combination_chosen.connect(self._on_combination_chosen)
 
@@ -297,6 +312,16 @@ class TranslatePage(QWidget):
     def _on_head_added(self, choice: HeadChoice) -> None:
         self.state.add(choice)
         self._after_choice()
+
+    def _on_measure_chosen(self, measure: Measure) -> None:
+        self.state.measure = measure
+        self._ask_for_measures()
+        self._rebuild_maps()
+
+    def _ask_for_measures(self) -> None:
+        translation = self.state.translation
+        if translation is not None and not self._is_of_earlier_model and self.state.lacks_measure(translation):
+            self.measuring_wanted.emit(translation)
 
     def _on_scope_chosen(self, scope: Scope) -> None:
         self.state.scope = scope

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 
+from core.analysis.measures import MEASURES
 from core.config import preset
 from core.config.presets import RunConfig
 from core.device import DeviceChoice
 from core.errors import CheckpointError, TextError
 from core.model.heads import Head
 from core.translation.result import Alternative, AttentionMaps, FloatArray, Translation, Word
+from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 
 
 def make_translation(
@@ -87,6 +89,17 @@ class FakeTranslator:
         """Each head that is off costs 0.25 at the first step."""
         first, *others = translation.log_probabilities
         return (first - 0.25 * len(off), *others)
+
+
+def measure_by_halves(_: object, translation: Translation) -> MeasuredMaps:
+    """Every measure is half the weight; measures of a layer are half the mean of its heads."""
+    maps = {
+        (measure, kind): translation.maps.of_kind(kind) / 2
+        if kind in MEASURES[measure].per_head
+        else translation.maps.of_kind(kind).mean(axis=1, keepdims=True) / 2
+        for measure, kind in BESIDE_WEIGHT
+    }
+    return MeasuredMaps(translation, maps)
 
 
 def _tokens(text: str, offset: int) -> tuple[list[str], list[Word]]:

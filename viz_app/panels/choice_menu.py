@@ -36,10 +36,12 @@ class ChoiceMenu(QToolButton):
         """Offers other entries."""
         self._entries = dict(entries)
         menu = QMenu(self)
+        menu.setToolTipsVisible(True)
         group = QActionGroup(menu)
         self.actions_by_name = {}
         for name, (_, text) in entries.items():
             action = QAction(text, group, checkable=True)
+            action.setToolTip("")
             action.triggered.connect(partial(self._choose, name))
             menu.addAction(action)
             self.actions_by_name[name] = action

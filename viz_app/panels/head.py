@@ -11,10 +11,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.analysis.measures import MEASURES
 from core.analysis.roles import ROLES
 from viz_app.panels.choice_menu import ChoiceMenu
 from viz_app.panels.parts import flat_button, label
 from viz_app.state.explain import explain
+from viz_app.state.measuring import SHORT_NAMES
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import PANEL_MARGIN, Theme
 from viz_app.widgets.eliding_label import ElidingLabel
@@ -35,6 +37,7 @@ class HeadPanel(QFrame):
     Attributes:
         heatmap: the map.
         switch_button: switches the head off, or on again.
+        measure_menu: what a cell tells.
         scope_menu, combination_menu: which heads the map is made of, and how.
         explain_button, explanation: what am I looking at?
         title, role, meaning: which head it is, what it does here, and what a row of it means.
@@ -44,7 +47,7 @@ class HeadPanel(QFrame):
     Signals:
         label_mode_chosen(str): "read" or "predicted".
         hide_wrapping_chosen(bool), hide_punctuation_chosen(bool), merge_words_chosen(bool)
-        scope_chosen(str), combination_chosen(str): see `viz_app.state.seeing`.
+        measure_chosen(str), scope_chosen(str), combination_chosen(str): see `viz_app.state.seeing`.
         switch_wanted(): the chosen head is to be switched off, or on again.
     """
 
@@ -52,6 +55,7 @@ class HeadPanel(QFrame):
     hide_wrapping_chosen = Signal(bool)
     hide_punctuation_chosen = Signal(bool)
     merge_words_chosen = Signal(bool)
+    measure_chosen = Signal(str)
     scope_chosen = Signal(str)
     combination_chosen = Signal(str)
     switch_wanted = Signal()
@@ -66,6 +70,11 @@ class HeadPanel(QFrame):
         self.meaning = label("muted", wraps=True)
         self.switch_button = flat_button("switch off", "See what the translation becomes without this head (key O)")
         self.switch_button.clicked.connect(self.switch_wanted)
+        self.measure_menu = ChoiceMenu("What a cell tells", {each: (name, name) for each, name in SHORT_NAMES.items()})
+        for measure, action in self.measure_menu.actions_by_name.items():
+            described = MEASURES[measure]  # type: ignore[index]
+            action.setToolTip(f"<p>{described.meaning}</p><p>{described.caveat}</p>")
+        self.measure_menu.chosen.connect(self.measure_chosen)
         self.scope_menu = ChoiceMenu("Which heads the map is made of", SCOPES)
         self.combination_menu = ChoiceMenu("How several heads become one map", COMBINATIONS)
         self.scope_menu.chosen.connect(self.scope_chosen)
@@ -86,6 +95,7 @@ class HeadPanel(QFrame):
         """Another translation, head, label mode, scale, or way of seeing."""
         state = self._state
         self.show_switch()
+        self.measure_menu.show_choice(state.measure)
         self.scope_menu.show_choice(state.scope)
         self.combination_menu.show_choice(state.combination)
         self.combination_menu.setVisible(state.scope != "head")
@@ -98,8 +108,9 @@ class HeadPanel(QFrame):
         view = state.view()
         is_hiding = view is not None and (state.hides_wrapping or state.hides_punctuation)
         share = view.hidden_share if view is not None else 0.0
-        hidden = f" {100 * share:.0f} % of their attention lies on hidden tokens." if is_hiding else ""
-        self.meaning.setText(state.meaning_of_rows() + hidden)
+        hidden = f"{100 * share:.0f} % of their attention lies on hidden tokens." if is_hiding else ""
+        rows = f"{state.meaning_of_rows()} {hidden}".rstrip()
+        self.meaning.setText("\n".join(filter(None, (rows, state.measure_note()))))
         self._show_explanation()
 
     def show_switch(self) -> None:
@@ -164,7 +175,13 @@ class HeadPanel(QFrame):
         header.addSpacing(8)
         header.addWidget(self.role)
         header.addStretch(1)
-        for button in (self.combination_menu, self.scope_menu, self.switch_button, self.explain_button):
+        for button in (
+            self.measure_menu,
+            self.combination_menu,
+            self.scope_menu,
+            self.switch_button,
+            self.explain_button,
+        ):
             header.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10)

@@ -12,7 +12,7 @@ from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.head_grid import HeadGrid, HeadGridArea
 
 SCALES = {
-    "shared": ("shared 0–1", "Shared: the last colour is weight 1 everywhere"),
+    "shared": ("shared", "Shared: the last colour is weight 1 everywhere (of norms: the largest of the kind)"),
     "layer": ("per layer", "Per layer: the last colour is the largest weight in the layer"),
     "own": ("each its own", "Each its own: the last colour is the largest weight of that head"),
 }

@@ -1,5 +1,6 @@
 """What am I looking at? The large map in a few plain sentences. No Qt."""
 
+from core.analysis.measures import MEASURES
 from viz_app.state.translate_state import TranslateState
 
 
@@ -9,10 +10,10 @@ def explain(state: TranslateState) -> str:
     if view is None:
         return ""
     lines = [_cells(state), _rows_and_columns(state)]
-    if (view.hidden_share > 0) or state.hides_wrapping or state.hides_punctuation:
+    if state.hides_wrapping or state.hides_punctuation:
         lines.append(
-            f"Hidden tokens took {100 * view.hidden_share:.0f} % of the attention of these rows; what is left of each "
-            "row is scaled up to sum to 1 again."
+            f"Hidden tokens took {100 * view.hidden_share:.0f} % of these rows; what is left of each row is scaled up "
+            "to its former sum."
         )
     lines.append(
         "Much weight on <eos> or on the full stop often means that a head has nothing to do there. Weights show where "
@@ -22,11 +23,11 @@ def explain(state: TranslateState) -> str:
 
 
 def _cells(state: TranslateState) -> str:
-    how = {"mean": "the mean over", "max": "the largest weight among"}[state.combination]
+    how = {"mean": "the mean over", "max": "the largest value among"}[state.combination]
     num_heads = len(state.heads(state.choice, state.shape(state.choice.kind)))
-    if state.scope != "head" and num_heads > 1:
-        return f"Each cell is {how} {num_heads} heads: how much of its attention the row's token gives to the column's."
-    return "Each cell is how much of its attention the row's token gives to the column's token: a row sums to 1."
+    several = f" Each cell is {how} {num_heads} heads." if state.scope != "head" and num_heads > 1 else ""
+    description = MEASURES[state.measure_of_choice]
+    return f"Cells: {description.title}. {description.meaning} {description.caveat}{several}"
 
 
 def _rows_and_columns(state: TranslateState) -> str:

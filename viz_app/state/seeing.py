@@ -3,6 +3,9 @@
 from collections.abc import Hashable
 from typing import Literal
 
+import numpy as np
+
+from core.analysis.measures import MEASURES, Measure
 from core.analysis.profiles import HeadProfiler
 from core.analysis.roles import ROLES, Role, roles_of
 from core.analysis.selection import (
@@ -16,6 +19,7 @@ from core.analysis.selection import (
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from viz_app.state.map_view import MapView
+from viz_app.state.measuring import MeasuredMaps
 
 Scale = Literal["shared", "layer", "own"]
 SCALES: tuple[Scale, ...] = ("shared", "layer", "own")
@@ -35,6 +39,9 @@ class Seeing:
         scope: which heads the large map is made of: the chosen one, all of its layer, all of its kind, or a set.
         combination: mean or maximum of these.
         several: the set, all of one kind.
+        measure: what a cell tells; where it does not exist, or is not known yet, the weight is shown.
+        measured: the maps in the other measures, None until they are known.
+        awaited_measure_id: id of the newest request for them, None if its answer has come.
         shown_role: heads with another role are pale in the grid; None: none is.
     """
 
@@ -48,6 +55,9 @@ class Seeing:
         self.combination: Combination = "mean"
         self.several: frozenset[Head] = frozenset()
         self.shown_role: Role | None = None
+        self.measure: Measure = "weight"
+        self.measured: MeasuredMaps | None = None
+        self.awaited_measure_id: int | None = None
         self._cache: dict[Hashable, tuple[Translation, LabelledMap]] = {}
         self._roles: tuple[Translation, dict[MapKind, tuple[tuple[Role, ...], ...]]] | None = None
 
@@ -90,22 +100,51 @@ class Seeing:
         """The large map."""
         maps = self.maps(translation, choice.kind)
         heads = self.heads(choice, (maps.shape[0], maps.shape[1]))
-        key = ("view", self.selection, choice.kind, tuple(heads), self.combination)
+        key = (
+            "view",
+            self.shown_measure(translation, choice.kind),
+            self.selection,
+            choice.kind,
+            tuple(heads),
+            self.combination,
+        )
         return MapView.of(self._kept(key, translation, combine(maps, self.combination, heads), choice.kind))
 
     def thumbnails(self, translation: Translation, kind: MapKind) -> FloatArray:
         """All maps of a kind as the grid shows them, [L, H, rows, columns]."""
-        key = ("all", self.selection, kind)
+        key = ("all", self.shown_measure(translation, kind), self.selection, kind)
         return self._kept(key, translation, self.maps(translation, kind), kind).weights
 
     def maps(self, translation: Translation, kind: MapKind) -> FloatArray:
-        """The whole maps of a kind, [L, H, Q, M]."""
-        return translation.maps.of_kind(kind)
+        """The whole maps of a kind in the measure that is shown, [L, H, Q, M]; a layer's one map for each head."""
+        weights = translation.maps.of_kind(kind)
+        measure = self.shown_measure(translation, kind)
+        if measure == "weight" or self.measured is None:
+            return weights
+        return np.broadcast_to(self.measured.maps[measure, kind], weights.shape)
+
+    def shown_measure(self, translation: Translation, kind: MapKind) -> Measure:
+        """The measure in which a kind of map is shown."""
+        is_known = self.measured is not None and self.measured.translation is translation
+        return self.measure if is_known and kind in MEASURES[self.measure].kinds else "weight"
+
+    def lacks_measure(self, translation: Translation) -> bool:
+        """Whether the chosen measure has to be asked for."""
+        return self.measure != "weight" and (self.measured is None or self.measured.translation is not translation)
+
+    def accept_measured(self, request_id: int, measured: MeasuredMaps) -> bool:
+        """Keeps an answer if it is the awaited one; a stale one changes nothing and returns False."""
+        if request_id != self.awaited_measure_id:
+            return False
+        self.awaited_measure_id, self.measured = None, measured
+        return True
 
     def top(self, translation: Translation, head: Head, weights: FloatArray) -> float:
         """The weight that gets the last colour, in a map of this head."""
         if self.scale == "shared":
-            return 1.0
+            if MEASURES[self.shown_measure(translation, head.kind)].rows_sum_to_one:
+                return 1.0
+            weights = self.thumbnails(translation, head.kind)
         if self.scale == "layer":
             weights = self.thumbnails(translation, head.kind)[head.layer]
         return float(weights.max(initial=0.0)) or 1.0

@@ -6,9 +6,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.measures import MEASURES, Measure
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, Word
 from viz_app.state.map_view import MapView
+from viz_app.state.measuring import SHORT_NAMES
 from viz_app.state.seeing import COMBINATION_NAMES, Seeing, has_split_words
 from viz_app.state.switchboard import Switchboard
 
@@ -98,6 +100,7 @@ class TranslateState(Seeing):
         """
         self.translation = translation
         self.switchboard.forget_effect()
+        self.measured = self.awaited_measure_id = None
         self.hovered = self.pinned = self.highlighted_word = None
         if not (self.was_chosen or self._has_picked):
             self.choice = HeadChoice("cross", *clearest_head(translation.maps.cross))
@@ -117,6 +120,7 @@ class TranslateState(Seeing):
         """Shows nothing and awaits nothing."""
         self.translation = self.awaited_id = None
         self.switchboard.forget_effect()
+        self.measured = self.awaited_measure_id = None
         self.hovered = self.pinned = self.highlighted_word = None
 
     def choose(self, choice: HeadChoice) -> None:
@@ -176,6 +180,28 @@ class TranslateState(Seeing):
         """The chosen map with its labels; None while nothing is shown."""
         return None if self.translation is None else self.view_of(self.translation, self.choice)
 
+    @property
+    def measure_of_choice(self) -> Measure:
+        """The measure in which the large map is shown."""
+        return "weight" if self.translation is None else self.shown_measure(self.translation, self.choice.kind)
+
+    def measure_note(self) -> str:
+        """One sentence on the measure, if it is not the weight or is not there; else empty."""
+        if self.translation is None or self.measure == "weight":
+            return ""
+        if self.choice.kind not in MEASURES[self.measure].kinds:
+            return f"There is no {SHORT_NAMES[self.measure]} for these maps: the weights are shown."
+        if self.measure_of_choice != self.measure:
+            return f"Computing: {SHORT_NAMES[self.measure]} …"
+        description = MEASURES[self.measure]
+        one = "" if self.choice.kind in description.per_head else " One map for each layer, whatever the head."
+        return f"{SHORT_NAMES[self.measure]}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
+
+    def _value_name(self) -> str:
+        name = {"weight": "weight", "norm": "‖α·f(x)‖", "norm-layer": "‖Σ α·f(x)‖", "rollout": "rollout"}
+        how = "" if self.scope == "head" else f"{COMBINATION_NAMES[self.combination]} "
+        return how + name[self.measure_of_choice]
+
     def title(self) -> str:
         """What the large map is, in words."""
         choice = self.choice
@@ -224,7 +250,7 @@ class TranslateState(Seeing):
             return None
         verb = "predicting" if self.label_mode == "predicted" and self.choice.kind != "encoder" else "reading"
         tokens = f"{verb}  {view.row_labels[row]} → {view.column_labels[column]}"
-        return tokens, f"weight {view.weights[row, column]:.3f}"
+        return tokens, f"{self._value_name()} {view.weights[row, column]:.3f}"
 
     def rows_of_word(self, word: Word) -> tuple[int, ...]:
         """The rows in which a word of the translation is read, or predicted; none in encoder maps."""

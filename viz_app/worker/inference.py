@@ -13,6 +13,7 @@ from core.config import RunConfig
 from core.device import DeviceChoice
 from core.model.heads import Head
 from core.translation.result import Translation
+from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.switchboard import SwitchedOff
 from viz_app.worker.failure import Failure
@@ -56,6 +57,7 @@ class TranslatorLike(Protocol):
 
 
 Loader = Callable[[Path | None, str], TranslatorLike]
+Measurer = Callable[[TranslatorLike, Translation], MeasuredMaps]
 
 
 @dataclass(frozen=True)
@@ -78,8 +80,15 @@ class _SwitchRequest:
     off: frozenset[Head]
 
 
-_Request = _LoadRequest | _TranslateRequest | _SwitchRequest
-_Answer = ModelInfo | Translation | SwitchedOff
+@dataclass(frozen=True)
+class _MeasureRequest:
+    request_id: int
+    translation: Translation
+
+
+_Request = _LoadRequest | _TranslateRequest | _SwitchRequest | _MeasureRequest
+_Answer = ModelInfo | Translation | SwitchedOff | MeasuredMaps
+_IN_ORDER: tuple[type[_Request], ...] = (_LoadRequest, _TranslateRequest, _SwitchRequest, _MeasureRequest)
 
 
 @dataclass(frozen=True)
@@ -102,6 +111,8 @@ class InferenceWorker(QObject):
         translation_failed(int, Failure)
         switched(int, SwitchedOff)
         switch_failed(int, Failure)
+        measured(int, MeasuredMaps)
+        measure_failed(int, Failure)
     """
 
     loaded = Signal(int, object)
@@ -110,11 +121,16 @@ class InferenceWorker(QObject):
     translation_failed = Signal(int, object)
     switched = Signal(int, object)
     switch_failed = Signal(int, object)
+    measured = Signal(int, object)
+    measure_failed = Signal(int, object)
     _outcome_ready = Signal()
 
-    def __init__(self, loader: Loader | None = None, parent: QObject | None = None) -> None:
+    def __init__(
+        self, loader: Loader | None = None, parent: QObject | None = None, *, measurer: Measurer | None = None
+    ) -> None:
         super().__init__(parent)
         self._loader = loader or _load_translator
+        self._measurer = measurer or _measure
         self._translator: TranslatorLike | None = None  # of the thread alone
         self._condition = threading.Condition()
         self._waiting: dict[type[_Request], _Request] = {}
@@ -139,6 +155,10 @@ class InferenceWorker(QObject):
         """
         return self._ask(lambda number: _SwitchRequest(number, translation, off))
 
+    def measure(self, translation: Translation) -> int:
+        """Asks for the maps of a translation in every measure beside the weight; returns the request id."""
+        return self._ask(lambda number: _MeasureRequest(number, translation))
+
     def close(self) -> None:
         """Drops what waits and returns when the thread has ended; what is running is let finish, its result dropped."""
         with self._condition:
@@ -152,8 +172,9 @@ class InferenceWorker(QObject):
         with self._condition:
             self._num_requests += 1
             request = make(self._num_requests)
-            if not isinstance(request, _SwitchRequest):
-                self._waiting.pop(_SwitchRequest, None)  # it asked about a translation that will be gone
+            if isinstance(request, _LoadRequest | _TranslateRequest):
+                for kind in (_SwitchRequest, _MeasureRequest):
+                    self._waiting.pop(kind, None)  # it asked about a translation that will be gone
             self._waiting[type(request)] = request
             self._condition.notify()
         if self._thread.ident is None:
@@ -181,6 +202,8 @@ class InferenceWorker(QObject):
             return Failure("No model is open. A checkpoint was expected; open one or train one first.")
         if isinstance(request, _TranslateRequest):
             return self._translator.translate(request.text)
+        if isinstance(request, _MeasureRequest):
+            return self._measurer(self._translator, request.translation)
         return _switch_off(self._translator, request)
 
     def _next_request(self) -> _Request | None:
@@ -189,7 +212,7 @@ class InferenceWorker(QObject):
             self._condition.wait_for(lambda: self._is_closing or self._waiting)
             if self._is_closing:
                 return None
-            first = next(kind for kind in (_LoadRequest, _TranslateRequest, _SwitchRequest) if kind in self._waiting)
+            first = next(kind for kind in _IN_ORDER if kind in self._waiting)
             return self._waiting.pop(first)
 
     def _emit_outcomes(self) -> None:
@@ -197,6 +220,7 @@ class InferenceWorker(QObject):
             _LoadRequest: (self.loaded, self.load_failed),
             _TranslateRequest: (self.translated, self.translation_failed),
             _SwitchRequest: (self.switched, self.switch_failed),
+            _MeasureRequest: (self.measured, self.measure_failed),
         }
         while not self._is_closing and not self._outcomes.empty():
             outcome = self._outcomes.get()
@@ -220,3 +244,14 @@ def _switch_off(translator: TranslatorLike, request: _SwitchRequest) -> Switched
     before, off = request.translation, request.off
     after = translator.translate(before.source_text, off=off)
     return SwitchedOff(off, before, after, sum(translator.score(before, off=off)))
+
+
+def _measure(translator: TranslatorLike, translation: Translation) -> MeasuredMaps:
+    from core.analysis.capture import trace_translation
+    from core.analysis.measures import measure_maps
+    from core.translation.translator import Translator
+
+    assert isinstance(translator, Translator)
+    trace = trace_translation(translator, translation)
+    maps = {(measure, kind): measure_maps(trace, measure, kind) for measure, kind in BESIDE_WEIGHT}
+    return MeasuredMaps(translation, maps)
