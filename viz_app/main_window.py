@@ -189,7 +189,13 @@ class MainWindow(QMainWindow):
         worker.load_failed.connect(self._on_load_failed)
         worker.translated.connect(self._on_translated)
         worker.translation_failed.connect(self._on_translation_failed)
+        worker.switched.connect(page.accept_switched)
+        worker.switch_failed.connect(self._on_switch_failed)
+        worker.measured.connect(page.accept_measured)
+        worker.measure_failed.connect(self._on_measure_failed)
+        page.measuring_wanted.connect(lambda wish: page.await_measured(worker.measure(wish)))
         page.translation_wanted.connect(self._on_translation_wanted)
+        page.switching_wanted.connect(lambda *wish: page.await_switched(worker.switch_off(*wish)))
         page.message.open_wanted.connect(self.choose_file)
         page.message.train_wanted.connect(lambda: self.show_page(TRAIN))
         bar.page_chosen.connect(self.show_page)
@@ -294,6 +300,14 @@ class MainWindow(QMainWindow):
         if failure.details or request_id in self._asked_ids:
             show_failure(self, "The sentence was not translated", failure)
         self.failed.emit(failure)
+
+    def _on_switch_failed(self, request_id: int, failure: Failure) -> None:
+        if self.translate_page.refuse_switched(request_id, failure.message) and failure.details:
+            show_failure(self, "The heads were not switched off", failure)
+
+    def _on_measure_failed(self, request_id: int, failure: Failure) -> None:
+        if request_id == self.translate_page.state.awaited_measure_id:
+            show_failure(self, "The maps were not measured", failure)
 
     def _make_train_page(self) -> None:
         from viz_app.train.page import TrainPage  # matplotlib comes with it

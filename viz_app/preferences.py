@@ -4,8 +4,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings
 
+from core.analysis.selection import LabelMode
 from core.translation.result import MAP_KINDS
-from viz_app.state.translate_state import HeadChoice, LabelMode, Scale
+from viz_app.state.seeing import SCALES, Scale
+from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import THEME_CHOICES, ThemeChoice
 
 MAX_RECENT = 8
@@ -48,7 +50,8 @@ class Preferences:
     @property
     def scale(self) -> Scale:
         """How far the colours reach."""
-        return "own" if self.settings.value("translate/scale") == "own" else "shared"
+        stored = self.settings.value("translate/scale")
+        return next((scale for scale in SCALES if scale == stored), "shared")
 
     @scale.setter
     def scale(self, scale: Scale) -> None:
@@ -57,11 +60,29 @@ class Preferences:
     @property
     def hides_wrapping(self) -> bool:
         """Whether start and end tokens are hidden."""
-        return str(self.settings.value("translate/hide_wrapping", "false")).lower() == "true"
+        return self._flag("translate/hide_wrapping", default=False)
 
     @hides_wrapping.setter
-    def hides_wrapping(self, hides: bool) -> None:
-        self.settings.setValue("translate/hide_wrapping", "true" if hides else "false")
+    def hides_wrapping(self, is_on: bool) -> None:
+        self._set_flag("translate/hide_wrapping", is_on)
+
+    @property
+    def hides_punctuation(self) -> bool:
+        """Whether punctuation is hidden."""
+        return self._flag("translate/hide_punctuation", default=False)
+
+    @hides_punctuation.setter
+    def hides_punctuation(self, is_on: bool) -> None:
+        self._set_flag("translate/hide_punctuation", is_on)
+
+    @property
+    def merges_words(self) -> bool:
+        """Whether words are shown instead of their pieces."""
+        return self._flag("translate/merge_words", default=True)
+
+    @merges_words.setter
+    def merges_words(self, is_on: bool) -> None:
+        self._set_flag("translate/merge_words", is_on)
 
     @property
     def head_choice(self) -> HeadChoice | None:
@@ -92,6 +113,13 @@ class Preferences:
     def forget(self, path: Path) -> None:
         """Takes a checkpoint that cannot be opened off the recent list."""
         self.settings.setValue("recent", [str(each) for each in self.recent if each != path.absolute()])
+
+    def _flag(self, name: str, *, default: bool) -> bool:
+        stored = str(self.settings.value(name, "")).lower()
+        return stored == "true" if stored in ("true", "false") else default
+
+    def _set_flag(self, name: str, is_on: bool) -> None:
+        self.settings.setValue(name, "true" if is_on else "false")
 
     def bytes(self, name: str) -> QByteArray:
         """The geometry of a window or splitter; empty if there is none."""

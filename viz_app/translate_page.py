@@ -4,13 +4,21 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
+from core.analysis.measures import Measure
+from core.analysis.roles import ROLES
+from core.analysis.selection import Combination, LabelMode
 from core.translation.result import Translation, Word
 from viz_app.examples import copy_examples, example_sentences
+from viz_app.panels.head import HeadPanel
+from viz_app.panels.heads import HeadsPanel
+from viz_app.panels.sentence import SentencePanel
 from viz_app.preferences import Preferences
+from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
-from viz_app.state.translate_state import Cell, Direction, HeadChoice, LabelMode, Scale, TranslateState
+from viz_app.state.seeing import Scale, Scope
+from viz_app.state.switchboard import SwitchedOff
+from viz_app.state.translate_state import Cell, Direction, HeadChoice, TranslateState
 from viz_app.theme import GAP, Theme
-from viz_app.translate_panels import HeadPanel, HeadsPanel, SentencePanel
 from viz_app.widgets.calm_message import CalmMessage
 
 DIRECTIONS: dict[int, Direction] = {
@@ -21,6 +29,7 @@ DIRECTIONS: dict[int, Direction] = {
     Qt.Key.Key_Home: "first",
     Qt.Key.Key_End: "last",
 }
+SWITCH_KEYS = (Qt.Key.Key_O, Qt.Key.Key_Space)
 
 
 class TranslatePage(QWidget):
@@ -34,9 +43,14 @@ class TranslatePage(QWidget):
     Signals:
         translation_wanted(str, bool): the text settled, and whether the user asked outright (see `SentenceInput`); ask
             the worker, then call `await_result`.
+        switching_wanted(Translation, frozenset[Head]): ask the worker what these heads, switched off, do to it, then
+            call `await_switched`.
+        measuring_wanted(Translation): ask the worker for its maps in all measures, then call `await_measured`.
     """
 
     translation_wanted = Signal(str, bool)
+    switching_wanted = Signal(object, object)
+    measuring_wanted = Signal(object)
 
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -80,6 +94,43 @@ class TranslatePage(QWidget):
         self._is_of_earlier_model = False
         self.sentence.show_result()
         self._show_maps()
+        self._ask_for_effect()
+        self._ask_for_measures()
+
+    def await_measured(self, request_id: int) -> None:
+        """Of all answers about measures the page waits for this one alone."""
+        self.state.awaited_measure_id = request_id
+
+    def accept_measured(self, request_id: int, measured: MeasuredMaps) -> None:
+        """Shows maps in the chosen measure, unless a newer answer is awaited."""
+        if self.state.accept_measured(request_id, measured):
+            self._rebuild_maps()
+
+    def await_switched(self, request_id: int) -> None:
+        """Of all answers about switched-off heads the page waits for this one alone."""
+        self.state.switchboard.await_effect(request_id)
+
+    def accept_switched(self, request_id: int, effect: SwitchedOff) -> None:
+        """Shows what switched-off heads do, unless a newer answer is awaited."""
+        if self.state.switchboard.accept(request_id, effect):
+            self.sentence.show_switches()
+
+    def refuse_switched(self, request_id: int, message: str) -> bool:
+        """Says why nothing is known; False if a newer answer is awaited."""
+        if not self.state.switchboard.refuse(request_id, message):
+            return False
+        self.sentence.show_switches()
+        return True
+
+    def switch(self, choice: HeadChoice) -> None:
+        """Switches a head off, or on again."""
+        self.state.switchboard.toggle(choice)
+        self._after_switching()
+
+    def reset_switches(self) -> None:
+        """Switches every head on again."""
+        self.state.switchboard.reset()
+        self._after_switching()
 
     def refuse(self, request_id: int, message: str) -> bool:
         """Says beside the sentence why it was not translated; False if a newer answer is awaited."""
@@ -110,10 +161,12 @@ class TranslatePage(QWidget):
         self._after_choice()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk through heads, layers and kinds; Escape lets go of a pinned cell."""
+        """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""
         if event.key() == Qt.Key.Key_Escape:
             self.state.pinned = self.state.highlighted_word = None
             self._redraw_marks()
+        elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.translation is not None:
+            self.switch(self.state.choice)
         elif not self.walk(DIRECTIONS.get(event.key())):
             super().keyPressEvent(event)
 
@@ -158,17 +211,28 @@ class TranslatePage(QWidget):
         self.sentence.input.left_for_heads.connect(self.heads.grid.setFocus)
         self.sentence.chips.word_hovered.connect(self._on_word_hovered)
         self.sentence.chips.word_clicked.connect(self._on_word_clicked)
+        self.sentence.reset_button.clicked.connect(self.reset_switches)
         self.heads.grid.chosen.connect(self.choose)
+        self.heads.grid.switched.connect(self.switch)
+        self.head.switch_wanted.connect(lambda: self.switch(self.state.choice))
+        self.heads.grid.added.connect(self._on_head_added)
         self.heads.scale_chosen.connect(self._on_scale_chosen)
+        self.heads.role_chosen.connect(self._on_role_chosen)
         self.head.heatmap.cell_hovered.connect(self._on_cell_hovered)
         self.head.heatmap.cell_clicked.connect(self._on_cell_clicked)
         self.head.label_mode_chosen.connect(self._on_label_mode_chosen)
         self.head.hide_wrapping_chosen.connect(self._on_hide_wrapping_chosen)
+        self.head.hide_punctuation_chosen.connect(self._on_hide_punctuation_chosen)
+        self.head.merge_words_chosen.connect(self._on_merge_words_chosen)
+        self.head.measure_chosen.connect(self._on_measure_chosen)
+        self.head.scope_chosen.connect(self._on_scope_chosen)
+        self.head.combination_chosen.connect(self._on_combination_chosen)
 
     def _restore_choices(self) -> None:
         state, preferences = self.state, self._preferences
         state.label_mode, state.scale = preferences.label_mode, preferences.scale
-        state.hides_wrapping = preferences.hides_wrapping
+        state.hides_wrapping, state.hides_punctuation = preferences.hides_wrapping, preferences.hides_punctuation
+        state.merges_words = preferences.merges_words
         if (choice := preferences.head_choice) is not None:
             state.choice, state.was_chosen = choice, True
 
@@ -183,6 +247,17 @@ class TranslatePage(QWidget):
         self.heads.show_choice()
         self.head.rebuild()
         self.sentence.chips.update()
+
+    def _after_switching(self) -> None:
+        self._ask_for_effect()
+        self.sentence.show_switches()
+        self.heads.grid.update()
+        self.head.show_switch()
+
+    def _ask_for_effect(self) -> None:
+        translation, off = self.state.translation, self.state.switchboard.off
+        if off and translation is not None and not self._is_of_earlier_model:
+            self.switching_wanted.emit(translation, off)
 
     def _redraw_marks(self) -> None:
         self.head.heatmap.update()
@@ -212,14 +287,51 @@ class TranslatePage(QWidget):
 
     def _on_label_mode_chosen(self, mode: LabelMode) -> None:
         self.state.label_mode = self._preferences.label_mode = mode
-        self.head.rebuild()
+        self._rebuild_maps()
 
     def _on_hide_wrapping_chosen(self, hides: bool) -> None:
         self.state.hides_wrapping = self._preferences.hides_wrapping = hides
-        self.head.rebuild()
+        self._rebuild_maps()
+
+    def _on_hide_punctuation_chosen(self, hides: bool) -> None:
+        self.state.hides_punctuation = self._preferences.hides_punctuation = hides
+        self._rebuild_maps()
+
+    def _on_merge_words_chosen(self, merges: bool) -> None:
+        self.state.merges_words = self._preferences.merges_words = merges
+        self._rebuild_maps()
 
     def _on_scale_chosen(self, scale: Scale) -> None:
         self.state.scale = self._preferences.scale = scale
+        self._rebuild_maps()
+
+    def _on_role_chosen(self, name: str) -> None:
+        self.state.shown_role = next((role for role in ROLES if role == name), None)
+        self.heads.rebuild()
+
+    def _on_head_added(self, choice: HeadChoice) -> None:
+        self.state.add(choice)
+        self._after_choice()
+
+    def _on_measure_chosen(self, measure: Measure) -> None:
+        self.state.measure = measure
+        self._ask_for_measures()
+        self._rebuild_maps()
+
+    def _ask_for_measures(self) -> None:
+        translation = self.state.translation
+        if translation is not None and not self._is_of_earlier_model and self.state.lacks_measure(translation):
+            self.measuring_wanted.emit(translation)
+
+    def _on_scope_chosen(self, scope: Scope) -> None:
+        self.state.scope = scope
+        self._after_choice()
+
+    def _on_combination_chosen(self, combination: Combination) -> None:
+        self.state.combination = combination
+        self._after_choice()
+
+    def _rebuild_maps(self) -> None:
         self.heads.rebuild()
         self.head.rebuild()
 

@@ -1,14 +1,18 @@
 """Translations and a translator made of thin air, for tests of widgets: plausible maps, no torch."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 
+from core.analysis.measures import MEASURES
 from core.config import preset
 from core.config.presets import RunConfig
 from core.device import DeviceChoice
 from core.errors import CheckpointError, TextError
+from core.model.heads import Head
 from core.translation.result import Alternative, AttentionMaps, FloatArray, Translation, Word
+from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 
 
 def make_translation(
@@ -66,15 +70,36 @@ class FakeTranslator:
         self.run: RunConfig = preset("notebook")
         self.num_parameters = 9_038_341
         self.texts: list[str] = []
+        self.switched: list[frozenset[Head]] = []
 
-    def translate(self, text: str) -> Translation:
+    def translate(self, text: str, *, off: Collection[Head] = ()) -> Translation:
+        """With heads off the first word becomes "off" and their number."""
         self.texts.append(text)
         if not text.strip():
             raise TextError("The text is empty. A sentence was expected; type one.")
         if "BOOM" in text:
             raise ZeroDivisionError("boom")
         words = " ".join(text.lower().split())
+        if off:
+            self.switched.append(frozenset(off))
+            return make_translation(words, " ".join([f"off{len(off)}", *words.split()[1:]]), text=text)
         return make_translation(words, words, text=text)
+
+    def score(self, translation: Translation, *, off: Collection[Head] = ()) -> tuple[float, ...]:
+        """Each head that is off costs 0.25 at the first step."""
+        first, *others = translation.log_probabilities
+        return (first - 0.25 * len(off), *others)
+
+
+def measure_by_halves(_: object, translation: Translation) -> MeasuredMaps:
+    """Every measure is half the weight; measures of a layer are half the mean of its heads."""
+    maps = {
+        (measure, kind): translation.maps.of_kind(kind) / 2
+        if kind in MEASURES[measure].per_head
+        else translation.maps.of_kind(kind).mean(axis=1, keepdims=True) / 2
+        for measure, kind in BESIDE_WEIGHT
+    }
+    return MeasuredMaps(translation, maps)
 
 
 def _tokens(text: str, offset: int) -> tuple[list[str], list[Word]]:

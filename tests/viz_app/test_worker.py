@@ -1,6 +1,6 @@
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.config import preset
 from core.errors import CorpusError
+from core.model.heads import Head
 from core.training.events import PhaseStarted, TrainingEvent, TrainingFinished
 from core.translation.result import Translation
 from tests.viz_app.synthetic import FakeTranslator
@@ -22,10 +23,10 @@ class GatedTranslator(FakeTranslator):
     gate = threading.Event()
     started = threading.Event()
 
-    def translate(self, text: str) -> Translation:
+    def translate(self, text: str, *, off: Collection[Head] = ()) -> Translation:
         self.started.set()
         assert self.gate.wait(10)
-        return super().translate(text)
+        return super().translate(text, off=off)
 
 
 @pytest.fixture

@@ -6,13 +6,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from core.analysis.measures import MEASURES, Measure
+from core.model.heads import Head
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, Word
+from viz_app.state.map_view import MapView
+from viz_app.state.measuring import SHORT_NAMES
+from viz_app.state.seeing import COMBINATION_NAMES, Seeing, has_split_words
+from viz_app.state.switchboard import Switchboard
 
-LabelMode = Literal["read", "predicted"]
-Scale = Literal["shared", "own"]
 Direction = Literal["left", "right", "up", "down", "first", "last"]
 
-START_AND_END = ("<sos>", "<eos>")
 KIND_NAMES: dict[MapKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 KIND_TITLES: dict[MapKind, str] = {
     "encoder": "Encoder self-attention",
@@ -27,12 +30,8 @@ KIND_DIRECTIONS: dict[MapKind, str] = {
 
 
 @dataclass(frozen=True)
-class HeadChoice:
+class HeadChoice(Head):
     """One head of one layer of one kind; layer and head count from 0, and are shown from 1."""
-
-    kind: MapKind
-    layer: int
-    head: int
 
     @property
     def title(self) -> str:
@@ -48,54 +47,32 @@ class Cell:
     column: int
 
 
-@dataclass(frozen=True, eq=False)
-class MapView:
-    """What the large heatmap shows: one map, perhaps without its wrapping tokens.
-
-    Attributes:
-        weights: [rows, columns], as they are in the whole map: hiding a column does not rescale the others.
-        row_labels, column_labels: one token each.
-        rows, columns: index of each in the whole map.
-        hidden_share: the part of the shown rows' attention that goes to hidden columns, from 0 to 1.
-    """
-
-    weights: FloatArray
-    row_labels: tuple[str, ...]
-    column_labels: tuple[str, ...]
-    rows: tuple[int, ...]
-    columns: tuple[int, ...]
-    hidden_share: float
-
-
-class TranslateState:
-    """Selection and result of the Translate page.
+class TranslateState(Seeing):
+    """Selection and result of the Translate page; how maps are shown is told by `Seeing`.
 
     Attributes:
         choice: the chosen head.
         was_chosen: whether a person chose it; if not, the first translation of a model picks one that shows something.
-        label_mode: whether a decoder row is named by the token read or by the token predicted there.
-        scale: "shared": colours run from 0 to 1 everywhere; "own": up to each map's own maximum.
-        hides_wrapping: whether start and end tokens are left out of the large heatmap.
         translation: what is shown, or None.
         awaited_id: id of the newest request, None if its answer has come.
         languages: what source and target are called in sentences: "German" and "English".
         hovered, pinned: cells of the large heatmap.
         highlighted_word: a word of the translation that the mouse or a click picked out.
+        switchboard: which heads are off, and what that did.
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.choice = HeadChoice("cross", 0, 0)
         self.was_chosen = False
         self._has_picked = False
-        self.label_mode: LabelMode = "read"
-        self.scale: Scale = "shared"
-        self.hides_wrapping = False
         self.languages = ("German", "English")
         self.translation: Translation | None = None
         self.awaited_id: int | None = None
         self.hovered: Cell | None = None
         self.pinned: Cell | None = None
         self.highlighted_word: Word | None = None
+        self.switchboard = Switchboard()
 
     def await_result(self, request_id: int) -> None:
         """From now on only the answer to this request counts."""
@@ -122,6 +99,8 @@ class TranslateState:
         different words is taken, once.
         """
         self.translation = translation
+        self.switchboard.forget_effect()
+        self.measured = self.awaited_measure_id = None
         self.hovered = self.pinned = self.highlighted_word = None
         if not (self.was_chosen or self._has_picked):
             self.choice = HeadChoice("cross", *clearest_head(translation.maps.cross))
@@ -134,11 +113,14 @@ class TranslateState:
     def begin_model(self, source: str, target: str) -> None:
         """Another model answers from now on, between these two languages."""
         self.languages = (source, target)
+        self.switchboard.reset()
         self._has_picked = False
 
     def clear(self) -> None:
         """Shows nothing and awaits nothing."""
         self.translation = self.awaited_id = None
+        self.switchboard.forget_effect()
+        self.measured = self.awaited_measure_id = None
         self.hovered = self.pinned = self.highlighted_word = None
 
     def choose(self, choice: HeadChoice) -> None:
@@ -146,7 +128,24 @@ class TranslateState:
         if choice.kind != self.choice.kind:
             self.pinned = None
         self.hovered = None
+        self.forget_several()
         self.choice, self.was_chosen = choice, True
+
+    def add(self, head: HeadChoice) -> None:
+        """Shows a head together with those shown now, or without it if it is one of them."""
+        before = self.choice
+        self.hovered = None
+        self.toggle_one_of_several(head, before)
+        if head.kind != before.kind:
+            self.pinned = None
+        if self.several:
+            first = min(self.several)
+            chosen = before if before in self.several else HeadChoice(first.kind, first.layer, first.head)
+            self.choice, self.was_chosen = chosen, True
+
+    def is_off(self, choice: HeadChoice) -> bool:
+        """Whether a head is switched off."""
+        return choice in self.switchboard.off
 
     def move(self, direction: Direction) -> bool:
         """Walks to a neighbouring head, or up and down through layers and on through the kinds. False at an edge."""
@@ -171,29 +170,53 @@ class TranslateState:
         num_layers, num_heads = self.translation.maps.of_kind(kind).shape[:2]
         return num_layers, num_heads
 
-    def top_weight(self, weights: FloatArray) -> float:
-        """The weight that gets the last colour."""
-        return 1.0 if self.scale == "shared" else float(weights.max(initial=0.0)) or 1.0
+    def top_weight(self, weights: FloatArray, head: HeadChoice | None = None) -> float:
+        """The weight that gets the last colour in a map of a head, by default of the chosen one."""
+        if self.translation is None:
+            return 1.0
+        return self.top(self.translation, head or self.choice, weights)
 
     def view(self) -> MapView | None:
         """The chosen map with its labels; None while nothing is shown."""
-        if self.translation is None:
-            return None
-        weights = self.translation.maps.of_kind(self.choice.kind)[self.choice.layer, self.choice.head]
-        row_labels, column_labels = self.row_labels(), self.column_labels()
-        rows = self._shown(row_labels, self._wrapping_rows())
-        columns = self._shown(column_labels, self._wrapping_columns())
-        shown_rows = weights[list(rows)]
-        mass = float(shown_rows.sum())
-        kept = shown_rows[:, list(columns)]
-        return MapView(
-            weights=kept,
-            row_labels=tuple(row_labels[row] for row in rows),
-            column_labels=tuple(column_labels[column] for column in columns),
-            rows=rows,
-            columns=columns,
-            hidden_share=1.0 - float(kept.sum()) / mass if mass > 0 else 0.0,
-        )
+        return None if self.translation is None else self.view_of(self.translation, self.choice)
+
+    @property
+    def measure_of_choice(self) -> Measure:
+        """The measure in which the large map is shown."""
+        return "weight" if self.translation is None else self.shown_measure(self.translation, self.choice.kind)
+
+    def measure_note(self) -> str:
+        """One sentence on the measure, if it is not the weight or is not there; else empty."""
+        if self.translation is None or self.measure == "weight":
+            return ""
+        if self.choice.kind not in MEASURES[self.measure].kinds:
+            return f"There is no {SHORT_NAMES[self.measure]} for these maps: the weights are shown."
+        if self.measure_of_choice != self.measure:
+            return f"Computing: {SHORT_NAMES[self.measure]} …"
+        description = MEASURES[self.measure]
+        one = "" if self.choice.kind in description.per_head else " One map for each layer, whatever the head."
+        return f"{SHORT_NAMES[self.measure]}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
+
+    def _value_name(self) -> str:
+        name = {"weight": "weight", "norm": "‖α·f(x)‖", "norm-layer": "‖Σ α·f(x)‖", "rollout": "rollout"}
+        how = "" if self.scope == "head" else f"{COMBINATION_NAMES[self.combination]} "
+        return how + name[self.measure_of_choice]
+
+    def title(self) -> str:
+        """What the large map is, in words."""
+        choice = self.choice
+        num_heads = len(self.heads(choice, self.shape(choice.kind)))
+        if self.translation is None or self.scope == "head" or num_heads == 1:
+            return choice.title
+        how, kind = COMBINATION_NAMES[self.combination], KIND_TITLES[choice.kind]
+        if self.scope == "layer":
+            return f"{kind} · layer {choice.layer + 1} · {how} of {num_heads} heads"
+        return f"{kind} · {how} of {num_heads} heads" + (" in all layers" if self.scope == "all" else "")
+
+    @property
+    def has_split_words(self) -> bool:
+        """Whether any word shown is made of several tokens."""
+        return self.translation is not None and has_split_words(self.translation)
 
     def row_labels(self) -> tuple[str, ...]:
         """The name of every row of the chosen map."""
@@ -218,15 +241,16 @@ class TranslateState:
         return f"Each row: where the model looks {where} while it predicts that {target} token."
 
     def describe(self, cell: Cell) -> tuple[str, str] | None:
-        """A cell in two lines: the tokens and the weight. None if there is no such cell."""
+        """A cell in two lines: the tokens and the weight. None if no such cell is shown."""
         if self.translation is None:
             return None
-        weights = self.translation.maps.of_kind(self.choice.kind)[self.choice.layer, self.choice.head]
-        if not (cell.row < weights.shape[0] and cell.column < weights.shape[1]):
+        view = self.view_of(self.translation, self.choice)
+        row, column = view.row_of(cell.row), view.column_of(cell.column)
+        if row is None or column is None:
             return None
         verb = "predicting" if self.label_mode == "predicted" and self.choice.kind != "encoder" else "reading"
-        tokens = f"{verb}  {self.row_labels()[cell.row]} → {self.column_labels()[cell.column]}"
-        return tokens, f"weight {weights[cell.row, cell.column]:.3f}"
+        tokens = f"{verb}  {view.row_labels[row]} → {view.column_labels[column]}"
+        return tokens, f"{self._value_name()} {view.weights[row, column]:.3f}"
 
     def rows_of_word(self, word: Word) -> tuple[int, ...]:
         """The rows in which a word of the translation is read, or predicted; none in encoder maps."""
@@ -241,33 +265,6 @@ class TranslateState:
         if self.translation is None:
             return None
         return next((word for word in self.translation.target_words if row in self.rows_of_word(word)), None)
-
-    def _wrapping_rows(self) -> set[int]:
-        assert self.translation is not None
-        if self.choice.kind == "encoder":
-            return self._wrapping_source()
-        return _wrapping(self.row_labels())
-
-    def _wrapping_columns(self) -> set[int]:
-        return _wrapping(self.column_labels()) if self.choice.kind == "decoder" else self._wrapping_source()
-
-    def _wrapping_source(self) -> set[int]:
-        """Source positions that belong to no word."""
-        assert self.translation is not None
-        inside = {position for word in self.translation.source_words for position in range(word.start, word.end)}
-        return set(range(len(self.translation.source_tokens))) - inside
-
-    def _shown(self, labels: tuple[str, ...], wrapping: set[int]) -> tuple[int, ...]:
-        """What is left after hiding; everything, if nothing would be left."""
-        everything = tuple(range(len(labels)))
-        if not self.hides_wrapping:
-            return everything
-        return tuple(index for index in everything if index not in wrapping) or everything
-
-
-def _wrapping(labels: tuple[str, ...]) -> set[int]:
-    """The start or end token among target tokens; the copy task has none, its start symbol is part of the answer."""
-    return {index for index in (0, len(labels) - 1) if labels and labels[index] in START_AND_END}
 
 
 def clearest_head(maps: FloatArray) -> tuple[int, int]:

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
+from core.analysis.roles import ROLES
 from core.translation.result import MAP_KINDS, MapKind
 from viz_app.state.translate_state import KIND_DIRECTIONS, KIND_NAMES, HeadChoice, TranslateState
 from viz_app.theme import Theme
@@ -20,6 +21,8 @@ SPACING = 5
 HEADER_HEIGHT = 20
 NUMBERS_HEIGHT = 18
 SECTION_SPACING = 7
+SWITCH_SIZE = 15
+MIN_WITH_SWITCH = 24
 
 
 @dataclass(frozen=True)
@@ -36,9 +39,14 @@ class HeadGrid(QWidget):
 
     Signals:
         chosen(HeadChoice): a thumbnail was clicked.
+        switched(HeadChoice): a head is to be switched off, or on again: a right click, or a click on the small switch
+            that the thumbnail under the mouse has in its corner.
+        added(HeadChoice): Ctrl and a click: the head joins those that are shown together, or leaves them.
     """
 
     chosen = Signal(object)
+    switched = Signal(object)
+    added = Signal(object)
 
     def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,7 +59,7 @@ class HeadGrid(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("All heads")
-        self.setAccessibleDescription("Arrow keys walk through heads and layers.")
+        self.setAccessibleDescription("Arrow keys walk through heads and layers; O switches the chosen head off or on.")
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes on new colours."""
@@ -77,11 +85,28 @@ class HeadGrid(QWidget):
         """The head whose thumbnail holds a point."""
         return next((item.choice for item in self._thumbnails if item.place.contains(point)), None)
 
+    def switch_of(self, choice: HeadChoice) -> QRect | None:
+        """Where a head's switch stands: in the upper right corner; None if its thumbnail is too small for one."""
+        place = self.place_of(choice)
+        if place is None or min(place.width(), place.height()) < MIN_WITH_SWITCH:
+            return None
+        return QRect(place.right() - SWITCH_SIZE, place.top() + 1, SWITCH_SIZE, SWITCH_SIZE)
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click chooses."""
-        choice = self.head_at(event.position().toPoint())
-        if choice is not None and event.button() == Qt.MouseButton.LeftButton:
-            self.chosen.emit(choice)
+        """A click chooses; a right click, or one on the switch, switches."""
+        point = event.position().toPoint()
+        choice = self.head_at(point)
+        if choice is None:
+            return
+        switch = self.switch_of(choice)
+        is_on_switch = switch is not None and switch.contains(point)
+        if event.button() == Qt.MouseButton.RightButton or (
+            is_on_switch and event.button() == Qt.MouseButton.LeftButton
+        ):
+            self.switched.emit(choice)
+        elif event.button() == Qt.MouseButton.LeftButton:
+            is_added = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            (self.added if is_added else self.chosen).emit(choice)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """The press said it all."""
@@ -106,7 +131,7 @@ class HeadGrid(QWidget):
             if choice is None:
                 QToolTip.hideText()
             else:
-                QToolTip.showText(event.globalPos(), choice.title, self)
+                QToolTip.showText(event.globalPos(), self._tip(choice), self)
             return True
         return super().event(event)
 
@@ -121,8 +146,12 @@ class HeadGrid(QWidget):
             if event.rect().intersects(item.place):
                 draw_map(painter, QRectF(item.place), item.image)
                 painter.drawRect(item.place.adjusted(-1, -1, 0, 0))
+        self._paint_dimmed(painter)
+        self._paint_switched_off(painter)
         self._paint_frame(painter, self._hovered, 1)
+        self._paint_combined(painter)
         self._paint_frame(painter, self._state.choice, 3)
+        self._paint_switch(painter)
         self._paint_numbers(painter)
 
     def _paint_numbers(self, painter: QPainter) -> None:
@@ -164,6 +193,61 @@ class HeadGrid(QWidget):
         painter.setPen(pen)
         painter.drawRect(QRectF(place).adjusted(-margin, -margin, margin, margin))
 
+    def _paint_switched_off(self, painter: QPainter) -> None:
+        """A head that is off is pale and struck through."""
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self._theme.color("warm"), 2))
+        for item in self._thumbnails:
+            if self._state.is_off(item.choice):
+                painter.fillRect(item.place, self._theme.color("panel", 0.82))
+                inner = item.place.adjusted(2, 2, -2, -2)
+                painter.drawLine(inner.topLeft(), inner.bottomRight())
+        painter.restore()
+
+    def _paint_combined(self, painter: QPainter) -> None:
+        """Heads that are shown together are framed together."""
+        choice = self._state.choice
+        together = self._state.heads(choice, self._state.shape(choice.kind))
+        if self._state.scope != "head":
+            for layer, head in together:
+                self._paint_frame(painter, HeadChoice(choice.kind, layer, head), 2)
+
+    def _paint_dimmed(self, painter: QPainter) -> None:
+        """Heads of other roles than the one looked for are pale."""
+        translation, role = self._state.translation, self._state.shown_role
+        if translation is None or role is None:
+            return
+        for item in self._thumbnails:
+            if self._state.role(translation, item.choice) != role:
+                painter.fillRect(item.place, self._theme.color("panel", 0.8))
+
+    def _paint_switch(self, painter: QPainter) -> None:
+        """The sign of a power switch, on the head under the mouse."""
+        switch = self.switch_of(self._hovered) if self._hovered is not None else None
+        if switch is None or self._hovered is None:
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self._theme.color("border"), 1))
+        painter.setBrush(self._theme.color("panel"))
+        painter.drawRoundedRect(switch, 4, 4)
+        pen = QPen(self._theme.color("warm" if self._state.is_off(self._hovered) else "text"), 1.4)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        circle, middle = QRectF(switch).adjusted(4, 4.5, -4, -3.5), QRectF(switch).center()
+        painter.drawArc(circle, 125 * 16, 290 * 16)
+        painter.drawLine(QPointF(middle.x(), switch.top() + 3), QPointF(middle.x(), middle.y()))
+        painter.restore()
+
+    def _tip(self, choice: HeadChoice) -> str:
+        translation = self._state.translation
+        assert translation is not None
+        role = self._state.role(translation, choice)
+        what = f"{role}: {ROLES[role]}, in this sentence" if role != "mixed" else "no clear role in this sentence"
+        switch = "Switched off. Right-click: switch it on" if self._state.is_off(choice) else "Right-click: switch off"
+        return f"{choice.title}\n{what}\n{switch} · Ctrl-click: show several together"
+
     def _make_thumbnails(self) -> list[Thumbnail]:
         translation = self._state.translation
         assert translation is not None
@@ -171,14 +255,15 @@ class HeadGrid(QWidget):
         max_pixels = int(size.height() * self.devicePixelRatioF())
         thumbnails = []
         for kind, top in self._section_tops().items():
-            maps = translation.maps.of_kind(kind)
+            maps = self._state.thumbnails(translation, kind)
             for layer in range(maps.shape[0]):
                 y = top + HEADER_HEIGHT + layer * (size.height() + SPACING)
                 for head in range(maps.shape[1]):
                     weights = maps[layer, head]
-                    image = map_image(weights, ramp, self._state.top_weight(weights), max_pixels)
+                    choice = HeadChoice(kind, layer, head)
+                    image = map_image(weights, ramp, self._state.top_weight(weights, choice), max_pixels)
                     place = QRect(left + head * (size.width() + SPACING), y, size.width(), size.height())
-                    thumbnails.append(Thumbnail(HeadChoice(kind, layer, head), image, place))
+                    thumbnails.append(Thumbnail(choice, image, place))
         return thumbnails
 
     def _section_tops(self) -> dict[MapKind, int]:

@@ -15,7 +15,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from viz_app.colormap import NUM_COLORS, color_table
-from viz_app.state.translate_state import Cell, MapView, TranslateState
+from viz_app.state.map_view import MapView
+from viz_app.state.translate_state import Cell, TranslateState
 from viz_app.theme import Theme
 from viz_app.widgets.heatmap_layout import BAR_GAP, BAR_WIDTH, COLUMN_ANGLE, LABEL_GAP, HeatmapLayout, lay_out, thinned
 from viz_app.widgets.map_image import draw_map, map_image, ramp_of
@@ -57,7 +58,7 @@ class Heatmap(QWidget):
             top = self._state.top_weight(self._view.weights)
             self._image = map_image(self._view.weights, ramp_of(self._theme), top)
             self._layout = lay_out(self._view, self.size(), self._theme)
-            self.setAccessibleDescription(f"{self._state.choice.title}. {self._state.meaning_of_rows()}")
+            self.setAccessibleDescription(f"{self._state.title()}. {self._state.meaning_of_rows()}")
         self.update()
 
     def minimumSizeHint(self) -> QSize:
@@ -67,10 +68,13 @@ class Heatmap(QWidget):
     def cell_rect(self, cell: Cell) -> QRectF | None:
         """Where a cell of the whole map is drawn; None if it is hidden."""
         view, layout = self._view, self._layout
-        if view is None or layout is None or cell.row not in view.rows or cell.column not in view.columns:
+        if view is None or layout is None:
             return None
-        x = layout.map.left() + view.columns.index(cell.column) * layout.cell.x()
-        y = layout.map.top() + view.rows.index(cell.row) * layout.cell.y()
+        row, column = view.row_of(cell.row), view.column_of(cell.column)
+        if row is None or column is None:
+            return None
+        x = layout.map.left() + column * layout.cell.x()
+        y = layout.map.top() + row * layout.cell.y()
         return QRectF(x, y, layout.cell.x(), layout.cell.y())
 
     def cell_at(self, point: QPointF) -> Cell | None:
@@ -135,8 +139,8 @@ class Heatmap(QWidget):
         if self._state.highlighted_word is not None:
             lit_rows.update(self._state.rows_of_word(self._state.highlighted_word))
         lit_columns = {shown.column} if shown else set()
-        rows = [view.rows.index(row) for row in lit_rows if row in view.rows]
-        columns = [view.columns.index(column) for column in lit_columns if column in view.columns]
+        rows = sorted({index for row in lit_rows if (index := view.row_of(row)) is not None})
+        columns = sorted({index for column in lit_columns if (index := view.column_of(column)) is not None})
         painter.setFont(layout.font)
         for index in thinned(len(view.rows), layout.row_step, rows):
             self._paint_row_label(painter, layout, index, view.row_labels[index], index in rows)
@@ -190,10 +194,10 @@ class Heatmap(QWidget):
             return
         painter.setPen(QPen(self._theme.color("accent"), 1.4))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for row in self._state.rows_of_word(word):
-            if row in view.rows:
-                y = layout.map.top() + view.rows.index(row) * layout.cell.y()
-                painter.drawRect(QRectF(layout.map.left(), y, layout.map.width(), layout.cell.y()))
+        for row in {view.row_of(row) for row in self._state.rows_of_word(word)} - {None}:
+            assert row is not None
+            y = layout.map.top() + row * layout.cell.y()
+            painter.drawRect(QRectF(layout.map.left(), y, layout.map.width(), layout.cell.y()))
 
     def _paint_cell_frame(self, painter: QPainter, cell: Cell) -> None:
         place = self.cell_rect(cell)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QFont, QFontMetrics
 
-from viz_app.state.translate_state import MapView
+from viz_app.state.map_view import MapView
 from viz_app.theme import Theme
 
 MAX_CELL = 72.0

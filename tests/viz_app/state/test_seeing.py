@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+
+from core.translation.result import MAP_KINDS
+from tests.viz_app.synthetic import make_translation
+from viz_app.state.explain import explain
+from viz_app.state.translate_state import Cell, HeadChoice, TranslateState
+
+
+@pytest.fixture
+def state() -> TranslateState:
+    state = TranslateState()
+    state.show(make_translation("ein mann schläft .", "a man is sleep|ing ."))
+    state.choose(HeadChoice("cross", 1, 2))
+    return state
+
+
+def _weights(state: TranslateState) -> np.ndarray:
+    view = state.view()
+    assert view is not None
+    return view.weights
+
+
+def test_merged_words_are_summed_over_columns_and_averaged_over_rows(state: TranslateState) -> None:
+    assert state.translation is not None
+    state.merges_words = True
+    view = state.view()
+    assert view is not None
+    assert view.row_labels == ("<sos>", "a", "man", "is", "sleeping", ".")
+    maps = state.translation.maps
+    np.testing.assert_allclose(view.weights[4], maps.cross[1, 2, 4:6].mean(axis=0), rtol=1e-6)
+    state.choose(HeadChoice("decoder", 0, 0))
+    np.testing.assert_allclose(_weights(state)[5, 4], maps.decoder[0, 0, 6, 4:6].sum(), rtol=1e-6)
+    np.testing.assert_allclose(_weights(state).sum(axis=1), 1, rtol=1e-5)
+
+
+def test_a_cell_of_a_merged_word_is_found_by_any_of_its_pieces(state: TranslateState) -> None:
+    state.merges_words = True
+    assert state.describe(Cell(4, 2)) == state.describe(Cell(5, 2))
+    assert state.describe(Cell(4, 2))[0] == "reading  sleeping → mann"  # type: ignore[index]
+
+
+def test_hiding_punctuation_leaves_rows_that_sum_to_one(state: TranslateState) -> None:
+    state.hides_punctuation = True
+    view = state.view()
+    assert view is not None
+    assert "." not in (*view.row_labels, *view.column_labels)
+    np.testing.assert_allclose(view.weights.sum(axis=1), 1, rtol=1e-5)
+    assert 0 < view.hidden_share < 1
+    assert state.describe(Cell(0, 4)) is None
+
+
+def test_a_sentence_of_punctuation_alone_is_not_hidden_away() -> None:
+    state = TranslateState()
+    state.show(make_translation(". !", ". !"))
+    state.hides_punctuation = state.hides_wrapping = True
+    assert _weights(state).shape == (3, 4)
+
+
+def test_mean_and_maximum_of_a_layer_a_kind_and_a_set(state: TranslateState) -> None:
+    assert state.translation is not None
+    cross = state.translation.maps.cross
+    state.scope = "layer"
+    np.testing.assert_allclose(_weights(state), cross[1].mean(axis=0), rtol=1e-6)
+    assert state.title() == "Cross-attention · layer 2 · mean of 8 heads"
+    state.combination = "max"
+    np.testing.assert_allclose(_weights(state), cross[1].max(axis=0), rtol=1e-6)
+    state.scope = "all"
+    np.testing.assert_allclose(_weights(state), cross.max(axis=(0, 1)), rtol=1e-6)
+    assert state.title() == "Cross-attention · maximum of 24 heads in all layers"
+    state.combination = "mean"
+    state.add(HeadChoice("cross", 0, 0))
+    assert state.scope == "chosen"
+    np.testing.assert_allclose(_weights(state), (cross[1, 2] + cross[0, 0]) / 2, rtol=1e-5)
+
+
+def test_a_set_of_heads_stays_within_a_kind_and_ends_with_the_next_choice(state: TranslateState) -> None:
+    state.add(HeadChoice("cross", 0, 0))
+    state.add(HeadChoice("encoder", 0, 1))
+    assert state.choice == HeadChoice("encoder", 0, 1)
+    assert state.several == {HeadChoice("encoder", 0, 1)}
+    state.add(HeadChoice("encoder", 0, 1))
+    assert state.scope == "head"
+    state.add(HeadChoice("encoder", 2, 2))
+    state.choose(HeadChoice("encoder", 1, 1))
+    assert (state.scope, state.several) == ("head", frozenset())
+
+
+def test_the_scale_of_a_layer_reaches_to_its_largest_weight(state: TranslateState) -> None:
+    assert state.translation is not None
+    state.scale = "layer"
+    assert state.top_weight(_weights(state)) == pytest.approx(state.translation.maps.cross[1].max())
+
+
+def test_thumbnails_follow_what_is_hidden_and_merged(state: TranslateState) -> None:
+    assert state.translation is not None
+    state.merges_words = state.hides_wrapping = True
+    for kind in MAP_KINDS:
+        state.choose(HeadChoice(kind, 1, 3))
+        np.testing.assert_allclose(state.thumbnails(state.translation, kind)[1, 3], _weights(state), rtol=1e-6)
+
+
+def test_another_translation_brings_other_maps(state: TranslateState) -> None:
+    before = _weights(state)
+    state.show(make_translation("zwei", "two"))
+    assert _weights(state).shape != before.shape
+
+
+def test_every_way_of_seeing_is_explained_in_its_own_words(state: TranslateState) -> None:
+    assert explain(TranslateState()) == ""
+    texts = set()
+    for kind in MAP_KINDS:
+        state.choose(HeadChoice(kind, 0, 0))
+        for state.label_mode in ("read", "predicted"):
+            texts.add(explain(state))
+    assert len(texts) == 5
+    state.hides_wrapping = state.merges_words = True
+    state.scope = "layer"
+    text = explain(state)
+    assert "mean over 8 heads" in text
+    assert "scaled up" in text
+    assert "averaged over their rows" in text
+
+
+def test_roles_of_this_sentence_are_counted(state: TranslateState) -> None:
+    assert state.translation is not None
+    counts = state.count_roles(state.translation)
+    assert sum(counts.values()) == 72
+    assert state.role(state.translation, HeadChoice("encoder", 0, 0)) == "self"
+    assert state.role(state.translation, HeadChoice("encoder", 0, 1)) == "next"

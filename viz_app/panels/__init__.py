@@ -1,0 +1,1 @@
+"""The three panels of the Translate page: the sentence, all heads, one head."""

@@ -1,0 +1,88 @@
+"""All heads of all layers."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+
+from core.analysis.roles import ROLES
+from viz_app.panels.choice_menu import ChoiceMenu
+from viz_app.panels.parts import label
+from viz_app.state.translate_state import TranslateState
+from viz_app.theme import PANEL_MARGIN, Theme
+from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.head_grid import HeadGrid, HeadGridArea
+
+SCALES = {
+    "shared": ("shared", "Shared: the last colour is weight 1 everywhere (of norms: the largest of the kind)"),
+    "layer": ("per layer", "Per layer: the last colour is the largest weight in the layer"),
+    "own": ("each its own", "Each its own: the last colour is the largest weight of that head"),
+}
+ANY_ROLE = "any"
+
+
+class HeadsPanel(QFrame):
+    """All heads as thumbnails.
+
+    Attributes:
+        grid: the thumbnails.
+        scale_menu: how far the colours reach.
+        role_menu: which heads stand out.
+
+    Signals:
+        scale_chosen(str): see `viz_app.state.seeing.Scale`.
+        role_chosen(str): a role, or "any".
+    """
+
+    scale_chosen = Signal(str)
+    role_chosen = Signal(str)
+
+    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        self._state = state
+        self.grid = HeadGrid(state, theme)
+        self.area = HeadGridArea(self.grid)
+        self.scale_menu = ChoiceMenu("How far the colours reach", SCALES, "scale: ")
+        self.scale_menu.chosen.connect(self.scale_chosen)
+        self.role_menu = ChoiceMenu("Show the heads that do one thing in this sentence", {}, "role: ")
+        self.role_menu.chosen.connect(self.role_chosen)
+        hint = ElidingLabel("small", "← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)")
+        title = label("heading")
+        title.setText("All heads")
+        header = QHBoxLayout()
+        header.addWidget(title)
+        header.addStretch(1)
+        header.addWidget(self.role_menu)
+        header.addWidget(self.scale_menu)
+        header.addSpacing(4)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(PANEL_MARGIN, 8, 4, 8)
+        column.setSpacing(4)
+        column.addLayout(header)
+        column.addWidget(self.area, 1)
+        column.addWidget(hint)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        self.grid.apply_theme(theme)
+
+    def rebuild(self) -> None:
+        """The translation, the scale or the way of seeing changed."""
+        self.scale_menu.show_choice(self._state.scale)
+        self._offer_roles()
+        self.grid.rebuild()
+
+    def show_choice(self) -> None:
+        """Another head was chosen."""
+        self.grid.update()
+        self.area.show_choice(self._state.choice)
+
+    def _offer_roles(self) -> None:
+        """Only roles that some head has in this sentence; one that was chosen stays."""
+        state = self._state
+        counts = state.count_roles(state.translation) if state.translation is not None else {}
+        entries = {ANY_ROLE: ("any", "Any role")}
+        for role, text in ROLES.items():
+            if role in counts or role == state.shown_role:
+                entries[role] = (role, f"{role} ({counts.get(role, 0)}): {text}")
+        self.role_menu.set_entries(entries)
+        self.role_menu.show_choice(state.shown_role or ANY_ROLE)

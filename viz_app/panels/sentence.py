@@ -1,0 +1,180 @@
+"""The sentence, its translation, and what there is to say about them."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from viz_app.examples import example_sentences
+from viz_app.panels.parts import flat_button, label, labelled_row
+from viz_app.state.spans import ignored_span, unknown_spans
+from viz_app.state.translate_state import TranslateState
+from viz_app.theme import PANEL_MARGIN, Theme, set_role
+from viz_app.widgets.chips import WordChips
+from viz_app.widgets.sentence_input import SentenceInput
+from viz_app.widgets.switch_line import SwitchLine
+
+BUSY_DELAY_MS = 250
+LONG_TEXT = 150
+
+
+class SentencePanel(QFrame):
+    """Source, translation, word chips, and what there is to say about them.
+
+    Attributes:
+        input: the sentence to translate.
+        sentence: the translation as a sentence.
+        chips: its words.
+        note: what happened to the text: unknown words, an end left out, a refusal.
+        facts: log-probability and time.
+        switch_line: what became of the translation with heads switched off.
+        reset_button: switches every head on again.
+        examples: the button that holds the example sentences.
+    """
+
+    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        self._state = state
+        self.input = SentenceInput(theme)
+        self.sentence = label("sentence", wraps=True)
+        self.sentence.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.chips = WordChips(state, theme)
+        self.switch_line = SwitchLine(state.switchboard, theme)
+        self.reset_button = flat_button("reset heads", "Switch every head on again")
+        policy = self.reset_button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # heads must not move from under the mouse that switches them
+        self.reset_button.setSizePolicy(policy)
+        self.note = label("warm", wraps=True)
+        self.facts = label("small")
+        self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.facts.setContentsMargins(0, 8, 7, 0)
+        self._examples: tuple[str, ...] = ()
+        self.examples = flat_button("examples ▾", "Choose an example")
+        self.examples.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.set_examples(example_sentences())
+        self.copy_button = flat_button("copy", "Copy the translation")
+        self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.sentence.text()))
+        self._busy_timer = QTimer(self)
+        self._busy_timer.setSingleShot(True)
+        self._busy_timer.setInterval(BUSY_DELAY_MS)
+        self._busy_timer.timeout.connect(lambda: self.facts.setText("translating …"))
+        self._is_dense = False
+        self._source_name, self._target_name = label("muted"), label("muted")
+        self._no_name, self._no_switch_name = QWidget(), QWidget()
+        self.set_languages(*state.languages)
+        self._lay_out()
+        self.show_hint("")
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        self.input.apply_theme(theme)
+        self.chips.apply_theme(theme)
+        self.switch_line.apply_theme(theme)
+
+    def set_languages(self, source: str, target: str) -> None:
+        """Names the two sides."""
+        self._source_name.setText(source.capitalize())
+        self._target_name.setText(target.capitalize())
+        width = max(name.sizeHint().width() for name in (self._source_name, self._target_name))
+        for name in (self._source_name, self._target_name, self._no_name, self._no_switch_name):
+            name.setFixedWidth(width)
+        self.input.setPlaceholderText(f"Type a {source} sentence" if source != "source" else "Type numbers with spaces")
+
+    def set_busy(self, is_busy: bool) -> None:
+        """Says so if an answer takes longer than a moment."""
+        if is_busy:
+            self._busy_timer.start()
+        else:
+            self._busy_timer.stop()
+
+    def show_result(self) -> None:
+        """Shows the state's translation, its notes, and its marks in the input if the text is still the same."""
+        translation = self._state.translation
+        assert translation is not None
+        self.set_busy(False)
+        self._adapt_density(max(len(translation.text), len(self.input.text)))
+        set_role(self.sentence, "dense" if self._is_dense else "sentence")
+        self.sentence.setText(translation.text)
+        number = f"{translation.log_probability:.2f}".replace("-", "−")
+        self.facts.setText(f"log-probability {number}\n{_duration(translation.seconds)}")
+        self._say("\n".join(translation.notes))
+        self.copy_button.setVisible(True)
+        if self.input.text == translation.source_text:
+            self.input.mark(unknown_spans(translation), ignored_span(translation))
+        self.chips.setVisible(bool(translation.target_words))
+        self.chips.rebuild()
+        self.show_switches()
+
+    def show_switches(self) -> None:
+        """Heads were switched, or what that does has become known."""
+        self.switch_line.setVisible(self._state.translation is not None)
+        self.switch_line.rebuild()
+        self.reset_button.setVisible(bool(self._state.switchboard.off) and self._state.translation is not None)
+
+    def show_problem(self, message: str) -> None:
+        """Says why the text was refused; the typed text and the earlier translation stay."""
+        self.set_busy(False)
+        if self.facts.text() == "translating …":
+            self.facts.clear()
+        self._say(message)
+
+    def show_hint(self, text: str) -> None:
+        """No translation: a muted line where it would stand."""
+        self.set_busy(False)
+        set_role(self.sentence, "muted")
+        self.sentence.setText(text)
+        self.facts.clear()
+        self.copy_button.setVisible(False)
+        self._say("")
+        self.chips.setVisible(False)
+        self.chips.rebuild()
+        self.show_switches()
+
+    def _adapt_density(self, num_characters: int) -> None:
+        """Long sentences get smaller letters, so that the maps keep their room."""
+        is_dense = num_characters > (LONG_TEXT - 20 if self._is_dense else LONG_TEXT)
+        if is_dense != self._is_dense:
+            self._is_dense = is_dense
+            self.input.set_dense(is_dense)
+            self.chips.set_dense(is_dense)
+
+    def _say(self, text: str) -> None:
+        self.note.setText(text)
+        self.note.setVisible(bool(text))
+
+    def set_examples(self, sentences: tuple[str, ...]) -> bool:
+        """Offers other examples. One that stands in the input, untouched, gives way to the first of them: then True."""
+        is_untouched = self.input.text in self._examples and self.input.text not in sentences
+        self._examples = sentences
+        menu = QMenu(self.examples)
+        for sentence in sentences:
+            menu.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
+        self.examples.setMenu(menu)
+        self.examples.setEnabled(bool(sentences))
+        if not (sentences and is_untouched):
+            return False
+        self.input.set_text(sentences[0])
+        return True
+
+    def _lay_out(self) -> None:
+        self._source_name.setContentsMargins(0, 7, 0, 0)
+        self._target_name.setContentsMargins(0, 5, 0, 0)
+        self.sentence.setContentsMargins(3, 1, 0, 1)
+        self.sentence.setMinimumHeight(26)
+        self.note.setContentsMargins(self._no_name.width() + 15, 2, 0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN - 6, 10)
+        column.setSpacing(5)
+        column.addLayout(labelled_row(self._source_name, self.input, self.examples))
+        column.addLayout(labelled_row(self._target_name, self.sentence, self.copy_button))
+        column.addLayout(labelled_row(self._no_name, self.chips, self.facts))
+        column.addLayout(labelled_row(self._no_switch_name, self.switch_line, self.reset_button))
+        column.addWidget(self.note)
+
+
+def _duration(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

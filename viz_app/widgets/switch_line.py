@@ -1,0 +1,80 @@
+"""One line under the translation: what became of it with heads switched off."""
+
+import html
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+
+from viz_app.state.switchboard import Switchboard, SwitchedOff, changed_pieces, in_order, name_heads
+from viz_app.theme import Theme, set_role
+
+HINT = "Right-click a head, or press O, to switch it off and see what the translation becomes."
+
+
+class SwitchLine(QLabel):
+    """Shows a `Switchboard`: a hint while every head is on, else the other translation, its new words bold."""
+
+    def __init__(self, board: Switchboard, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._board = board
+        self._theme = theme
+        self.setWordWrap(True)
+        self.setTextFormat(Qt.TextFormat.RichText)
+        self.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.setContentsMargins(3, 0, 0, 0)
+        self.rebuild()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        self._theme = theme
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Heads were switched, or an answer came."""
+        board = self._board
+        set_role(self, "warm" if board.off else "small")
+        self.setText(self._text())
+        names = ", ".join(map(str, in_order(board.off)))
+        self.setToolTip(_tip(names, board.effect) if board.off else "")
+
+    def _text(self) -> str:
+        board = self._board
+        if not board.off:
+            return HINT
+        what = f"with {name_heads(board.off)} off:"
+        if board.problem:
+            return f"{what} {html.escape(board.problem)}"
+        if board.effect is None:
+            return f"{what} …"
+        return f"{what} {effect_html(board.effect, self._theme.palette.text, self._theme.palette.muted)}"
+
+
+def effect_html(effect: SwitchedOff, text_color: str, muted: str) -> str:
+    """The new sentence with its marks, and what the change did to the old one's log-probability."""
+    change = f"{effect.difference:+.2f}".replace("-", "−")
+    number = f"<span style='white-space:nowrap'>&nbsp;&nbsp;Δ log-probability {change}</span>"
+    if effect.after.text == effect.before.text:
+        return f"the translation stays the same{number}"
+    styles = {
+        "same": f"color:{text_color}",
+        "new": "font-weight:bold",
+        "gone": f"color:{muted};text-decoration:line-through",
+    }
+    pieces = "".join(
+        f"<span style='{styles[piece.mark]}'>{html.escape(piece.text)}</span>"
+        for piece in changed_pieces(effect.before, effect.after)
+    )
+    return f"{pieces or 'nothing: the model ends at once'}{number}"
+
+
+def _tip(names: str, effect: SwitchedOff | None) -> str:
+    lines = [f"Off: {names}."]
+    if effect is not None:
+        before, now = (
+            f"{value:.2f}".replace("-", "−") for value in (effect.before.log_probability, effect.log_probability)
+        )
+        lines.append(
+            f"The translation above had log-probability {before}; with these heads off the model gives it {now}."
+        )
+    lines.append("The maps are those of the translation above, with every head on.")
+    return "\n".join(lines)

@@ -1,0 +1,31 @@
+"""The one bridge between threads and the windows.
+
+Nothing here imports torch until a thread has begun. A thread puts plain objects on a queue; the GUI thread takes them
+off and emits the signals, so every slot runs in the GUI thread and no widget is touched from elsewhere.
+
+- `InferenceWorker`: one thread that opens models and translates. A newer request supersedes one that still waits.
+- `TrainingRun`: one thread that trains once; its events reach the window in handfuls, at most five times a second.
+"""
+
+from viz_app.worker.failure import Failure
+from viz_app.worker.inference import InferenceWorker, TranslatorLike
+from viz_app.worker.training import (
+    DRAIN_INTERVAL_MS,
+    TrainingBody,
+    TrainingRequest,
+    TrainingRun,
+    _read_and_train,
+    leave_a_core_to_the_window,
+)
+
+__all__ = [
+    "DRAIN_INTERVAL_MS",
+    "Failure",
+    "InferenceWorker",
+    "TrainingBody",
+    "TrainingRequest",
+    "TrainingRun",
+    "TranslatorLike",
+    "_read_and_train",
+    "leave_a_core_to_the_window",
+]

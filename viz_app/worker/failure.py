@@ -1,0 +1,31 @@
+"""What a thread says when something did not work."""
+
+import logging
+import traceback
+from dataclasses import dataclass
+
+from core.errors import AugenmerkError
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why something did not work, for people.
+
+    Attributes:
+        message: what was given, what was expected, what to do.
+        details: the traceback of an error nobody foresaw; empty for one the user can mend.
+    """
+
+    message: str
+    details: str = ""
+
+    @classmethod
+    def of(cls, error: Exception) -> "Failure":
+        """An `AugenmerkError` speaks for itself; anything else keeps its traceback."""
+        if isinstance(error, AugenmerkError):
+            return cls(str(error))
+        logger.error("Unexpected error in a worker thread", exc_info=error)
+        text = str(error) or type(error).__name__
+        return cls(f"Something unexpected went wrong: {text}", "".join(traceback.format_exception(error)))
