@@ -76,6 +76,7 @@ class TranslatePage(QWidget):
         """Names source and target as the model's languages, and asks for the sentence that stands there."""
         self._is_of_earlier_model = True
         self.state.begin_model(*_language_names(info))
+        self.head.export_menu.model = info.title
         self.sentence.set_languages(*self.state.languages)
         is_copy = info.run.is_copy_task
         examples = copy_examples(info.run.data.copy_symbols) if is_copy else example_sentences()

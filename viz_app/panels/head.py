@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 
 from core.analysis.measures import MEASURES
 from core.analysis.roles import ROLES
+from viz_app.exporting import ExportMenu
 from viz_app.panels.choice_menu import ChoiceMenu
 from viz_app.panels.parts import flat_button, label
 from viz_app.state.explain import explain
@@ -37,6 +38,7 @@ class HeadPanel(QFrame):
     Attributes:
         heatmap: the map.
         switch_button: switches the head off, or on again.
+        export_menu: takes along what is shown.
         measure_menu: what a cell tells.
         scope_menu, combination_menu: which heads the map is made of, and how.
         explain_button, explanation: what am I looking at?
@@ -79,6 +81,8 @@ class HeadPanel(QFrame):
         self.combination_menu = ChoiceMenu("How several heads become one map", COMBINATIONS)
         self.scope_menu.chosen.connect(self.scope_chosen)
         self.combination_menu.chosen.connect(self.combination_chosen)
+        self.export_button = flat_button("export ▾", "Take the map or the numbers along")
+        self.export_menu = ExportMenu(self.export_button, state, self.heatmap)
         self.explain_button = flat_button("?", "What am I looking at?")
         self.explain_button.setCheckable(True)
         self.explain_button.setAccessibleName("What am I looking at?")
@@ -180,6 +184,7 @@ class HeadPanel(QFrame):
             self.combination_menu,
             self.scope_menu,
             self.switch_button,
+            self.export_button,
             self.explain_button,
         ):
             header.addWidget(button)
