@@ -110,6 +110,7 @@ class TerminalProgress:
                 self._start(event)
             case events.StepDone():
                 self._bar.n = event.step
+                self._bar.total = max(self._bar.total, event.step)  # epochs of token batches differ a little in length
                 self._bar.set_postfix_str(
                     f"loss {event.loss:.3f}, rate {event.learning_rate:.2e}, {event.tokens_per_second:,.0f} tokens/s, "
                     f"{_duration(event.seconds_left)} left"
