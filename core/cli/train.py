@@ -2,6 +2,7 @@
 
 import argparse
 import dataclasses
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,9 @@ from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 
 if TYPE_CHECKING:
     from core.training.events import TrainingEvent
+
+
+STOPPING = b"\nStopping after this step; what was learned is kept.\n"
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -82,7 +86,7 @@ def stop_on_interrupt() -> Iterator[StopFlag]:
         if flag.requested:
             raise KeyboardInterrupt
         flag.requested = True
-        print("\nStopping after this step; what was learned is kept.", file=sys.stderr)
+        os.write(2, STOPPING)  # not `print`: the bar may be in the middle of writing, and a stream is not entered twice
 
     numbers = (signal.SIGINT, signal.SIGTERM)
     earlier = [signal.signal(number, request) for number in numbers]

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -33,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     """Translates and prints. Raises `AugenmerkError`."""
     from core.translation.translator import Translator
 
+    compute_on_one_thread()
     beam, length_penalty = read_beam(options)
     text = sys.stdin.read() if options.text == "-" else options.text
     translator = Translator.load(options.checkpoint, options.device)
@@ -46,6 +48,14 @@ def run(options: argparse.Namespace) -> int:
     for note in translation.notes:
         print(f"augenmerk: note: {note}", file=sys.stderr)
     return 0
+
+
+def compute_on_one_thread() -> None:
+    """The steps of one sentence are too small to share among threads, unless OMP_NUM_THREADS says otherwise."""
+    import torch
+
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(1)
 
 
 def save_attention(translation: "Translation", path: Path) -> None:

@@ -1,6 +1,6 @@
 """Choosing target tokens one by one. Shape legend: `core.model`."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -8,6 +8,7 @@ from torch import Tensor
 
 from core.model.transformer import Encoding, Transformer
 from core.text.vocabulary import Vocabulary
+from core.translation.result import TranslationStoppedError
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,17 @@ def greedy(model: Transformer, source: Tensor, max_steps: Sequence[int], rules: 
 
 @torch.inference_mode()
 def greedy_from(
-    model: Transformer, encoding: Encoding, max_steps: Sequence[int], rules: DecodingRules
+    model: Transformer,
+    encoding: Encoding,
+    max_steps: Sequence[int],
+    rules: DecodingRules,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[list[int]]:
-    """`greedy` for sources that are encoded already."""
+    """`greedy` for sources that are encoded already.
+
+    Raises:
+        TranslationStoppedError: `should_stop`, asked before each step, said so.
+    """
     states = encoding.states
     state = model.start_decoding(encoding, max(max_steps))
     forbidden = forbidding(model, rules, states)
@@ -60,6 +69,8 @@ def greedy_from(
     chosen: list[list[int]] = [[] for _ in max_steps]
     rows = list(range(len(chosen)))
     while rows:
+        if should_stop():
+            raise TranslationStoppedError
         tokens = (model.step(tokens, state) + forbidden).argmax(dim=-1)
         going_on = []
         for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):

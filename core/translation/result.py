@@ -15,6 +15,10 @@ MapKind = AttentionKind
 MAP_KINDS: tuple[MapKind, ...] = ATTENTION_KINDS
 
 
+class TranslationStoppedError(Exception):
+    """A translation was given up because `should_stop` said so: nobody waits for it any more."""
+
+
 @dataclass(frozen=True, eq=False)
 class AttentionMaps:
     """The attention weights of every head, without dropout. Rows are queries and sum to 1, columns are keys.

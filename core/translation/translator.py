@@ -94,6 +94,7 @@ class Translator:
         beam: int = 1,
         length_penalty: float = DEFAULT_LENGTH_PENALTY,
         off: Collection[Head] = (),
+        should_stop: Callable[[], bool] = lambda: False,
     ) -> Translation:
         """Translation of one text, with probabilities, alternatives and the maps of every head.
 
@@ -102,8 +103,10 @@ class Translator:
             beam: 1 for greedy, else how many beginnings a beam search keeps.
             length_penalty: α of Wu et al. 2016 for a beam search, see `core.translation.beam`.
             off: heads that are switched off for it; their maps are still those of their weights.
+            should_stop: asked before each step of a greedy translation.
 
         Raises:
+            TranslationStoppedError: `should_stop` said so.
             TextError: there is nothing to translate, or far too much.
             ConfigError: the beam or the length penalty is out of range.
             AnalysisError: the model has no such head.
@@ -115,7 +118,7 @@ class Translator:
         limit = self._max_steps(len(source.ids))
         with torch.inference_mode(), heads_off(self.model, off):
             encoding = self.model.encode(ids, need_maps=True)
-            chosen = self._search(encoding, [limit], beam, length_penalty)[0]
+            chosen = self._search(encoding, [limit], beam, length_penalty, should_stop)[0]
             read = torch.tensor([[self._rules.start_id, *chosen[:-1]]], device=self.device.name)
             output = self.model.decode(encoding, read, need_maps=True)
         return self._describe(source, self._chosen_target(chosen, limit), output, began)
@@ -215,9 +218,16 @@ class Translator:
             chosen = self._search(encoding, [self._max_steps(len(row)) for row in ids], beam, length_penalty)
         return [self._hypothesis(row) for row in chosen]
 
-    def _search(self, encoding: Encoding, limits: Sequence[int], beam: int, length_penalty: float) -> list[list[int]]:
+    def _search(
+        self,
+        encoding: Encoding,
+        limits: Sequence[int],
+        beam: int,
+        length_penalty: float,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> list[list[int]]:
         if beam == 1:
-            return greedy_from(self.model, encoding, limits, self._rules)
+            return greedy_from(self.model, encoding, limits, self._rules, should_stop)
         return beam_search(self.model, encoding, limits, self._rules, beam, length_penalty)
 
     def _hypothesis(self, chosen: Sequence[int]) -> Hypothesis:

@@ -72,7 +72,7 @@ class FakeTranslator:
         self.texts: list[str] = []
         self.switched: list[frozenset[Head]] = []
 
-    def translate(self, text: str, *, off: Collection[Head] = ()) -> Translation:
+    def translate(self, text: str, *, off: Collection[Head] = (), should_stop=lambda: False) -> Translation:
         """With heads off the first word becomes "off" and their number."""
         self.texts.append(text)
         if not text.strip():

@@ -136,7 +136,7 @@ class SlowTranslator(FakeTranslator):
 
     gate = threading.Event()
 
-    def translate(self, text: str, *, off: Collection[Head] = ()) -> Translation:
+    def translate(self, text: str, *, off: Collection[Head] = (), should_stop=lambda: False) -> Translation:
         assert not off or self.gate.wait(10)
         if any(head.layer == 2 for head in off):
             raise AnalysisError("No such head. Another was expected.")

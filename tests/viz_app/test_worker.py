@@ -11,7 +11,7 @@ from core.config import preset
 from core.errors import CorpusError
 from core.model.heads import Head
 from core.training.events import PhaseStarted, TrainingEvent, TrainingFinished
-from core.translation.result import Translation
+from core.translation.result import Translation, TranslationStoppedError
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.state.model_info import ModelInfo
 from viz_app.worker import DRAIN_INTERVAL_MS, Failure, InferenceWorker, TrainingRequest, TrainingRun
@@ -23,7 +23,7 @@ class GatedTranslator(FakeTranslator):
     gate = threading.Event()
     started = threading.Event()
 
-    def translate(self, text: str, *, off: Collection[Head] = ()) -> Translation:
+    def translate(self, text: str, *, off: Collection[Head] = (), should_stop=lambda: False) -> Translation:
         self.started.set()
         assert self.gate.wait(10)
         return super().translate(text, off=off)
@@ -179,3 +179,27 @@ def test_waiting_for_a_stopped_training_delivers_its_end(qapp: QApplication) -> 
     run.wait()
     assert ends == [_finished()]
     assert not run.is_running
+
+
+def test_a_newer_sentence_ends_the_one_in_hand(qtbot: QtBot) -> None:
+    class EndlessTranslator(FakeTranslator):
+        started = threading.Event()
+
+        def translate(self, text: str, *, off: Collection[Head] = (), should_stop=lambda: False) -> Translation:
+            if text == "endless":
+                self.started.set()
+                while not should_stop():
+                    pass
+                raise TranslationStoppedError
+            return super().translate(text, off=off)
+
+    worker = InferenceWorker(EndlessTranslator)
+    worker.load(None)
+    worker.translate("endless")
+    assert EndlessTranslator.started.wait(10)
+    with qtbot.waitSignal(worker.translated) as answer:
+        request_id = worker.translate("Ein Mann")
+    assert answer.args is not None
+    assert answer.args[0] == request_id
+    worker.translate("endless")
+    worker.close()

@@ -1,9 +1,11 @@
 """One thread that opens models, translates, and answers questions about a translation."""
 
+import os
 import queue
 import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -12,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from core.config import RunConfig
 from core.device import DeviceChoice
 from core.model.heads import Head
-from core.translation.result import Translation
+from core.translation.result import Translation, TranslationStoppedError
 from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.switchboard import SwitchedOff
@@ -47,7 +49,9 @@ class TranslatorLike(Protocol):
         """Trainable parameters."""
         ...
 
-    def translate(self, text: str, *, off: Collection[Head] = ()) -> Translation:
+    def translate(
+        self, text: str, *, off: Collection[Head] = (), should_stop: Callable[[], bool] = lambda: False
+    ) -> Translation:
         """See `Translator.translate`."""
         ...
 
@@ -187,6 +191,8 @@ class InferenceWorker(QObject):
             value: _Answer | Failure
             try:
                 value = self._answer(request)
+            except TranslationStoppedError:  # a newer request waits, or the window is closing
+                continue
             except Exception as error:  # a thread's boundary: whatever it is, the window must hear of it
                 value = Failure.of(error)
             if self._is_closing:
@@ -201,10 +207,15 @@ class InferenceWorker(QObject):
         if self._translator is None:
             return Failure("No model is open. A checkpoint was expected; open one or train one first.")
         if isinstance(request, _TranslateRequest):
-            return self._translator.translate(request.text)
+            return self._translator.translate(request.text, should_stop=self._is_superseded)
         if isinstance(request, _MeasureRequest):
             return self._measurer(self._translator, request.translation)
         return _switch_off(self._translator, request)
+
+    def _is_superseded(self) -> bool:
+        """Whether nobody waits any more for the sentence in hand: another one or another model was asked for."""
+        with self._condition:
+            return self._is_closing or _LoadRequest in self._waiting or _TranslateRequest in self._waiting
 
     def _next_request(self) -> _Request | None:
         """Blocks until there is something to do; None when closing."""
@@ -231,9 +242,23 @@ class InferenceWorker(QObject):
 
 
 def _load_translator(path: Path | None, device: str) -> TranslatorLike:
+    compute_on_one_thread()
     from core.translation.translator import Translator
 
     return Translator.load(path, device)
+
+
+@cache
+def compute_on_one_thread() -> None:
+    """Lets the calling thread compute on one processor core, unless OMP_NUM_THREADS says otherwise. Once only.
+
+    The steps of one sentence are too small to share: beside a training, several threads wait for each other twenty
+    times as long as they work.
+    """
+    import torch
+
+    if "OMP_NUM_THREADS" not in os.environ:
+        torch.set_num_threads(1)
 
 
 def _describe(translator: TranslatorLike) -> ModelInfo:

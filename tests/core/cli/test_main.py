@@ -1,6 +1,7 @@
 """The command line end to end: what it prints, writes, refuses, and with which exit status."""
 
 import gzip
+import io
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -276,3 +278,19 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     for name in ("translate", "train", "evaluate", "data", "info"):
         assert name in told
+
+
+def test_an_interrupt_while_the_bar_writes_only_asks_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    class InterruptedWhileWriting(io.RawIOBase):
+        def writable(self) -> bool:
+            return True
+
+        def write(self, data: Any) -> int:
+            signal.raise_signal(signal.SIGINT)
+            return len(data)
+
+    monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(io.BufferedWriter(InterruptedWhileWriting())))
+    with stop_on_interrupt() as flag:
+        print("the bar", file=sys.stderr, flush=True)
+        assert flag.requested
+    monkeypatch.undo()
