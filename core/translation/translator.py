@@ -82,6 +82,10 @@ class Translator:
             )
         return cls(load_checkpoint(chosen), choose_device(device), chosen)
 
+    def warm_up(self) -> None:
+        """Loads what the first sentence would have to wait for: spaCy and its rules."""
+        self.checkpoint.codecs.source.encode_text("")
+
     @property
     def history(self) -> tuple[EpochRecord, ...]:
         """How the training went."""

@@ -245,7 +245,9 @@ def _load_translator(path: Path | None, device: str) -> TranslatorLike:
     compute_on_one_thread()
     from core.translation.translator import Translator
 
-    return Translator.load(path, device)
+    translator = Translator.load(path, device)
+    translator.warm_up()
+    return translator
 
 
 @cache
