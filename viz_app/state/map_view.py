@@ -34,7 +34,7 @@ class MapView:
             column_labels=labelled.columns.labels,
             row_positions=labelled.rows.positions,
             column_positions=labelled.columns.positions,
-            hidden_share=float(labelled.hidden_mass_in_all),
+            hidden_share=min(1.0, max(0.0, float(labelled.hidden_mass_in_all))),  # float32 rounds past the ends
         )
 
     @property

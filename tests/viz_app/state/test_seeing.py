@@ -128,3 +128,13 @@ def test_roles_of_this_sentence_are_counted(state: TranslateState) -> None:
     assert sum(counts.values()) == 72
     assert state.role(state.translation, HeadChoice("encoder", 0, 0)) == "self"
     assert state.role(state.translation, HeadChoice("encoder", 0, 1)) == "next"
+
+
+def test_rounding_never_makes_the_hidden_share_negative(state: TranslateState) -> None:
+    assert state.translation is not None
+    state.translation.maps.cross[:] = 0
+    state.translation.maps.cross[..., 1:-1] = np.float32(1.0000001) / 3
+    state.hides_wrapping = True
+    view = state.view()
+    assert view is not None
+    assert view.hidden_share >= 0
