@@ -306,7 +306,7 @@ class MainWindow(QMainWindow):
             show_failure(self, "The heads were not switched off", failure)
 
     def _on_measure_failed(self, request_id: int, failure: Failure) -> None:
-        if request_id == self.translate_page.state.awaited_measure_id:
+        if self.translate_page.refuse_measured(request_id):
             show_failure(self, "The maps were not measured", failure)
 
     def _make_train_page(self) -> None:

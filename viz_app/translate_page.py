@@ -100,12 +100,19 @@ class TranslatePage(QWidget):
 
     def await_measured(self, request_id: int) -> None:
         """Of all answers about measures the page waits for this one alone."""
-        self.state.awaited_measure_id = request_id
+        self.state.await_measured(request_id)
 
     def accept_measured(self, request_id: int, measured: MeasuredMaps) -> None:
         """Shows maps in the chosen measure, unless a newer answer is awaited."""
         if self.state.accept_measured(request_id, measured):
             self._rebuild_maps()
+
+    def refuse_measured(self, request_id: int) -> bool:
+        """Says that the chosen measure is not known; False if a newer answer is awaited."""
+        if not self.state.refuse_measured(request_id):
+            return False
+        self._rebuild_maps()
+        return True
 
     def await_switched(self, request_id: int) -> None:
         """Of all answers about switched-off heads the page waits for this one alone."""

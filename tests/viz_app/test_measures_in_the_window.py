@@ -76,3 +76,16 @@ def test_norms_share_a_scale_that_reaches_to_the_largest_of_their_kind() -> None
     assert view is not None
     largest = translation.maps.of_kind(state.choice.kind).max() / 2
     assert state.top_weight(view.weights) == float(largest)
+
+
+def test_a_failed_measurement_is_told_where_it_was_announced() -> None:
+    state = TranslateState()
+    state.show(make_translation())
+    state.measure = "norm"
+    state.await_measured(1)
+    assert "Computing" in state.measure_note()
+    assert not state.refuse_measured(0)
+    assert state.refuse_measured(1)
+    assert "could not be computed" in state.measure_note()
+    state.await_measured(2)
+    assert "Computing" in state.measure_note()

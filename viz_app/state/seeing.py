@@ -42,6 +42,7 @@ class Seeing:
         measure: what a cell tells; where it does not exist, or is not known yet, the weight is shown.
         measured: the maps in the other measures, None until they are known.
         awaited_measure_id: id of the newest request for them, None if its answer has come.
+        has_measuring_failed: the last request for them was refused.
         shown_role: heads with another role are pale in the grid; None: none is.
     """
 
@@ -58,6 +59,7 @@ class Seeing:
         self.measure: Measure = "weight"
         self.measured: MeasuredMaps | None = None
         self.awaited_measure_id: int | None = None
+        self.has_measuring_failed = False
         self._cache: dict[Hashable, tuple[Translation, LabelledMap]] = {}
         self._roles: tuple[Translation, dict[MapKind, tuple[tuple[Role, ...], ...]]] | None = None
 
@@ -131,6 +133,17 @@ class Seeing:
     def lacks_measure(self, translation: Translation) -> bool:
         """Whether the chosen measure has to be asked for."""
         return self.measure != "weight" and (self.measured is None or self.measured.translation is not translation)
+
+    def await_measured(self, request_id: int) -> None:
+        """From now on only the answer to this request counts."""
+        self.awaited_measure_id, self.has_measuring_failed = request_id, False
+
+    def refuse_measured(self, request_id: int) -> bool:
+        """There will be no answer to this request; False if a newer one is awaited."""
+        if request_id != self.awaited_measure_id:
+            return False
+        self.awaited_measure_id, self.has_measuring_failed = None, True
+        return True
 
     def accept_measured(self, request_id: int, measured: MeasuredMaps) -> bool:
         """Keeps an answer if it is the awaited one; a stale one changes nothing and returns False."""

@@ -101,6 +101,7 @@ class TranslateState(Seeing):
         self.translation = translation
         self.switchboard.forget_effect()
         self.measured = self.awaited_measure_id = None
+        self.has_measuring_failed = False
         self.hovered = self.pinned = self.highlighted_word = None
         if not (self.was_chosen or self._has_picked):
             self.choice = HeadChoice("cross", *clearest_head(translation.maps.cross))
@@ -121,6 +122,7 @@ class TranslateState(Seeing):
         self.translation = self.awaited_id = None
         self.switchboard.forget_effect()
         self.measured = self.awaited_measure_id = None
+        self.has_measuring_failed = False
         self.hovered = self.pinned = self.highlighted_word = None
 
     def choose(self, choice: HeadChoice) -> None:
@@ -192,6 +194,8 @@ class TranslateState(Seeing):
         if self.choice.kind not in MEASURES[self.measure].kinds:
             return f"There is no {SHORT_NAMES[self.measure]} for these maps: the weights are shown."
         if self.measure_of_choice != self.measure:
+            if self.has_measuring_failed:
+                return f"{SHORT_NAMES[self.measure].capitalize()} could not be computed; the weights are shown."
             return f"Computing: {SHORT_NAMES[self.measure]} …"
         description = MEASURES[self.measure]
         one = "" if self.choice.kind in description.per_head else " One map for each layer, whatever the head."
