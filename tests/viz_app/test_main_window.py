@@ -242,3 +242,21 @@ def test_notes_are_shown_under_the_chips(make_window: MakeWindow) -> None:
     assert not panel.note.isVisible()
     panel.show_problem("Refused.")
     assert panel.note.isVisible()
+
+
+def test_a_refusal_goes_when_another_text_is_asked_for(make_window: MakeWindow) -> None:
+    panel = make_window().translate_page.sentence
+    facts = panel.facts.text()
+    panel.show_problem("Refused.")
+    assert panel.facts.text() == facts
+    panel.set_busy(True)
+    assert not panel.note.isVisible()
+    panel.set_busy(False)
+
+
+def test_nothing_jumps_while_a_sentence_is_translated(make_window: MakeWindow) -> None:
+    panel = make_window().translate_page.sentence
+    height = panel.facts.sizeHint().height()
+    panel._busy_timer.timeout.emit()
+    assert "translating" in panel.facts.text()
+    assert panel.facts.sizeHint().height() == height

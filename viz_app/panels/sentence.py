@@ -17,6 +17,7 @@ from viz_app.widgets.switch_line import SwitchLine
 
 BUSY_DELAY_MS = 250
 LONG_TEXT = 150
+BUSY = "translating …\n"  # two lines, as the facts have, so that nothing jumps
 
 
 class SentencePanel(QFrame):
@@ -61,8 +62,10 @@ class SentencePanel(QFrame):
         self._busy_timer = QTimer(self)
         self._busy_timer.setSingleShot(True)
         self._busy_timer.setInterval(BUSY_DELAY_MS)
-        self._busy_timer.timeout.connect(lambda: self.facts.setText("translating …"))
+        self._busy_timer.timeout.connect(lambda: self.facts.setText(BUSY))
         self._is_dense = False
+        self._known_facts = ""
+        self._has_problem = False
         self._source_name, self._target_name = label("muted"), label("muted")
         self._no_name, self._no_switch_name = QWidget(), QWidget()
         self.set_languages(*state.languages)
@@ -85,9 +88,11 @@ class SentencePanel(QFrame):
         self.input.setPlaceholderText(f"Type a {source} sentence" if source != "source" else "Type numbers with spaces")
 
     def set_busy(self, is_busy: bool) -> None:
-        """Says so if an answer takes longer than a moment."""
+        """Says so if an answer takes longer than a moment. What was said about a refused text no longer counts then."""
         if is_busy:
             self._busy_timer.start()
+            if self._has_problem:
+                self._say("")
         else:
             self._busy_timer.stop()
 
@@ -100,7 +105,8 @@ class SentencePanel(QFrame):
         set_role(self.sentence, "dense" if self._is_dense else "sentence")
         self.sentence.setText(translation.text)
         number = f"{translation.log_probability:.2f}".replace("-", "−")
-        self.facts.setText(f"log-probability {number}\n{_duration(translation.seconds)}")
+        self._known_facts = f"log-probability {number}\n{_duration(translation.seconds)}"
+        self.facts.setText(self._known_facts)
         self._say("\n".join(translation.notes))
         self.copy_button.setVisible(True)
         if self.input.text == translation.source_text:
@@ -118,15 +124,16 @@ class SentencePanel(QFrame):
     def show_problem(self, message: str) -> None:
         """Says why the text was refused; the typed text and the earlier translation stay."""
         self.set_busy(False)
-        if self.facts.text() == "translating …":
-            self.facts.clear()
+        self.facts.setText(self._known_facts)
         self._say(message)
+        self._has_problem = True
 
     def show_hint(self, text: str) -> None:
         """No translation: a muted line where it would stand."""
         self.set_busy(False)
         set_role(self.sentence, "muted")
         self.sentence.setText(text)
+        self._known_facts = ""
         self.facts.clear()
         self.copy_button.setVisible(False)
         self._say("")
@@ -145,6 +152,7 @@ class SentencePanel(QFrame):
     def _say(self, text: str) -> None:
         self.note.setText(text)
         self.note.setVisible(bool(text))
+        self._has_problem = False
 
     def set_examples(self, sentences: tuple[str, ...]) -> bool:
         """Offers other examples. One that stands in the input, untouched, gives way to the first of them: then True."""
