@@ -67,7 +67,8 @@ class MainWindow(QMainWindow):
     ) -> None:
         super().__init__()
         self._preferences = preferences
-        self._first_checkpoint = checkpoint
+        self._is_reopening = checkpoint is None and preferences.model is not None
+        self._first_checkpoint = checkpoint or preferences.model
         self._worker = worker or InferenceWorker(parent=self)
         self._load_id = 0
         self._loading_path: Path | None = None
@@ -223,11 +224,26 @@ class MainWindow(QMainWindow):
     def _put_first_sentence(self, sentence: str | None) -> None:
         examples = example_sentences()
         field = self.translate_page.sentence.input
-        text = sentence if sentence is not None else self._preferences.sentence or (examples[0] if examples else "")
+        if sentence is None and self._is_last_model(self._first_checkpoint):
+            sentence = (
+                self._preferences.sentence or None
+            )  # typed for this model: another may not even know its language
+        text = sentence if sentence is not None else examples[0] if examples else ""
         field.setPlainText(text)
         field.moveCursor(field.textCursor().MoveOperation.End)
         field.cancel()
         field.setFocus()
+
+    def _is_last_model(self, path: Path | None) -> bool:
+        return (path.absolute() if path is not None else None) == self._preferences.model
+
+    def _open_bundled_instead(self) -> None:
+        """The model of the last time cannot be opened again: its sentence, if untouched, goes with it."""
+        is_untouched = self.translate_page.sentence.input.text == self._preferences.sentence
+        self._is_reopening, self._first_checkpoint = False, None
+        if is_untouched:
+            self._put_first_sentence(None)
+        self.open_model(None)
 
     def _focus_sentence(self) -> None:
         self.show_page(TRANSLATE)
@@ -265,10 +281,12 @@ class MainWindow(QMainWindow):
         self.translate_page.await_result(request_id)
 
     def _on_loaded(self, request_id: int, info: ModelInfo) -> None:
-        self.model = info
-        if self._loading_path is not None and request_id == self._load_id:
-            self._preferences.remember(self._loading_path)
-            self.top_bar.recent = self._preferences.recent
+        self.model, self._is_reopening = info, False
+        if request_id == self._load_id:
+            self._preferences.model = self._loading_path
+            if self._loading_path is not None:
+                self._preferences.remember(self._loading_path)
+                self.top_bar.recent = self._preferences.recent
         self.top_bar.show_model(info.summary, info.device_summary)
         self.setWindowTitle(f"{info.title} – Augenmerk")
         self.model_opened.emit(info)
@@ -288,6 +306,8 @@ class MainWindow(QMainWindow):
             self.top_bar.recent = self._preferences.recent
         show_failure(self, "The model was not opened", failure)
         self.failed.emit(failure)
+        if self._is_reopening:
+            self._open_bundled_instead()
 
     def _on_translated(self, request_id: int, translation: Translation) -> None:
         if request_id == self.translate_page.state.awaited_id:

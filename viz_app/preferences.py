@@ -39,6 +39,16 @@ class Preferences:
         self.settings.setValue("translate/sentence", text)
 
     @property
+    def model(self) -> Path | None:
+        """The checkpoint that was opened last, the one the sentence was typed for; None for the bundled one."""
+        stored = self.settings.value("translate/model", "")
+        return Path(stored) if isinstance(stored, str) and stored else None
+
+    @model.setter
+    def model(self, path: Path | None) -> None:
+        self.settings.setValue("translate/model", str(path.absolute()) if path is not None else "")
+
+    @property
     def label_mode(self) -> LabelMode:
         """What names the rows."""
         return "predicted" if self.settings.value("translate/rows") == "predicted" else "read"

@@ -260,3 +260,33 @@ def test_nothing_jumps_while_a_sentence_is_translated(make_window: MakeWindow) -
     panel._busy_timer.timeout.emit()
     assert "translating" in panel.facts.text()
     assert panel.facts.sizeHint().height() == height
+
+
+def _bundled_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "bundled.safetensors").touch()
+    monkeypatch.setattr(viz_app.main_window, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
+
+
+def test_the_last_model_comes_back_with_its_sentence(make_window: MakeWindow, tmp_path: Path) -> None:
+    make_window(tmp_path / "copy.safetensors", sentence="5 6 7").close()
+    again = make_window(None, sentence=None)
+    assert again.model is not None
+    assert (again.model.name, again.translate_page.sentence.input.text) == ("copy", "5 6 7")
+    again.close()
+    other = make_window(tmp_path / "other.safetensors", sentence=None)
+    assert other.translate_page.sentence.input.text != "5 6 7"
+
+
+def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_told(
+    make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _bundled_is_there(monkeypatch, tmp_path)
+    preferences.model, preferences.sentence = tmp_path / "broken.safetensors", "5 6 7"
+    window = make_window(None, sentence=None)
+    assert window.model is not None
+    assert window.model.name == "bundled"
+    assert window.translate_page.sentence.input.text != "5 6 7"
+    assert preferences.model is None
+    (dialog,) = _dialogs(window)
+    assert "cut off" in dialog.informativeText()
+    dialog.accept()
