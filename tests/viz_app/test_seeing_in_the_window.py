@@ -117,3 +117,25 @@ def test_a_role_stands_beside_the_title_and_the_grid_can_be_searched_for_it(make
     assert page.heads.grid.grab().toImage() != before
     page.heads.role_menu.actions_by_name["any"].trigger()
     assert page.heads.grid.grab().toImage() == before
+
+
+@pytest.mark.parametrize("size", [(960, 620), (1280, 800)])
+def test_no_control_of_the_map_is_cut_off_in_a_small_window(
+    make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    page = _page(make_window)
+    page.window().resize(*size)
+    panel = page.head
+    qtbot.waitUntil(lambda: page.window().width() == size[0])
+    boxes = (
+        panel.read_button,
+        panel.predicted_button,
+        panel.hide_wrapping,
+        panel.hide_punctuation,
+        panel.merge_words,
+        panel.export_button,
+        panel.measure_menu,
+        panel.scope_menu,
+    )
+    qtbot.waitUntil(lambda: all(box.width() >= box.sizeHint().width() for box in boxes), timeout=2000)
+    assert all(box.geometry().right() <= panel.width() for box in boxes)

@@ -1,7 +1,9 @@
 """One head, large."""
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QButtonGroup,
     QCheckBox,
     QFrame,
@@ -116,6 +118,12 @@ class HeadPanel(QFrame):
         rows = f"{state.meaning_of_rows()} {hidden}".rstrip()
         self.meaning.setText("\n".join(filter(None, (rows, state.measure_note()))))
         self._show_explanation()
+        self._fit_controls()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The controls stand in one line, or in two where there is no room."""
+        super().resizeEvent(event)
+        self._fit_controls()
 
     def show_switch(self) -> None:
         """The head was switched off or on."""
@@ -163,16 +171,31 @@ class HeadPanel(QFrame):
         self.hide_punctuation.toggled.connect(self.hide_punctuation_chosen)
         self.merge_words.toggled.connect(self.merge_words_chosen)
 
+    def _fit_controls(self) -> None:
+        groups = (self._rows_controls, self._columns_controls)
+        margins = self.contentsMargins().left() + self.contentsMargins().right() + 2 * PANEL_MARGIN
+        needed = sum(group.sizeHint().width() for group in groups) + self._controls.spacing() + margins
+        fits = needed <= self.width()
+        direction = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
+        if direction != self._controls.direction():
+            self._controls.setDirection(direction)
+            self._controls.setSpacing(18 if fits else 4)
+
     def _lay_out(self) -> None:
-        controls = QHBoxLayout()
-        controls.setSpacing(10)
+        self._rows_controls, self._columns_controls = QHBoxLayout(), QHBoxLayout()
+        for group in (self._rows_controls, self._columns_controls):
+            group.setSpacing(10)
         for widget in (self._rows_label, self.read_button, self.predicted_button):
-            controls.addWidget(widget)
-        controls.addSpacing(8)
+            self._rows_controls.addWidget(widget)
         for choice in (self._hide_label, self.hide_wrapping, self.hide_punctuation):
-            controls.addWidget(choice)
-        controls.addStretch(1)
-        controls.addWidget(self.merge_words)
+            self._columns_controls.addWidget(choice)
+        self._rows_controls.addStretch(0)
+        self._columns_controls.addStretch(1)
+        self._columns_controls.addWidget(self.merge_words)
+        self._controls = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._controls.setSpacing(18)
+        self._controls.addLayout(self._rows_controls)
+        self._controls.addLayout(self._columns_controls, 1)
         header = QHBoxLayout()
         header.setSpacing(4)
         header.addWidget(self.title)
@@ -196,4 +219,4 @@ class HeadPanel(QFrame):
         column.addWidget(self.explanation)
         column.addSpacing(6)
         column.addWidget(self.heatmap, 1)
-        column.addLayout(controls)
+        column.addLayout(self._controls)

@@ -26,7 +26,7 @@ class Intro(QFrame):
         column.addWidget(title)
         column.addLayout(self._steps)
         words = QWidget()
-        words.setFixedWidth(WIDTH_PX)
+        words.setMaximumWidth(WIDTH_PX)
         words.setLayout(column)
         outer = QGridLayout(self)
         outer.setContentsMargins(PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN)
@@ -34,6 +34,7 @@ class Intro(QFrame):
         outer.addWidget(words, 1, 1)
         outer.setRowStretch(2, 3)
         outer.setColumnStretch(0, 1)
+        outer.setColumnStretch(1, 1000)  # up to its width; what is left goes to both sides
         outer.setColumnStretch(2, 1)
 
     def show_choices(self, choices: RunChoices) -> None:

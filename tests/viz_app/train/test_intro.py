@@ -1,0 +1,22 @@
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from viz_app.theme import Theme
+from viz_app.train.choices import RunChoices
+from viz_app.train.intro import WIDTH_PX, Intro
+
+
+@pytest.mark.parametrize("width", [560, 598, 1100])
+def test_the_steps_stay_inside_the_panel(qtbot: QtBot, theme: Theme, width: int) -> None:
+    intro = Intro()
+    qtbot.addWidget(intro)
+    intro.show_choices(RunChoices("multi30k", "multi30k", "", "auto", "14", "1234", Path("runs")))
+    intro.resize(width, 560)
+    intro.show()
+    for label in intro.findChildren(QLabel):
+        right = label.mapTo(intro, label.rect().topRight()).x()
+        assert right < width
+        assert label.width() <= WIDTH_PX
