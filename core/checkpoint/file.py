@@ -58,17 +58,14 @@ class Checkpoint:
         source, target = self.codecs.source.vocabulary, self.codecs.target.vocabulary
         with torch.device("meta"):
             model = Transformer(self.run.model, len(source), len(target), target.padding_id)
+        check_parameters(model, self.weights)  # before memory is taken: a damaged width can ask for any amount
         model.to_empty(device="cpu").tie_weights()
         fill_parameters(model, self.weights)
         return model.eval()
 
 
-def fill_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
-    """Copies `weights` into the model's parameters, and computes anew what is no parameter.
-
-    Raises:
-        CheckpointError: a name is missing or extra, or a shape differs.
-    """
+def check_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
+    """Raises `CheckpointError` if a name is missing or extra, a shape differs, or a value is not a finite number."""
     parameters = dict(model.named_parameters())
     problems = [f"{name} is missing" for name in parameters.keys() - weights.keys()]
     problems += [f"{name} is not known" for name in weights.keys() - parameters.keys()]
@@ -77,11 +74,22 @@ def fill_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
         for name in parameters.keys() & weights.keys()
         if weights[name].shape != parameters[name].shape
     ]
+    problems += [f"{name} is not finite" for name, value in weights.items() if not bool(torch.isfinite(value).all())]
     if problems:
         raise CheckpointError(
             f"The weights do not fit the configuration beside them: {'; '.join(sorted(problems)[:3])}"
             f"{' …' if len(problems) > 3 else ''}. A checkpoint of this architecture was expected; use another file."
         )
+
+
+def fill_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
+    """Copies `weights` into the model's parameters, and computes anew what is no parameter.
+
+    Raises:
+        CheckpointError: as `check_parameters`.
+    """
+    check_parameters(model, weights)
+    parameters = dict(model.named_parameters())
     with torch.no_grad():
         for name, parameter in parameters.items():
             parameter.copy_(weights[name])
@@ -157,13 +165,14 @@ def _with_prefix(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor
 
 def _read(path: Path, with_state: bool) -> tuple[dict[str, Any], dict[str, Tensor]]:
     try:
-        if path.stat().st_size == 0:
-            raise CheckpointError(f"{path} is empty. A checkpoint (*{SUFFIX}) was expected; use another copy.")
-        with safe_open(path, framework="pt") as file:
-            metadata = json.loads((file.metadata() or {}).get("augenmerk", "{}"))
+        with path.open("rb") as file:  # the system's own words for a folder or a forbidden file; safetensors has none
+            if not file.read(1):
+                raise CheckpointError(f"{path} is empty. A checkpoint (*{SUFFIX}) was expected; use another copy.")
+        with safe_open(path, framework="pt") as tensors:
+            metadata = json.loads((tensors.metadata() or {}).get("augenmerk", "{}"))
             _check_format(path, metadata)
-            names = [name for name in file.keys() if with_state or name.startswith(_WEIGHTS)]  # noqa: SIM118
-            return metadata, {name: file.get_tensor(name) for name in names}
+            names = [name for name in tensors.keys() if with_state or name.startswith(_WEIGHTS)]  # noqa: SIM118
+            return metadata, {name: tensors.get_tensor(name) for name in names}
     except FileNotFoundError as error:
         raise CheckpointError(
             f"There is no file {path}. A checkpoint (*{SUFFIX}) was expected; check the path."

@@ -51,12 +51,12 @@ def run(options: argparse.Namespace) -> int:
             beam=beam,
             length_penalty=length_penalty,
         )
-    if options.hypotheses:
-        write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     if options.json:
         print(json.dumps({**asdict(scores), "beam": beam, "length_penalty": length_penalty}, indent=2))
     else:
         _print(scores, f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy")
+    if options.hypotheses:  # last: a file that cannot be written must not cost the scores
+        write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0
 
 

@@ -181,6 +181,8 @@ def load_prepared(path: Path) -> PreparedCorpus:
         CorpusError: the file is missing, damaged, foreign or from a newer version.
     """
     try:
+        with path.open("rb"):  # the system's own words for a folder or a forbidden file; safetensors has none
+            pass
         with safe_open(path, framework="numpy") as file:
             metadata = json.loads((file.metadata() or {}).get("augenmerk", "{}"))
             _check_format(path, metadata)

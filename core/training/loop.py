@@ -94,15 +94,13 @@ def _check_lengths(run: RunConfig, corpus: PreparedCorpus) -> None:
             f"Sentences are to be padded to {run.training.pad_to} tokens, but the model has {positions} positions. As "
             "many were expected: lower pad_to, or raise max_positions."
         )
-    for split, pairs, way_out in (
-        ("training", corpus.train, f"set max_length to {max(1, positions - 2)} or less"),
-        ("validation", corpus.validation, "leave that sentence out of the corpus"),
-    ):
+    for split, pairs in (("training", corpus.train), ("validation", corpus.validation)):
         longest = max(map(len, [*pairs.source, *pairs.target]))
         if longest > positions:
             raise ConfigError(
                 f"The longest {split} sentence of {corpus.name} has {longest} tokens, but the model has {positions} "
-                f"positions. As many were expected: {way_out}, or choose a preset with more positions (max_positions)."
+                f"positions. At most as many were expected: leave that sentence out of the corpus, or choose a preset with "
+                "more positions (max_positions)."
             )
 
 

@@ -76,7 +76,7 @@ def _check_amount(text: str) -> None:
     if count > MAX_WORDS:
         raise TextError(
             f"The text has {count:,} words. A sentence, or at most {MAX_WORDS:,} words, was expected; translate it "
-            "sentence by sentence, or a whole file with `augenmerk evaluate`."
+            "sentence by sentence."
         )
 
 

@@ -58,7 +58,10 @@ class Translator:
         self.device = device
         self.path = path
         self.name = path.name.removesuffix(".safetensors") if path else checkpoint.run.preset
-        self.model = checkpoint.build_model().to(device.name)
+        try:
+            self.model = checkpoint.build_model().to(device.name)
+        except CheckpointError as error:
+            raise CheckpointError(f"{path or 'The model'}: {error}") from error
         if device.name == "cpu":
             self.model.lay_out_for_decoding()
         self.num_parameters = self.model.num_parameters

@@ -338,3 +338,27 @@ def test_a_record_counts_losses_as_numbers() -> None:
     record = EpochRecord.from_dict(dataclasses.asdict(RECORDS[0]))
     assert record == RECORDS[0]
     assert math.isfinite(record.validation_loss)
+
+
+def test_a_damaged_width_is_refused_before_memory_is_taken(untrained_checkpoint: Path) -> None:
+    checkpoint = load_checkpoint(untrained_checkpoint)
+    run = dataclasses.replace(checkpoint.run, model=checkpoint.run.model.replace(width=8_192_000))
+    with pytest.raises(CheckpointError, match="do not fit"):
+        dataclasses.replace(checkpoint, run=run).build_model()
+
+
+def test_weights_that_are_no_numbers_are_refused(untrained_checkpoint: Path) -> None:
+    checkpoint = load_checkpoint(untrained_checkpoint)
+    weights = {name: torch.full_like(value, float("nan")) for name, value in checkpoint.weights.items()}
+    with pytest.raises(CheckpointError, match="not finite"):
+        dataclasses.replace(checkpoint, weights=weights).build_model()
+
+
+def test_a_file_one_may_not_read_is_not_called_missing(untrained_checkpoint: Path, permissions_withheld) -> None:
+    with permissions_withheld(untrained_checkpoint, 0o000), pytest.raises(CheckpointError, match="denied"):
+        load_checkpoint(untrained_checkpoint)
+
+
+def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="directory"):
+        load_checkpoint(tmp_path)

@@ -361,10 +361,8 @@ class TestRefusals:
             train(run, copy_corpus(run), tmp_path / "run", device="cuda:99")
         assert not (tmp_path / "run").exists()
 
-    @pytest.mark.parametrize(
-        ("split", "way_out"), [("training", "set max_length to 10 or less"), ("validation", "leave that sentence out")]
-    )
-    def test_a_sentence_longer_than_the_model_has_positions(self, tmp_path: Path, split: str, way_out: str) -> None:
+    @pytest.mark.parametrize("split", ["training", "validation"])
+    def test_a_sentence_longer_than_the_model_has_positions(self, tmp_path: Path, split: str) -> None:
         run = text_run({"max_positions": 12})
         corpus = text_corpus(run)
         getattr(corpus, {"training": "train"}.get(split, split)).target[3][1:-1] = [5] * 11
@@ -372,7 +370,7 @@ class TestRefusals:
             record(run, tmp_path / "run", corpus=corpus)
         message = str(caught.value)
         assert f"The longest {split} sentence of made up has 13 tokens, but the model has 12 positions" in message
-        assert way_out in message
+        assert "leave that sentence out" in message
 
     def test_padding_beyond_the_positions(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="padded to 13 tokens, but the model has 12 positions"):
