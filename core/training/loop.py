@@ -99,8 +99,8 @@ def _check_lengths(run: RunConfig, corpus: PreparedCorpus) -> None:
         if longest > positions:
             raise ConfigError(
                 f"The longest {split} sentence of {corpus.name} has {longest} tokens, but the model has {positions} "
-                f"positions. At most as many were expected: leave that sentence out of the corpus, or choose a preset with "
-                "more positions (max_positions)."
+                f"positions. At most as many were expected: leave that sentence out of the corpus, or choose a preset "
+                "with more positions (max_positions)."
             )
 
 
