@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.cli.options import add_corpus, add_device, read_corpus
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from core.durations import duration
 
 if TYPE_CHECKING:
     from core.training.events import TrainingEvent
@@ -117,13 +118,13 @@ class TerminalProgress:
                 self._bar.total = max(self._bar.total, event.step)  # epochs of token batches differ a little in length
                 self._bar.set_postfix_str(
                     f"loss {event.loss:.3f}, rate {event.learning_rate:.2e}, {event.tokens_per_second:,.0f} tokens/s, "
-                    f"{_duration(event.seconds_left)} left"
+                    f"{duration(event.seconds_left)} left"
                 )
             case events.EpochDone():
                 self._say(
                     f"epoch {event.epoch:3d}  step {event.step:6d}  training {event.training_loss:.4f}  validation "
                     f"{event.validation_loss:.4f} (batch mean {event.validation_loss_batch_mean:.4f})  "
-                    f"{_duration(event.seconds)}{'  best' if event.is_best else ''}"
+                    f"{duration(event.seconds)}{'  best' if event.is_best else ''}"
                 )
             case events.TrainingFinished():
                 self._finish(event)
@@ -161,7 +162,7 @@ class TerminalProgress:
         self.close()
         endings = {"completed": "All epochs are done", "max_steps": "The step limit is reached", "stopped": "Stopped"}
         self._say(
-            f"{endings[event.reason]} after step {event.step} ({_duration(event.seconds)}). Best validation loss "
+            f"{endings[event.reason]} after step {event.step} ({duration(event.seconds)}). Best validation loss "
             f"{event.best_validation_loss:.4f} in epoch {event.best_epoch}: {event.best_checkpoint}"
         )
 
@@ -170,11 +171,3 @@ class TerminalProgress:
             print(text, file=sys.stderr)
         else:
             self._bar.write(text, file=sys.stderr)
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"

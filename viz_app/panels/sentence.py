@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QVBoxLayout, QWidget
 
+from core.durations import duration
 from viz_app.examples import example_sentences
 from viz_app.panels.parts import flat_button, label, labelled_row
 from viz_app.state.spans import ignored_span, unknown_spans
@@ -105,7 +106,7 @@ class SentencePanel(QFrame):
         set_role(self.sentence, "dense" if self._is_dense else "sentence")
         self.sentence.setText(translation.text)
         number = f"{translation.log_probability:.2f}".replace("-", "−")
-        self._known_facts = f"log-probability {number}\n{_duration(translation.seconds)}"
+        self._known_facts = f"log-probability {number}\n{duration(translation.seconds, exact=True)}"
         self.facts.setText(self._known_facts)
         self._say("\n".join(translation.notes))
         self.copy_button.setVisible(True)
@@ -182,7 +183,3 @@ class SentencePanel(QFrame):
         column.addLayout(labelled_row(self._no_name, self.chips, self.facts))
         column.addLayout(labelled_row(self._no_switch_name, self.switch_line, self.reset_button))
         column.addWidget(self.note)
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"

@@ -4,9 +4,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from viz_app.theme import GAP, PANEL_MARGIN, Theme, set_role
 from viz_app.train.charts import LiveChart, LossChart, RateChart
-from viz_app.train.small_widgets import ElidedLabel
 from viz_app.train.state import TrainState
 from viz_app.train.words import run_line
+from viz_app.widgets.eliding_label import ElidingLabel
 
 
 class ChartPanels(QWidget):
@@ -20,19 +20,19 @@ class ChartPanels(QWidget):
         super().__init__(parent)
         self.loss_chart = LossChart(theme)
         self.rate_chart = RateChart(theme)
-        self._run_line = ElidedLabel(role="small")
+        self._run_line = ElidingLabel("small")
         self._revision_drawn = -1
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
         column.addWidget(_panel("Loss", self.loss_chart, self._run_line), 5)
-        axis_line = ElidedLabel(role="small")
-        axis_line.set_full_text("both charts over optimiser steps")
+        axis_line = ElidingLabel("small")
+        axis_line.setText("both charts over optimiser steps")
         column.addWidget(_panel("Learning rate", self.rate_chart, axis_line), 3)
 
     def show_state(self, state: TrainState) -> None:
         """Draws the curves if they changed."""
-        self._run_line.set_full_text(run_line(state))
+        self._run_line.setText(run_line(state))
         if state.revision != self._revision_drawn:
             self._revision_drawn = state.revision
             self.loss_chart.show_state(state)
@@ -44,7 +44,7 @@ class ChartPanels(QWidget):
         self.rate_chart.apply_theme(theme)
 
 
-def _panel(title: str, chart: LiveChart, aside: ElidedLabel) -> QFrame:
+def _panel(title: str, chart: LiveChart, aside: ElidingLabel) -> QFrame:
     frame = QFrame()
     set_role(frame, "panel")
     heading = QLabel(title)

@@ -11,7 +11,8 @@ from core.config import PRESETS, preset
 from viz_app.theme import set_role
 from viz_app.train.choices import DATA_KINDS, DataKind, RunChoices, fresh_folder, key_settings, with_tilde
 from viz_app.train.devices import DEVICES_WITHOUT_ASKING, DeviceOption
-from viz_app.train.small_widgets import ChoiceButton, ElidedLabel
+from viz_app.train.small_widgets import ChoiceButton
+from viz_app.widgets.eliding_label import ElidingLabel
 
 _DATA_LABELS: dict[DataKind, str] = {
     "multi30k": "Multi30k",
@@ -52,8 +53,8 @@ class RunForm(QWidget):
         self._description.setWordWrap(True)
         set_role(self._description, "small")
         self._settings = QGridLayout()
-        self._data_path = ElidedLabel(parent=self)
-        self._folder_path = ElidedLabel(parent=self)
+        self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
+        self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._lay_out()
         self.set_devices(DEVICES_WITHOUT_ASKING)
         self._show_choices()
@@ -82,7 +83,7 @@ class RunForm(QWidget):
     def refresh_folder(self) -> None:
         """Shows the folder that a run started now would get."""
         folder = fresh_folder(self._choices.parent_folder, self._choices.preset)
-        self._folder_path.set_full_text(with_tilde(folder))
+        self._folder_path.setText(with_tilde(folder))
 
     def _lay_out(self) -> None:
         grid = QGridLayout()
@@ -119,7 +120,7 @@ class RunForm(QWidget):
             hint = "sequences of symbols; nothing to download"
         else:
             hint = _DATA_HINTS[choices.data_kind] or with_tilde(Path(choices.data_path))
-        self._data_path.set_full_text(hint)
+        self._data_path.setText(hint)
         self.device_button.set_key(choices.device)
         for edit, text in ((self.epochs_edit, choices.num_epochs), (self.seed_edit, choices.seed)):
             if edit.text() != text:

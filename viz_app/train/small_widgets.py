@@ -1,10 +1,10 @@
-"""The small parts of the Train page: a value that opens a menu, a thin progress bar, a text cut in its middle."""
+"""The small parts of the Train page: a value that opens a menu, a thin progress bar."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QMenu, QSizePolicy, QToolButton, QWidget
+from PySide6.QtGui import QAction, QActionGroup, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
 from viz_app.theme import Theme
 
@@ -149,33 +149,3 @@ class ProgressLine(QWidget):
     def _wander(self) -> None:
         self._phase = (self._phase + 0.02) % 1.0
         self.update()
-
-
-class ElidedLabel(QLabel):
-    """A text on one line, cut in its middle where it does not fit; the tooltip has all of it."""
-
-    def __init__(self, role: str = "small", parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setProperty("role", role)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self._full_text = ""
-
-    def set_full_text(self, text: str) -> None:
-        """Shows as much of `text` as fits."""
-        self._full_text = text
-        self.setToolTip(text)
-        self.setAccessibleName(text)
-        self._elide()
-
-    def full_text(self) -> str:
-        """The whole text."""
-        return self._full_text
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cuts anew."""
-        super().resizeEvent(event)
-        self._elide()
-
-    def _elide(self) -> None:
-        self.setText(self.fontMetrics().elidedText(self._full_text, Qt.TextElideMode.ElideMiddle, max(0, self.width())))

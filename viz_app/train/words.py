@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from core.durations import duration
 from viz_app.train.choices import with_tilde
 from viz_app.train.state import Status, TrainState
 
@@ -53,18 +54,6 @@ def time_left(state: TrainState) -> str:
     if state.latest_step is None or not state.status.is_running:
         return _NOTHING
     return duration(state.latest_step.seconds_left)
-
-
-def duration(seconds: float) -> str:
-    """Seconds as people say them: "41 s", "3 min 05 s", "2 h 07 min"."""
-    if not math.isfinite(seconds) or seconds < 0:
-        return _NOTHING
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
 def activity(state: TrainState) -> str:

@@ -6,10 +6,24 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 
 class ElidingLabel(QLabel):
-    """Wants room for its whole text, and makes do with less."""
+    """Wants room for its whole text, and makes do with less.
 
-    def __init__(self, role: str, text: str = "", parent: QWidget | None = None) -> None:
+    Args:
+        role: one of the roles of `viz_app.theme`.
+        text: what it says.
+        elide: where it is cut; paths are best cut in the middle.
+    """
+
+    def __init__(
+        self,
+        role: str,
+        text: str = "",
+        parent: QWidget | None = None,
+        *,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+    ) -> None:
         super().__init__(text, parent)
+        self._elide = elide
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", role)
 
@@ -19,7 +33,7 @@ class ElidingLabel(QLabel):
 
     def shown_text(self) -> str:
         """What fits into the width."""
-        return self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+        return self.fontMetrics().elidedText(self.text(), self._elide, self.width())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draws what fits."""
@@ -30,4 +44,4 @@ class ElidingLabel(QLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         painter.setFont(self.font())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | self.alignment(), shown)

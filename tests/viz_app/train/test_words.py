@@ -1,4 +1,3 @@
-import math
 from pathlib import Path
 
 import pytest
@@ -6,7 +5,7 @@ import pytest
 from core.training.events import CheckpointSaved, PhaseStarted
 from tests.viz_app.train.scripted import epoch_done, finished, started, step_done
 from viz_app.train.state import TrainState
-from viz_app.train.words import activity, duration, notice, number_rows, run_line, status_line
+from viz_app.train.words import activity, notice, number_rows, run_line, status_line
 
 FOLDER = Path("runs") / "notebook-1"
 
@@ -23,23 +22,6 @@ def running() -> TrainState:
     state.apply(epoch_done(1, 2.5))
     state.apply(step_done(6))
     return state
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (0, "0 s"),
-        (41.2, "41 s"),
-        (59.7, "1 min 00 s"),
-        (185, "3 min 05 s"),
-        (7620, "2 h 07 min"),
-        (math.inf, "–"),
-        (math.nan, "–"),
-        (-1, "–"),
-    ],
-)
-def test_duration_is_said_as_people_say_it(seconds: float, words: str) -> None:
-    assert duration(seconds) == words
 
 
 def test_all_figures_are_there_while_training(running: TrainState) -> None:

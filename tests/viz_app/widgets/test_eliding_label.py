@@ -1,3 +1,4 @@
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from viz_app.theme import Theme
@@ -15,3 +16,11 @@ def test_a_long_text_ends_in_an_ellipsis_and_a_tool_tip(qtbot: QtBot, theme: The
     label.grab()
     assert label.shown_text().endswith("…")
     assert label.toolTip() == label.text()
+
+
+def test_a_path_is_cut_in_its_middle(qtbot: QtBot, theme: Theme) -> None:
+    label = ElidingLabel("small", "~/.local/share/augenmerk/runs/notebook-1", elide=Qt.TextElideMode.ElideMiddle)
+    qtbot.addWidget(label)
+    label.resize(120, 20)
+    assert label.shown_text().startswith("~/")
+    assert label.shown_text().endswith("-1")
