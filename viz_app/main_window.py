@@ -19,9 +19,9 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBo
 
 from core import __version__
 from core.resources import bundled_model_path
-from core.translation.result import Translation
 from viz_app.dialogs import show_failure
 from viz_app.examples import example_sentences
+from viz_app.inquiry import Inquiry
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.translate_state import Direction
@@ -72,7 +72,6 @@ class MainWindow(QMainWindow):
         self._worker = worker or InferenceWorker(parent=self)
         self._load_id = 0
         self._loading_path: Path | None = None
-        self._asked_ids: set[int] = set()
         self._has_painted = False
         self.model: ModelInfo | None = None
         self.train_page: TrainPage | None = None
@@ -80,6 +79,7 @@ class MainWindow(QMainWindow):
         self._theme = Theme.of_choice(self._theme_choice)
         self.top_bar = TopBar(self._theme_choice)
         self.translate_page = TranslatePage(preferences, self._theme)
+        self._inquiry = Inquiry(self._worker, self.translate_page, self)
         self._pages = QStackedWidget()
         self._lay_out()
         self._connect()
@@ -188,15 +188,9 @@ class MainWindow(QMainWindow):
         worker, bar, page = self._worker, self.top_bar, self.translate_page
         worker.loaded.connect(self._on_loaded)
         worker.load_failed.connect(self._on_load_failed)
-        worker.translated.connect(self._on_translated)
-        worker.translation_failed.connect(self._on_translation_failed)
-        worker.switched.connect(page.accept_switched)
-        worker.switch_failed.connect(self._on_switch_failed)
-        worker.measured.connect(page.accept_measured)
-        worker.measure_failed.connect(self._on_measure_failed)
-        page.measuring_wanted.connect(lambda wish: page.await_measured(worker.measure(wish)))
+        self._inquiry.translation_shown.connect(self.translation_shown)
+        self._inquiry.failed.connect(self.failed)
         page.translation_wanted.connect(self._on_translation_wanted)
-        page.switching_wanted.connect(lambda *wish: page.await_switched(worker.switch_off(*wish)))
         page.message.open_wanted.connect(self.choose_file)
         page.message.train_wanted.connect(lambda: self.show_page(TRAIN))
         bar.page_chosen.connect(self.show_page)
@@ -276,9 +270,7 @@ class MainWindow(QMainWindow):
                 f"Type a {self.translate_page.state.languages[0]} sentence, or choose an example."
             )
             return
-        request_id = self._worker.translate(text)
-        self._asked_ids = {request_id} if is_asked else set()
-        self.translate_page.await_result(request_id)
+        self._inquiry.translate(text, is_asked=is_asked)
 
     def _on_loaded(self, request_id: int, info: ModelInfo) -> None:
         self.model, self._is_reopening = info, False
@@ -308,26 +300,6 @@ class MainWindow(QMainWindow):
         self.failed.emit(failure)
         if self._is_reopening:
             self._open_bundled_instead()
-
-    def _on_translated(self, request_id: int, translation: Translation) -> None:
-        if request_id == self.translate_page.state.awaited_id:
-            self.translate_page.accept(request_id, translation)
-            self.translation_shown.emit(translation)
-
-    def _on_translation_failed(self, request_id: int, failure: Failure) -> None:
-        if not self.translate_page.refuse(request_id, failure.message):
-            return
-        if failure.details or request_id in self._asked_ids:
-            show_failure(self, "The sentence was not translated", failure)
-        self.failed.emit(failure)
-
-    def _on_switch_failed(self, request_id: int, failure: Failure) -> None:
-        if self.translate_page.refuse_switched(request_id, failure.message) and failure.details:
-            show_failure(self, "The heads were not switched off", failure)
-
-    def _on_measure_failed(self, request_id: int, failure: Failure) -> None:
-        if self.translate_page.refuse_measured(request_id):
-            show_failure(self, "The maps were not measured", failure)
 
     def _make_train_page(self) -> None:
         from viz_app.train.page import TrainPage  # matplotlib comes with it

@@ -16,7 +16,7 @@ from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import Theme
 from viz_app.translate_page import TranslatePage
 from viz_app.widgets.switch_line import HINT
-from viz_app.worker import InferenceWorker
+from viz_app.worker import InferenceWorker, SwitchOffJob
 
 HEAD = HeadChoice("encoder", 1, 3)
 
@@ -147,13 +147,13 @@ def test_of_many_switches_only_the_last_is_shown(qtbot: QtBot) -> None:
     SlowTranslator.gate.clear()
     worker = InferenceWorker(SlowTranslator)
     answers: list[int] = []
-    worker.switched.connect(lambda request_id, _: answers.append(request_id))
+    worker.answered.connect(lambda request_id, _: answers.append(request_id))
     worker.load(None)
     with qtbot.waitSignal(worker.translated) as translated:
         worker.translate("Ein Mann .")
     assert translated.args is not None
     translation = translated.args[1]
-    ids = [worker.switch_off(translation, frozenset({Head("cross", 0, head)})) for head in range(5)]
+    ids = [worker.ask(SwitchOffJob(translation, frozenset({Head("cross", 0, head)}))) for head in range(5)]
     SlowTranslator.gate.set()
     qtbot.waitUntil(lambda: ids[-1] in answers)
     worker.close()
@@ -168,10 +168,10 @@ def test_a_refused_switch_says_why_and_the_thread_lives_on(qtbot: QtBot) -> None
         worker.translate("Ein Mann .")
     assert translated.args is not None
     translation = translated.args[1]
-    with qtbot.waitSignal(worker.switch_failed) as refused:
-        worker.switch_off(translation, frozenset({Head("cross", 2, 0)}))
+    with qtbot.waitSignal(worker.failed) as refused:
+        worker.ask(SwitchOffJob(translation, frozenset({Head("cross", 2, 0)})))
     assert refused.args is not None
     assert "No such head" in refused.args[1].message
-    with qtbot.waitSignal(worker.switched):
-        worker.switch_off(translation, frozenset({Head("cross", 1, 0)}))
+    with qtbot.waitSignal(worker.answered):
+        worker.ask(SwitchOffJob(translation, frozenset({Head("cross", 1, 0)})))
     worker.close()

@@ -1,0 +1,156 @@
+"""Questions to the model in use: small frozen objects that run in the worker's thread."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal, Protocol
+
+from core.config import RunConfig
+from core.device import DeviceChoice
+from core.model.heads import Head
+from core.translation.result import Translation
+from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
+from viz_app.state.switchboard import SwitchedOff
+
+JobScope = Literal["sentence", "model"]
+"""How long a question makes sense: until another sentence is translated, or until another model is open."""
+
+
+class TranslatorLike(Protocol):
+    """What the worker needs of `core.translation.translator.Translator`."""
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        ...
+
+    @property
+    def path(self) -> Path | None:
+        """The file it came from."""
+        ...
+
+    @property
+    def run(self) -> RunConfig:
+        """Its configuration."""
+        ...
+
+    @property
+    def device(self) -> DeviceChoice:
+        """Where it runs."""
+        ...
+
+    @property
+    def num_parameters(self) -> int:
+        """Trainable parameters."""
+        ...
+
+    def translate(
+        self, text: str, *, off: Collection[Head] = (), should_stop: Callable[[], bool] = lambda: False
+    ) -> Translation:
+        """See `Translator.translate`."""
+        ...
+
+    def score(self, translation: Translation, *, off: Collection[Head] = ()) -> tuple[float, ...]:
+        """See `Translator.score`."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """How far a job is.
+
+    Attributes:
+        done, total: of what `text` counts; a total of 0 if nobody knows.
+        text: a few words.
+        partial: what is known so far, or None.
+    """
+
+    done: int
+    total: int
+    text: str = ""
+    partial: object = None
+
+
+class Job(Protocol):
+    """A question. Of each class of job only the newest counts: asking again supersedes what waits or runs.
+
+    Attributes:
+        scope: "sentence" jobs are about the translation that is shown, and go before those of scope "model".
+    """
+
+    scope: ClassVar[JobScope]
+
+    def run(
+        self, translator: TranslatorLike, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
+    ) -> object:
+        """The answer.
+
+        Args:
+            translator: the model in use; nobody else uses it meanwhile.
+            progress: may be told how far it is.
+            should_stop: to be asked at least once for each sentence. If it says so, raise `JobInterrupted` with what
+                is left to do, or `TranslationStoppedError` to begin again: what is more urgent goes first.
+
+        Raises:
+            AugenmerkError: there is no answer; the message says why.
+        """
+        ...
+
+
+class JobInterrupted(Exception):
+    """Something more urgent waits.
+
+    Attributes:
+        rest: the job that goes on from here.
+    """
+
+    def __init__(self, rest: Job) -> None:
+        super().__init__()
+        self.rest = rest
+
+
+@dataclass(frozen=True, eq=False)
+class SwitchOffJob:
+    """What becomes of a translation, and of its probability, with heads off: one translation and one scoring."""
+
+    translation: Translation
+    off: frozenset[Head]
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(
+        self, translator: TranslatorLike, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
+    ) -> SwitchedOff:
+        """See `Job.run`."""
+        before, off = self.translation, self.off
+        after = translator.translate(before.source_text, off=off, should_stop=should_stop)
+        return SwitchedOff(off, before, after, sum(translator.score(before, off=off)))
+
+
+Measurer = Callable[[TranslatorLike, Translation], MeasuredMaps]
+
+
+@dataclass(frozen=True, eq=False)
+class MeasureJob:
+    """The maps of a translation in every measure beside the weight."""
+
+    translation: Translation
+    measurer: Measurer
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(
+        self, translator: TranslatorLike, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
+    ) -> MeasuredMaps:
+        """See `Job.run`."""
+        return self.measurer(translator, self.translation)
+
+
+def measure(translator: TranslatorLike, translation: Translation) -> MeasuredMaps:
+    """Reads a pair once and measures it."""
+    from core.analysis.capture import trace_translation
+    from core.analysis.measures import measure_maps
+    from core.translation.translator import Translator
+
+    assert isinstance(translator, Translator)
+    trace = trace_translation(translator, translation)
+    maps = {(each, kind): measure_maps(trace, each, kind) for each, kind in BESIDE_WEIGHT}
+    return MeasuredMaps(translation, maps)
