@@ -32,6 +32,9 @@ class TrainingConfig(Settings):
         clip_norm: largest gradient norm; None for no clipping.
         seed: start of every random number of a run.
         checkpoint_steps: the last checkpoint is written every so many optimiser steps, besides each epoch's end.
+        keep_best, keep_last: how many checkpoints stay: the best by validation loss, and the newest.
+        patience: the run ends after so many epochs in a row that did not improve the validation loss; None for never.
+        sample_size: validation sentences that are translated at each validation, for BLEU and examples; 0 for none.
     """
 
     num_epochs: int = 10
@@ -52,6 +55,10 @@ class TrainingConfig(Settings):
     clip_norm: float | None = None
     seed: int = 1234
     checkpoint_steps: int = 500
+    keep_best: int = 1
+    keep_last: int = 1
+    patience: int | None = None
+    sample_size: int = 100
 
     def __post_init__(self) -> None:
         require_whole(
@@ -61,13 +68,11 @@ class TrainingConfig(Settings):
             num_accumulated=self.num_accumulated,
             warmup_steps=self.warmup_steps,
             checkpoint_steps=self.checkpoint_steps,
+            keep_best=self.keep_best,
+            keep_last=self.keep_last,
         )
-        if type(self.cooldown_epochs) is not int or self.cooldown_epochs < 0:
-            raise ConfigError(
-                f"training: cooldown_epochs is {self.cooldown_epochs!r}; a whole number from 0 up was expected. "
-                "Choose another."
-            )
-        for name in ("max_steps", "pad_to"):
+        require_whole("training", minimum=0, cooldown_epochs=self.cooldown_epochs, sample_size=self.sample_size)
+        for name in ("max_steps", "pad_to", "patience"):
             if (value := getattr(self, name)) is not None:
                 require_whole("training", **{name: value})
         require_choice("training", ("sentences", "tokens"), batch_unit=self.batch_unit)

@@ -3,9 +3,16 @@
 Losses are natural-log cross-entropies per target token, without smoothing unless said otherwise.
 """
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from core.translation.result import Translation
+
+EndReason = Literal["completed", "max_steps", "patience", "stopped", "paused", "discarded"]
+StopRequest = Literal["keep", "pause", "discard"]
+AfterFailedSave = Literal["retry", "stop"]
 
 
 @dataclass(frozen=True)
@@ -19,6 +26,17 @@ class PhaseStarted(TrainingEvent):
 
     Attributes:
         text: what is being done, for people ("Tokenizing 29,000 sentence pairs").
+    """
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Noted(TrainingEvent):
+    """Something that a person should know though training goes on: an older checkpoint was taken, say.
+
+    Attributes:
+        text: one or two sentences for people.
     """
 
     text: str
@@ -77,6 +95,53 @@ class StepDone(TrainingEvent):
 
 
 @dataclass(frozen=True)
+class TranslatedExample:
+    """A validation sentence, its reference, and what the model makes of it at the moment, as people read them."""
+
+    source: str
+    reference: str
+    hypothesis: str
+
+
+@dataclass(frozen=True)
+class SampleTranslated(TrainingEvent):
+    """Part of a validation: the run's sample of the validation split was translated greedily.
+
+    Attributes:
+        epoch, step: where the run stands.
+        bleu: BLEU-4 of the sample from 0 to 100, tokenized and lower-cased (`bleu_tokenized_lowercased` of
+            `core.evaluation.scores`).
+        num_sentences: size of the sample, the same sentences each time.
+        examples: up to five of them, the same ones each time.
+    """
+
+    epoch: int
+    step: int
+    bleu: float
+    num_sentences: int
+    examples: tuple[TranslatedExample, ...]
+
+
+@dataclass(frozen=True)
+class ProbeTranslated(TrainingEvent):
+    """A frame of the film: the probe sentence was translated, with the maps of every head.
+
+    It comes before the first step (epoch 0, step 0) and at each validation; it stays on the disk, see
+    `core.training.film`.
+
+    Attributes:
+        epoch, step: where the run stands.
+        validation_loss: of this validation; None before the first step.
+        translation: the probe and what the model makes of it at the moment.
+    """
+
+    epoch: int
+    step: int
+    validation_loss: float | None
+    translation: Translation
+
+
+@dataclass(frozen=True)
 class EpochDone(TrainingEvent):
     """A validation: an epoch ended, or the run did.
 
@@ -88,6 +153,7 @@ class EpochDone(TrainingEvent):
         learning_rate: at the last step.
         seconds: wall time of the epoch.
         is_best: whether every earlier validation loss was higher.
+        bleu: of the sample, see `SampleTranslated`; None if none was translated.
     """
 
     epoch: int
@@ -98,6 +164,15 @@ class EpochDone(TrainingEvent):
     learning_rate: float
     seconds: float
     is_best: bool
+    bleu: float | None = None
+
+    @property
+    def perplexity(self) -> float:
+        """exp of the token-weighted validation loss; infinite where that is too large a number."""
+        try:
+            return math.exp(self.validation_loss)
+        except OverflowError:
+            return math.inf
 
 
 @dataclass(frozen=True)
@@ -117,18 +192,34 @@ class CheckpointSaved(TrainingEvent):
 
 
 @dataclass(frozen=True)
+class SaveFailed(TrainingEvent):
+    """Something could not be written; training waits for the answer of `on_save_failed`.
+
+    Attributes:
+        path: the file. What stood there before stands there still.
+        message: what was given, expected and can be done, for people.
+        step: optimiser steps done.
+    """
+
+    path: Path
+    message: str
+    step: int
+
+
+@dataclass(frozen=True)
 class TrainingFinished(TrainingEvent):
     """The run ended and everything is on the disk.
 
     Attributes:
-        reason: "completed" all epochs; "max_steps" reached; "stopped" because `should_stop` said so.
+        reason: "completed" all epochs; "max_steps" reached; "patience" is at its end; `should_stop` said so:
+            "stopped" and kept, "paused" to go on later, or "discarded", and the run's files are gone.
         epoch, step: where it stands.
-        best_epoch, best_validation_loss: the best validation so far.
+        best_epoch, best_validation_loss: the best validation so far; 0 and infinity before the first.
         best_checkpoint, last_checkpoint: the two files.
         seconds: wall time of this run.
     """
 
-    reason: Literal["completed", "max_steps", "stopped"]
+    reason: EndReason
     epoch: int
     step: int
     best_epoch: int

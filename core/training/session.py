@@ -19,6 +19,10 @@ from core.training.loss import output_layer_loss
 from core.training.schedules import learning_rate
 
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
+_FREE_TO_CHANGE = frozenset(
+    ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")
+)
+"""Settings that a resumed run may have otherwise: none of them changes a single step."""
 
 
 @dataclass
@@ -216,15 +220,14 @@ def _progress_of(checkpoint: Checkpoint) -> Progress:
 
 
 def _require_same_run(now: RunConfig, then: RunConfig) -> None:
-    """Raises `CheckpointError` unless the two runs differ in nothing but how long they last."""
+    """Raises `CheckpointError` unless the two runs differ in nothing but how long they last and what they keep."""
     different = []
     for part in ("model", "data", "training"):
         new, old = getattr(now, part).to_dict(), getattr(then, part).to_dict()
-        lasting = ("num_epochs", "max_steps", "checkpoint_steps")
         different += [
             f"{part}.{name} was {old[name]!r} and is now {new[name]!r}"
             for name in new
-            if new[name] != old[name] and name not in lasting
+            if new[name] != old[name] and name not in _FREE_TO_CHANGE
         ]
     if different:
         raise CheckpointError(

@@ -17,10 +17,21 @@ def test_a_negative_number_of_epochs_is_refused_with_a_message_to_act_on(num_epo
 
 
 @pytest.mark.parametrize("value", [0, -1, 0.5, True])
-@pytest.mark.parametrize("name", ["batch_size", "num_accumulated", "warmup_steps", "max_steps", "pad_to"])
+@pytest.mark.parametrize(
+    "name",
+    "batch_size num_accumulated warmup_steps max_steps pad_to checkpoint_steps keep_best keep_last patience".split(),
+)
 def test_counts_are_whole_numbers_from_one(name: str, value: object) -> None:
     with pytest.raises(ConfigError, match=f"training: {name} is {value!r}"):
         TrainingConfig.from_dict({name: value})
+
+
+@pytest.mark.parametrize("value", [-1, 0.5, True, None])
+@pytest.mark.parametrize("name", ["cooldown_epochs", "sample_size"])
+def test_what_can_be_left_out_is_a_whole_number_from_zero(name: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=f"training: {name} is {value!r}; a whole number of at least 0"):
+        TrainingConfig.from_dict({name: value})
+    assert getattr(TrainingConfig.from_dict({name: 0}), name) == 0
 
 
 @pytest.mark.parametrize("value", [0, -5e-4, float("nan"), float("inf"), "fast"])
@@ -55,5 +66,5 @@ def test_every_other_seed_is_taken(seed: int) -> None:
 
 
 def test_no_limit_is_none() -> None:
-    settings = TrainingConfig(max_steps=None, pad_to=None, clip_norm=None)
-    assert (settings.max_steps, settings.pad_to, settings.clip_norm) == (None, None, None)
+    settings = TrainingConfig(max_steps=None, pad_to=None, clip_norm=None, patience=None)
+    assert (settings.max_steps, settings.pad_to, settings.clip_norm, settings.patience) == (None, None, None, None)

@@ -1,0 +1,156 @@
+"""The film of attention: one sentence, translated again and again while the model learns. No torch here.
+
+Each frame is a file in the folder `film` of the run: the maps of every head as 16-bit floats, the rest as JSON in the
+header (safetensors). A frame is written atomically, so a film never holds half a frame.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from core.errors import CheckpointError
+from core.storage import atomic_path
+from core.translation.result import Alternative, AttentionMaps, Translation, Word
+
+FILM = "film"
+FORMAT_NAME = "augenmerk-film-frame"
+FORMAT_VERSION = 1
+_FRAME_NAME = re.compile(r"frame-(\d+)\.safetensors")
+
+
+@dataclass(frozen=True, eq=False)
+class FilmFrame:
+    """The probe sentence at one moment of a training.
+
+    Attributes:
+        epoch, step: where the run stood; 0 before the first step.
+        validation_loss: token-weighted; None before the first step.
+        translation: what the model made of the probe; its maps are exact to three decimal digits.
+    """
+
+    epoch: int
+    step: int
+    validation_loss: float | None
+    translation: Translation
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """All frames of a run, by step."""
+
+    frames: tuple[FilmFrame, ...]
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+
+def write_frame(run_folder: Path, frame: FilmFrame) -> Path:
+    """Adds `frame` to the film of the run in `run_folder`, or replaces the one of the same step. Returns its path.
+
+    Raises:
+        StorageError: it cannot be written; an older frame stays as it was.
+    """
+    path = frame_path(run_folder, frame.step)
+    maps = frame.translation.maps
+    arrays = {
+        kind: np.ascontiguousarray(maps.of_kind(kind), dtype=np.float16) for kind in ("encoder", "decoder", "cross")
+    }
+    header = {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "epoch": frame.epoch,
+        "step": frame.step,
+        "validation_loss": frame.validation_loss,
+        "translation": _describe(frame.translation),
+    }
+    with atomic_path(path) as temporary:
+        try:
+            save_file(arrays, temporary, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
+        except SafetensorError as error:
+            raise OSError(str(error)) from error  # a full disk, in the words of safetensors
+    return path
+
+
+def read_film(run_folder: Path) -> Film:
+    """The film of the run in `run_folder`: empty if it has none. Frames that are damaged are left out."""
+    frames = []
+    for path in frame_paths(run_folder):
+        try:
+            frames.append(read_frame(path))
+        except CheckpointError:
+            continue
+    return Film(tuple(frames))
+
+
+def frame_path(run_folder: Path, step: int) -> Path:
+    """Where the frame of `step` is kept."""
+    return Path(run_folder) / FILM / f"frame-{step:08d}.safetensors"
+
+
+def frame_paths(run_folder: Path) -> list[Path]:
+    """The files of the film, by step."""
+    try:
+        names = sorted(path.name for path in (Path(run_folder) / FILM).iterdir())
+    except OSError:
+        return []
+    return [Path(run_folder) / FILM / name for name in names if _FRAME_NAME.fullmatch(name)]
+
+
+def step_of_frame(path: Path) -> int:
+    """The step whose frame `path` is, by its name."""
+    match = _FRAME_NAME.fullmatch(path.name)
+    return int(match[1]) if match else 0
+
+
+def read_frame(path: Path) -> FilmFrame:
+    """One frame. Raises `CheckpointError` if it is missing, damaged, foreign or of a newer version."""
+    try:
+        with safe_open(path, framework="numpy") as tensors:
+            header = json.loads((tensors.metadata() or {}).get("augenmerk", "{}"))
+            if header.get("format") != FORMAT_NAME or header["version"] > FORMAT_VERSION:
+                raise ValueError("another format, or a newer one")
+            arrays = {name: tensors.get_tensor(name) for name in ("encoder", "decoder", "cross")}
+        return FilmFrame(
+            epoch=int(header["epoch"]),
+            step=int(header["step"]),
+            validation_loss=None if header["validation_loss"] is None else float(header["validation_loss"]),
+            translation=_rebuild(header["translation"], arrays),
+        )
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise CheckpointError(
+            f"{path} cannot be read as a frame of a film ({error}). A complete file that Augenmerk wrote while "
+            "training was expected; leave it out, or use another copy."
+        ) from error
+
+
+def _describe(translation: Translation) -> dict[str, Any]:
+    """Everything but the maps, as JSON-ready values."""
+    values = {name: value for name, value in vars(translation).items() if name != "maps"}
+    values["alternatives"] = [[asdict(choice) for choice in choices] for choices in translation.alternatives]
+    values["source_words"] = [asdict(word) for word in translation.source_words]
+    values["target_words"] = [asdict(word) for word in translation.target_words]
+    return values
+
+
+def _rebuild(values: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float16]]) -> Translation:
+    """The translation that `_describe` described. Raises `TypeError`, `KeyError` or `ValueError` if it is damaged."""
+    plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    plain["alternatives"] = tuple(tuple(Alternative(**choice) for choice in row) for row in values["alternatives"])
+    for side in ("source_words", "target_words"):
+        plain[side] = tuple(Word(**word) for word in values[side])
+    maps = {name: array.astype(np.float32) for name, array in arrays.items()}
+    translation = Translation(**plain, maps=AttentionMaps(**maps))
+    num_source, num_target = len(translation.source_tokens), len(translation.read_tokens)
+    expected = {"encoder": (num_source, num_source), "decoder": (num_target,) * 2, "cross": (num_target, num_source)}
+    for name, shape in expected.items():
+        if maps[name].ndim != 4 or maps[name].shape[2:] != shape:
+            raise ValueError(f"the {name} maps are {list(maps[name].shape)}, but the tokens ask for {list(shape)}")
+    return translation
