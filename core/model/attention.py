@@ -1,6 +1,7 @@
 """Multi-head scaled dot-product attention (Vaswani et al. 2017, section 3.2). Shape legend: `core.model`."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
@@ -9,6 +10,8 @@ from torch.nn import functional
 from core.model.dropout import dropout
 
 KeysAndValues = tuple[Tensor, Tensor]
+WeightsHook = Callable[[Tensor], Tensor]
+"""Given attention weights [B, H, Q, M], returns those to use in their place."""
 
 
 class MultiHeadAttention(nn.Module):
@@ -22,13 +25,17 @@ class MultiHeadAttention(nn.Module):
         out_proj: mixes the heads' outputs, D to D.
         gate: [H], what each head's output is multiplied by before it is mixed; None, as usual, is 1 for all and costs
             nothing. See `core.model.gates`.
+        weights_hook: sees the weights as the softmax left them, and says which are used; None, as usual, costs
+            nothing. See `core.model.rows`.
     """
 
     gate: Tensor | None
+    weights_hook: WeightsHook | None
 
     def __init__(self, width: int, num_heads: int, dropout: float) -> None:
         super().__init__()
         self.gate = None
+        self.weights_hook = None
         self.num_heads = num_heads
         self.head_width = width // num_heads
         self.dropout = dropout
@@ -101,9 +108,20 @@ class MultiHeadAttention(nn.Module):
 
     def _mix_one(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
         """[B, D] for queries [B, H, 1, K], keys and values [B, H, M, K]."""
-        mixed = self._gated(functional.scaled_dot_product_attention(queries, keys, values, mask))
-        output: Tensor = self.out_proj(mixed.view(mixed.size(0), -1))
+        if self.weights_hook is None:
+            mixed = functional.scaled_dot_product_attention(queries, keys, values, mask)
+        else:
+            mixed = self._weigh(queries, keys, mask) @ values
+        output: Tensor = self.out_proj(self._gated(mixed).reshape(mixed.size(0), -1))
         return output
+
+    def _weigh(self, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
+        """The weights [B, H, Q, M] that are used: those of the softmax, unless a hook has others."""
+        scores = (queries / math.sqrt(self.head_width)) @ keys.transpose(-2, -1)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        weights = scores.softmax(dim=-1)
+        return weights if self.weights_hook is None else self.weights_hook(weights)
 
     def _project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Projections number `first` up to `last` (of query, key, value) of [B, N, D], each [B, H, N, K]."""
@@ -117,11 +135,9 @@ class MultiHeadAttention(nn.Module):
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, need_maps: bool
     ) -> tuple[Tensor, Tensor | None]:
         drops = self.training and self.dropout > 0
-        if need_maps or (drops and queries.device.type == "cpu"):  # the fused kernel has no dropout on the CPU
-            scores = (queries / math.sqrt(self.head_width)) @ keys.transpose(-2, -1)
-            if mask is not None:
-                scores = scores.masked_fill(~mask, float("-inf"))
-            maps = scores.softmax(dim=-1)
+        drops_by_hand = drops and queries.device.type == "cpu"  # the fused kernel has no dropout there
+        if need_maps or drops_by_hand or self.weights_hook is not None:
+            maps = self._weigh(queries, keys, mask)
             mixed = dropout(maps, self.dropout, self.training) @ values
         else:
             probability = self.dropout if drops else 0.0

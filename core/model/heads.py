@@ -1,4 +1,4 @@
-"""Which head: kind, layer and number. No torch here: a window can name heads before torch is imported."""
+"""Which head, and which row of it. No torch here: a window can name heads before torch is imported."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -23,3 +23,19 @@ class Head:
     def __str__(self) -> str:
         """Counted from 1, as people are shown it."""
         return f"{self.kind} layer {self.layer + 1} head {self.head + 1}"
+
+
+@dataclass(frozen=True)
+class FixedRow:
+    """One row of cross-attention that is used in place of what the softmax gives.
+
+    Attributes:
+        layer, head: counted from 0.
+        step: the row, that is the decoding step.
+        weights: S shares that sum to 1.
+    """
+
+    layer: int
+    head: int
+    step: int
+    weights: tuple[float, ...]

@@ -51,6 +51,7 @@ class Translator:
         name: for people.
         path: the file, or None for a model that was not loaded from one.
         device: where it runs, and why there.
+        rules: start, end and forbidden tokens of its decoder.
     """
 
     def __init__(self, checkpoint: Checkpoint, device: DeviceChoice, path: Path | None = None) -> None:
@@ -67,7 +68,7 @@ class Translator:
         self.num_parameters = self.model.num_parameters
         self.run = checkpoint.run
         target = checkpoint.codecs.target
-        self._rules = DecodingRules.of_vocabulary(target.vocabulary, forbid_unknown=target.subwords is not None)
+        self.rules = DecodingRules.of_vocabulary(target.vocabulary, forbid_unknown=target.subwords is not None)
 
     @classmethod
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
@@ -122,13 +123,13 @@ class Translator:
         began = time.perf_counter()
         source = encode_source(text, self.checkpoint.codecs.source, self.run)
         ids = torch.tensor([source.ids], device=self.device.name)
-        limit = self._max_steps(len(source.ids))
+        limit = self.max_steps(len(source.ids))
         with torch.inference_mode(), heads_off(self.model, off):
             encoding = self.model.encode(ids, need_maps=True)
             chosen = self._search(encoding, [limit], beam, length_penalty, should_stop)[0]
-            read = torch.tensor([[self._rules.start_id, *chosen[:-1]]], device=self.device.name)
+            read = torch.tensor([[self.rules.start_id, *chosen[:-1]]], device=self.device.name)
             output = self.model.decode(encoding, read, need_maps=True)
-        return self._describe(source, self._chosen_target(chosen, limit), output, began)
+        return self.describe(source, self.chosen_target(chosen, limit), output, began)
 
     def translate_given(self, text: str, target_text: str, *, off: Collection[Head] = ()) -> Translation:
         """A given pair, read by teacher forcing: its maps, its probability, and what the model would have chosen.
@@ -147,7 +148,7 @@ class Translator:
         target = encode_target(target_text, self.checkpoint.codecs.target, self.run)
         with torch.inference_mode(), heads_off(self.model, off):
             output = self._force(source.ids, target.ids, need_maps=True)
-        return self._describe(source, target, output, began)
+        return self.describe(source, target, output, began)
 
     def score(self, translation: Translation, *, off: Collection[Head] = ()) -> tuple[float, ...]:
         """Natural logs of the probabilities of the tokens of `translation`, T values, as this model would have it now.
@@ -164,7 +165,7 @@ class Translator:
         return tuple(_of_tokens(output.logits[0].float().log_softmax(dim=-1), translation.predicted_ids))
 
     def _force(self, source: Sequence[int], predicted: Sequence[int], *, need_maps: bool = False) -> ModelOutput:
-        read = [self._rules.start_id, *predicted[:-1]]
+        read = [self.rules.start_id, *predicted[:-1]]
         device = self.device.name
         return self.model(
             torch.tensor([source], device=device), torch.tensor([read], device=device), need_maps=need_maps
@@ -222,7 +223,7 @@ class Translator:
         padded = pad(ids, self.model.padding_id).to(self.device.name)
         with torch.inference_mode():
             encoding = self.model.encode(padded)
-            chosen = self._search(encoding, [self._max_steps(len(row)) for row in ids], beam, length_penalty)
+            chosen = self._search(encoding, [self.max_steps(len(row)) for row in ids], beam, length_penalty)
         return [self._hypothesis(row) for row in chosen]
 
     def _search(
@@ -234,16 +235,16 @@ class Translator:
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[list[int]]:
         if beam == 1:
-            return greedy_from(self.model, encoding, limits, self._rules, should_stop)
-        return beam_search(self.model, encoding, limits, self._rules, beam, length_penalty)
+            return greedy_from(self.model, encoding, limits, self.rules, should_stop)
+        return beam_search(self.model, encoding, limits, self.rules, beam, length_penalty)
 
     def _hypothesis(self, chosen: Sequence[int]) -> Hypothesis:
         words = [word.text for word in self._decoded_words(chosen)]
         return Hypothesis(self._sentence(words), tuple(words))
 
-    def _max_steps(self, source_length: int) -> int:
+    def max_steps(self, source_length: int) -> int:
         """Room enough for any sane translation; exactly the source's length where nothing marks the end."""
-        if self._rules.end_id is None:
+        if self.rules.end_id is None:
             return max(1, source_length - 1)
         return min(self.run.model.max_positions, 2 * source_length + 20)
 
@@ -252,16 +253,16 @@ class Translator:
 
     def _sentence(self, words: Sequence[str]) -> str:
         codec = self.checkpoint.codecs.target
-        if self._rules.end_id is None:  # the start token is a symbol of the copy task, and part of its answer
-            words = [codec.vocabulary.tokens[self._rules.start_id], *words]
+        if self.rules.end_id is None:  # the start token is a symbol of the copy task, and part of its answer
+            words = [codec.vocabulary.tokens[self.rules.start_id], *words]
         return codec.join(words)
 
-    def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
+    def chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
         """What the model chose, with a note if it did not come to an end."""
         codec = self.checkpoint.codecs.target
         words = self._decoded_words(chosen)
         notes: tuple[str, ...] = ()
-        if self._rules.end_id is not None and chosen[-1] != self._rules.end_id:
+        if self.rules.end_id is not None and chosen[-1] != self.rules.end_id:
             notes = (f"The translation was cut off after {limit} tokens: the model did not end it.",)
         return EncodedTarget(
             ids=tuple(chosen),
@@ -272,9 +273,10 @@ class Translator:
             is_given=False,
         )
 
-    def _describe(self, source: EncodedSource, target: EncodedTarget, output: ModelOutput, began: float) -> Translation:
+    def describe(self, source: EncodedSource, target: EncodedTarget, output: ModelOutput, began: float) -> Translation:
+        """All about one pair, given what the model put out for it, maps included; `began` by `time.perf_counter`."""
         log_probabilities = output.logits[0].float().log_softmax(dim=-1)
-        start = self.checkpoint.codecs.target.label(self._rules.start_id)
+        start = self.checkpoint.codecs.target.label(self.rules.start_id)
         return Translation(
             source_text=source.text,
             text=target.text,
@@ -291,7 +293,7 @@ class Translator:
             maps=_to_maps(output),
             seconds=time.perf_counter() - began,
             source_ids=source.ids,
-            read_ids=(self._rules.start_id, *target.ids[:-1]),
+            read_ids=(self.rules.start_id, *target.ids[:-1]),
             predicted_ids=target.ids,
             is_given=target.is_given,
         )
@@ -299,7 +301,7 @@ class Translator:
     def _alternatives(self, log_probabilities: Tensor) -> tuple[tuple[Alternative, ...], ...]:
         """The best tokens of each row of [T, V] that could be chosen."""
         codec = self.checkpoint.codecs.target
-        forbidden = list(self._rules.forbidden_ids)
+        forbidden = list(self.rules.forbidden_ids)
         count = min(NUM_ALTERNATIVES, log_probabilities.size(1) - len(forbidden))
         allowed = log_probabilities.clone()
         allowed[:, forbidden] = float("-inf")

@@ -159,7 +159,7 @@ def test_a_text_too_long_is_translated_as_far_as_it_fits(translator: Translator)
 
 def test_a_translation_without_end_is_cut_off_and_says_so(subword_translator: Translator) -> None:
     translator = Translator(subword_translator.checkpoint, DeviceChoice("cpu", "asked for"))
-    translator._rules = replace(translator._rules, forbidden_ids=(*translator._rules.forbidden_ids, 3))
+    translator.rules = replace(translator.rules, forbidden_ids=(*translator.rules.forbidden_ids, 3))
     translation = translator.translate("Ein Mann.")
     assert len(translation.predicted_tokens) == min(MAX_POSITIONS, 2 * len(translation.source_tokens) + 20)
     assert translation.notes == (
