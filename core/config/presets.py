@@ -27,6 +27,11 @@ class RunConfig:
     training: TrainingConfig
 
     def __post_init__(self) -> None:
+        if self.training.subword_dropout and self.data.num_subwords is None:
+            raise ConfigError(
+                f"training: subword_dropout is {self.training.subword_dropout}, but data: num_subwords is None: there are "
+                "no subwords to cut in another way. Set num_subwords, or subword_dropout to 0."
+            )
         is_joint = self.data.num_subwords is not None or self.is_copy_task
         if self.model.tied_embeddings == "all" and not is_joint:
             raise ConfigError(
@@ -111,11 +116,13 @@ PRESETS: dict[str, RunConfig] = {
             training=_ANNOTATED_TRAINING.replace(
                 batch_unit="tokens",
                 batch_size=2500,
-                num_epochs=14,
-                cooldown_epochs=5,
+                num_epochs=28,
+                cooldown_epochs=9,
                 noam_factor=0.5,
                 warmup_steps=400,
                 clip_norm=1.0,
+                subword_dropout=0.1,
+                precision="auto",
             ),
         ),
         RunConfig(

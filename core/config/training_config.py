@@ -8,6 +8,7 @@ from core.errors import ConfigError
 
 Schedule = Literal["constant", "noam"]
 BatchUnit = Literal["sentences", "tokens"]
+Precision = Literal["auto", "float32", "bfloat16"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,10 @@ class TrainingConfig(Settings):
         adam_beta1, adam_beta2, adam_epsilon: Adam's constants.
         label_smoothing: ε, spread evenly over the V − 2 words that are neither true nor padding.
         clip_norm: largest gradient norm; None for no clipping.
+        subword_dropout: probability that a merge is left out when a training sentence is cut into subwords, anew in each
+            epoch (BPE-dropout, Provilkov et al. 2020); 0 for none. Needs a subword vocabulary.
+        precision: numbers of the matrix products: "float32", "bfloat16" (weights, sums and losses stay 32-bit), or "auto":
+            bfloat16 where the device has instructions for it.
         seed: start of every random number of a run.
         checkpoint_steps: the last checkpoint is written every so many optimiser steps, besides each epoch's end.
         keep_best, keep_last: how many checkpoints stay: the best by validation loss, and the newest.
@@ -53,6 +58,8 @@ class TrainingConfig(Settings):
     adam_epsilon: float = 1e-8
     label_smoothing: float = 0.0
     clip_norm: float | None = None
+    subword_dropout: float = 0.0
+    precision: Precision = "float32"
     seed: int = 1234
     checkpoint_steps: int = 500
     keep_best: int = 1
@@ -88,7 +95,9 @@ class TrainingConfig(Settings):
             adam_beta1=self.adam_beta1,
             adam_beta2=self.adam_beta2,
             label_smoothing=self.label_smoothing,
+            subword_dropout=self.subword_dropout,
         )
+        require_choice("training", ("auto", "float32", "bfloat16"), precision=self.precision)
         if self.clip_norm is not None:
             require_positive("training", clip_norm=self.clip_norm)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:

@@ -71,6 +71,22 @@ class Subwords:
         """The pieces of one word; characters never seen stand as they are."""
         return tuple(self._processor.encode(word.replace(WORD_MARK, "_"), out_type=str))
 
+    def sample_pieces(self, words: Sequence[str], dropout: float, seed: int) -> list[tuple[str, ...]]:
+        """The pieces of every word with each merge left out at random (BPE-dropout, Provilkov et al. 2020).
+
+        Args:
+            words: of known characters.
+            dropout: probability that a merge is left out, in [0, 1).
+            seed: the same seed gives the same pieces; less than 2^32.
+        """
+        sentencepiece.set_random_generator_seed(seed)
+        written = [word.replace(WORD_MARK, "_") for word in words]
+        # one worker thread: sentencepiece starts a new one for each call, and its random numbers with it
+        pieces = self._processor.encode(
+            written, out_type=str, enable_sampling=True, alpha=dropout, nbest_size=-1, num_threads=1
+        )
+        return [tuple(each) for each in pieces]
+
     def to_text(self) -> str:
         """The model in base64, for JSON."""
         return base64.b64encode(self.model).decode("ascii")

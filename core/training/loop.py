@@ -74,6 +74,7 @@ def train(
     if resume:
         on_event(PhaseStarted(f"Resuming from {folder / LAST}"))
         session.restore(load_checkpoint(folder / LAST, with_state=True))
+    on_event(PhaseStarted(f"Computing in {session.precision.name}: {session.precision.reason}"))
     return _Loop(session, folder, choice, on_event, should_stop).run_to_end()
 
 
@@ -168,7 +169,7 @@ class _Loop:
 
     def _epoch_groups(self) -> list[list[list[int]]]:
         """For each optimiser step of this epoch the micro-batches, each as indices of pairs."""
-        self._epoch_pairs = self.session.corpus.training_pairs(self.progress.epoch, self.run.training.seed)
+        self._epoch_pairs = self.session.training_pairs(self.progress.epoch)
         batches = training_batches(self._epoch_pairs, self.run.training, self.progress.epoch)
         size = self.run.training.num_accumulated
         return [batches[first : first + size] for first in range(0, len(batches), size)]

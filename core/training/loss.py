@@ -40,7 +40,8 @@ def output_layer_loss(
     """`smoothed_loss` of the logits hidden · weightᵀ + bias, without ever holding all of them.
 
     Rows are taken `_CHUNK_ROWS` at a time and their gradients computed on the spot: the logits of a batch are larger
-    than any cache, and writing and reading them several times costs more than the arithmetic.
+    than any cache, and writing and reading them several times costs more than the arithmetic. Under `torch.autocast` the
+    three products are computed in its numbers; the softmax, the loss and the weight's gradient are 32-bit all the same.
 
     Args:
         hidden: [N, D], rows of real tokens only.
@@ -57,6 +58,8 @@ def output_layer_loss(
 
 
 _CHUNK_ROWS = {"cpu": 256}
+_CHUNK_ROWS_HALVED = {"cpu": 512}
+"""With numbers of half the size: the weight is packed anew for each product, which more rows have to pay for."""
 _CHUNK_ROWS_ELSEWHERE = 8192
 
 
@@ -72,24 +75,37 @@ class _OutputLayerLoss(torch.autograd.Function):
         padding_id: int,
     ) -> Tensor:
         """The loss, and its gradients beside it."""
+        kind = hidden.device.type
+        dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
         share = smoothing / (weight.size(0) - 2)
         total = hidden.new_zeros((), dtype=torch.float32)
         hidden_gradient, weight_gradient = torch.empty_like(hidden), torch.zeros_like(weight)
         bias_gradient = None if bias is None else torch.zeros_like(bias)
-        size = _CHUNK_ROWS.get(hidden.device.type, _CHUNK_ROWS_ELSEWHERE)
-        for first in range(0, len(hidden), size):
-            rows = slice(first, first + size)
-            logits = torch.nn.functional.linear(hidden[rows], weight, bias)
-            total += smoothed_loss(logits, targets[rows], smoothing, padding_id)
-            gradient = logits.softmax(dim=-1)  # d loss / d logits: model's distribution minus the smoothed one
-            if smoothing:
-                gradient -= share
-                gradient[:, padding_id] += share
-            gradient.scatter_add_(1, targets[rows, None], gradient.new_full((len(gradient), 1), share + smoothing - 1))
-            torch.mm(gradient, weight, out=hidden_gradient[rows])
-            weight_gradient.addmm_(gradient.t(), hidden[rows])
-            if bias_gradient is not None:
-                bias_gradient += gradient.sum(dim=0)
+        is_halved = dtype.itemsize < weight.dtype.itemsize
+        size = (_CHUNK_ROWS_HALVED if is_halved else _CHUNK_ROWS).get(kind, _CHUNK_ROWS_ELSEWHERE)
+        with torch.autocast(kind, enabled=False):
+            small_hidden, small_weight = hidden.to(dtype), weight.to(dtype)
+            for first in range(0, len(hidden), size):
+                rows = slice(first, first + size)
+                logits = torch.nn.functional.linear(small_hidden[rows], small_weight).to(weight.dtype)
+                if bias is not None:
+                    logits += bias
+                total += smoothed_loss(logits, targets[rows], smoothing, padding_id)
+                gradient = logits.softmax(dim=-1)  # d loss / d logits: model's distribution minus the smoothed one
+                if smoothing:
+                    gradient -= share
+                    gradient[:, padding_id] += share
+                gradient.scatter_add_(
+                    1, targets[rows, None], gradient.new_full((len(gradient), 1), share + smoothing - 1)
+                )
+                small_gradient = gradient.to(dtype)
+                hidden_gradient[rows] = small_gradient @ small_weight
+                if is_halved:
+                    weight_gradient += small_gradient.t() @ small_hidden[rows]
+                else:
+                    weight_gradient.addmm_(small_gradient.t(), small_hidden[rows])
+                if bias_gradient is not None:
+                    bias_gradient += gradient.sum(dim=0)
         ctx.save_for_backward(hidden_gradient, weight_gradient, bias_gradient)
         return total
 

@@ -12,10 +12,12 @@ from core.checkpoint.file import Checkpoint, fill_parameters
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
 from core.corpora.batches import Batch
-from core.corpora.prepared import PreparedCorpus
+from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.errors import CheckpointError, TrainingError
 from core.model.transformer import Transformer
+from core.corpora.resegmentation import Resegmentation
 from core.training.loss import output_layer_loss
+from core.training.precision import choose_precision
 from core.training.schedules import learning_rate
 
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
@@ -85,6 +87,10 @@ class TrainingSession:
         num_source, num_target = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
         self.model = Transformer(run.model, num_source, num_target, self.padding_id).to(self.device)
         self.model.train()
+        self.precision = choose_precision(run.training.precision, self.device)
+        self._resegmentation = (
+            Resegmentation(corpus, run.training.subword_dropout) if run.training.subword_dropout else None
+        )
         self.progress = Progress()
         self.optimizer = torch.optim.Adam(
             self.model.parameters(),
@@ -93,6 +99,13 @@ class TrainingSession:
             eps=run.training.adam_epsilon,
             fused=self.device.type in ("cpu", "cuda"),
         )
+
+    def training_pairs(self, epoch: int) -> EncodedPairs:
+        """The pairs of an epoch: the same for the same epoch, whether the run was interrupted or not."""
+        seed = self.run.training.seed
+        if self._resegmentation is not None:
+            return self._resegmentation.pairs(epoch, seed)
+        return self.corpus.training_pairs(epoch, seed)
 
     def step(self, batches: Sequence[Batch], rate_factor: float = 1.0) -> StepResult:
         """One optimiser step on the gradients of all `batches` together, each token weighing the same.
@@ -133,6 +146,10 @@ class TrainingSession:
     def _loss_sum(self, batch: Batch) -> Tensor:
         """The loss summed over the batch's target tokens; the output layer sees no padding."""
         batch = batch.to(self.device)
+        with self.precision.computing(self.device):
+            return self._loss_sum_of(batch)
+
+    def _loss_sum_of(self, batch: Batch) -> Tensor:
         hidden = self.model.hidden_states(batch.source, batch.target[:, :-1])
         targets = batch.target[:, 1:]
         real = targets != self.padding_id

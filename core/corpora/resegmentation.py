@@ -1,0 +1,97 @@
+"""BPE-dropout: in each epoch the words of a corpus fall into other pieces (Provilkov et al. 2020)."""
+
+import random
+import zlib
+from collections import Counter
+from functools import cached_property
+
+from core.corpora.prepared import EncodedPairs, PreparedCorpus
+from core.text.codec import TextCodec
+from core.text.subwords import WORD_MARK
+
+MAX_VARIANTS = 8
+"""Ways in which one word is cut within one epoch; each of its occurrences takes one of them."""
+
+_Ids = tuple[int, ...]
+
+
+class Resegmentation:
+    """The training pairs of a subword corpus, cut anew for each epoch.
+
+    A sentence that would become longer than the longest of the corpus keeps its usual pieces, so that whatever had room
+    for the corpus has room for every epoch.
+
+    Args:
+        corpus: of joint subwords.
+        dropout: probability that a merge is left out, in [0, 1).
+    """
+
+    def __init__(self, corpus: PreparedCorpus, dropout: float) -> None:
+        self._corpus = corpus
+        self._dropout = dropout
+
+    def pairs(self, epoch: int, seed: int) -> EncodedPairs:
+        """The pairs of one epoch: the same for the same epoch and seed."""
+        codecs, train = self._corpus.codecs, self._corpus.train
+        return EncodedPairs(
+            self._resegment(self._source_words, train.source, codecs.source, f"{seed}-{epoch}-source"),
+            self._resegment(self._target_words, train.target, codecs.target, f"{seed}-{epoch}-target"),
+        )
+
+    @cached_property
+    def _source_words(self) -> list[list[_Ids]]:
+        return [_words(ids, self._corpus.codecs.source) for ids in self._corpus.train.source]
+
+    @cached_property
+    def _target_words(self) -> list[list[_Ids]]:
+        return [_words(ids, self._corpus.codecs.target) for ids in self._corpus.train.target]
+
+    def _resegment(
+        self, sentences: list[list[_Ids]], plain: list[list[int]], codec: TextCodec, seed: str
+    ) -> list[list[int]]:
+        variants = self._variants(sentences, codec, seed)
+        longest = max(map(len, plain))
+        rng = random.Random(seed)
+        cut = []
+        for words, usual in zip(sentences, plain, strict=True):
+            ids = [token for word in words for token in _choose(variants[word], rng)]
+            cut.append(ids if len(ids) <= longest else usual)
+        return cut
+
+    def _variants(self, sentences: list[list[_Ids]], codec: TextCodec, seed: str) -> dict[_Ids, list[_Ids]]:
+        """For each different word the ways in which it is cut in this epoch."""
+        counts = Counter(word for words in sentences for word in words)
+        spelled = {word: _spelling(word, codec) for word in counts}
+        asked = [word for word, count in counts.items() if spelled[word] for _ in range(min(count, MAX_VARIANTS))]
+        assert codec.subwords is not None
+        number = zlib.crc32(seed.encode())
+        drawn = codec.subwords.sample_pieces([spelled[word] for word in asked], self._dropout, number)
+        ids_of = codec.vocabulary.ids
+        variants: dict[_Ids, list[_Ids]] = {word: [] for word in counts}
+        for word, pieces in zip(asked, drawn, strict=True):
+            variants[word].append(tuple(ids_of[piece] for piece in pieces) if ids_of.keys() >= set(pieces) else word)
+        return {word: found or [word] for word, found in variants.items()}
+
+
+def _choose(variants: list[_Ids], rng: random.Random) -> _Ids:
+    return variants[0] if len(variants) == 1 else variants[int(rng.random() * len(variants))]
+
+
+def _words(ids: list[int], codec: TextCodec) -> list[_Ids]:
+    """The ids of a sentence, word by word; start and end are words of their own."""
+    tokens = codec.vocabulary.tokens
+    words: list[list[int]] = []
+    for token_id in ids:
+        is_later_piece = token_id not in codec.vocabulary.special_ids and not tokens[token_id].startswith(WORD_MARK)
+        if is_later_piece and words and words[-1][-1] not in codec.vocabulary.special_ids:
+            words[-1].append(token_id)
+        else:
+            words.append([token_id])
+    return [tuple(word) for word in words]
+
+
+def _spelling(word: _Ids, codec: TextCodec) -> str:
+    """What the ids of a word spell; empty for specials, which are never cut."""
+    if codec.vocabulary.special_ids & set(word):
+        return ""
+    return "".join(codec.vocabulary.tokens[token_id] for token_id in word).removeprefix(WORD_MARK)

@@ -1,0 +1,57 @@
+"""In which numbers the matrix products of training are computed, and why."""
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from core.config.training_config import Precision
+
+_BFLOAT16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16", "bf16")
+
+
+@dataclass(frozen=True)
+class PrecisionChoice:
+    """What was chosen.
+
+    Attributes:
+        name: "float32" or "bfloat16".
+        reason: why, for people.
+    """
+
+    name: Literal["float32", "bfloat16"]
+    reason: str
+
+    def computing(self, device: torch.device) -> AbstractContextManager[None]:
+        """While this is entered, matrix products are computed in the chosen numbers; sums and norms stay 32-bit."""
+        is_mixed = self.name == "bfloat16"
+        context: AbstractContextManager[None] = torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_mixed)
+        return context
+
+
+def choose_precision(wish: Precision, device: torch.device) -> PrecisionChoice:
+    """The numbers to compute in.
+
+    "auto" takes bfloat16 only where the device has instructions for it: elsewhere it is emulated, many times slower. The
+    answer depends on the device alone, never on a measurement, so that a resumed run computes as it did before.
+    """
+    if wish == "float32":
+        return PrecisionChoice("float32", "the settings ask for it")
+    if wish == "bfloat16":
+        return PrecisionChoice("bfloat16", "the settings ask for it")
+    if device.type == "cuda":
+        if torch.cuda.is_bf16_supported(including_emulation=False):
+            return PrecisionChoice("bfloat16", "this GPU computes in it")
+        return PrecisionChoice("float32", "this GPU would have to emulate bfloat16")
+    if device.type == "cpu":
+        if _has_bfloat16_instructions():
+            return PrecisionChoice("bfloat16", "this processor has instructions for it")
+        return PrecisionChoice("float32", "this processor has no instructions for bfloat16")
+    return PrecisionChoice("float32", f"bfloat16 was not tried on {device.type}")
+
+
+def _has_bfloat16_instructions() -> bool:
+    """Whether the processor multiplies bfloat16 (AVX512-BF16 or AMX on x86, BF16 on Arm)."""
+    capabilities = torch.cpu.get_capabilities()
+    return any(bool(capabilities.get(name)) for name in _BFLOAT16_INSTRUCTIONS)
