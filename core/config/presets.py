@@ -29,8 +29,8 @@ class RunConfig:
     def __post_init__(self) -> None:
         if self.training.subword_dropout and self.data.num_subwords is None:
             raise ConfigError(
-                f"training: subword_dropout is {self.training.subword_dropout}, but data: num_subwords is None: there are "
-                "no subwords to cut in another way. Set num_subwords, or subword_dropout to 0."
+                f"training: subword_dropout is {self.training.subword_dropout}, but data: num_subwords is None: there "
+                "are no subwords to cut in another way. Set num_subwords, or subword_dropout to 0."
             )
         is_joint = self.data.num_subwords is not None or self.is_copy_task
         if self.model.tied_embeddings == "all" and not is_joint:

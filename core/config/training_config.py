@@ -31,10 +31,10 @@ class TrainingConfig(Settings):
         adam_beta1, adam_beta2, adam_epsilon: Adam's constants.
         label_smoothing: ε, spread evenly over the V − 2 words that are neither true nor padding.
         clip_norm: largest gradient norm; None for no clipping.
-        subword_dropout: probability that a merge is left out when a training sentence is cut into subwords, anew in each
-            epoch (BPE-dropout, Provilkov et al. 2020); 0 for none. Needs a subword vocabulary.
-        precision: numbers of the matrix products: "float32", "bfloat16" (weights, sums and losses stay 32-bit), or "auto":
-            bfloat16 where the device has instructions for it.
+        subword_dropout: probability that a merge is left out when a training sentence is cut into subwords, anew in
+            each epoch (BPE-dropout, Provilkov et al. 2020); 0 for none. Needs a subword vocabulary.
+        precision: numbers of the matrix products: "float32", "bfloat16" (weights, sums and losses stay 32-bit), or
+            "auto": bfloat16 where the device has instructions for it.
         seed: start of every random number of a run.
         checkpoint_steps: the last checkpoint is written every so many optimiser steps, besides each epoch's end.
         keep_best, keep_last: how many checkpoints stay: the best by validation loss, and the newest.

@@ -40,8 +40,8 @@ def output_layer_loss(
     """`smoothed_loss` of the logits hidden · weightᵀ + bias, without ever holding all of them.
 
     Rows are taken `_CHUNK_ROWS` at a time and their gradients computed on the spot: the logits of a batch are larger
-    than any cache, and writing and reading them several times costs more than the arithmetic. Under `torch.autocast` the
-    three products are computed in its numbers; the softmax, the loss and the weight's gradient are 32-bit all the same.
+    than any cache, and writing and reading them several times costs more than the arithmetic. Under `torch.autocast`
+    the three products are computed in its numbers; softmax, loss and the weight's gradient are 32-bit all the same.
 
     Args:
         hidden: [N, D], rows of real tokens only.

@@ -33,8 +33,8 @@ class PrecisionChoice:
 def choose_precision(wish: Precision, device: torch.device) -> PrecisionChoice:
     """The numbers to compute in.
 
-    "auto" takes bfloat16 only where the device has instructions for it: elsewhere it is emulated, many times slower. The
-    answer depends on the device alone, never on a measurement, so that a resumed run computes as it did before.
+    "auto" takes bfloat16 only where the device has instructions for it: elsewhere it is emulated, many times slower.
+    The answer depends on the device alone, never on a measurement, so that a resumed run computes as it did before.
     """
     if wish == "float32":
         return PrecisionChoice("float32", "the settings ask for it")

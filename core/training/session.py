@@ -13,9 +13,9 @@ from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
 from core.corpora.batches import Batch
 from core.corpora.prepared import EncodedPairs, PreparedCorpus
+from core.corpora.resegmentation import Resegmentation
 from core.errors import CheckpointError, TrainingError
 from core.model.transformer import Transformer
-from core.corpora.resegmentation import Resegmentation
 from core.training.loss import output_layer_loss
 from core.training.precision import choose_precision
 from core.training.schedules import learning_rate

@@ -242,3 +242,10 @@ def test_tying_all_embeddings_without_a_joint_vocabulary_is_refused_before_anyth
 @pytest.mark.parametrize("data", [{"num_subwords": 500}, {"tokenization": "symbols"}])
 def test_tying_all_embeddings_over_one_vocabulary_is_taken(data: dict[str, Any]) -> None:
     assert RunConfig.from_dict({"model": {"tied_embeddings": "all"}, "data": data}).model.tied_embeddings == "all"
+
+
+def test_subword_dropout_without_subwords_is_refused() -> None:
+    with pytest.raises(ConfigError, match="num_subwords"):
+        RunConfig.from_dict({"training": {"subword_dropout": 0.1}})
+    run = RunConfig.from_dict({"data": {"num_subwords": 100}, "training": {"subword_dropout": 0.1}})
+    assert run.training.subword_dropout == 0.1

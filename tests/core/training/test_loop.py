@@ -61,7 +61,8 @@ class TestEvents:
         _, said = record(copy_run(num_epochs=2), tmp_path / "run")
         epoch = [*["StepDone"] * STEPS_PER_EPOCH, "PhaseStarted", "CheckpointSaved", "EpochDone", "CheckpointSaved"]
         assert said.kinds == [
-            "PhaseStarted",
+            "PhaseStarted",  # the device
+            "PhaseStarted",  # the numbers to compute in
             "TrainingStarted",
             *epoch,
             *epoch,
