@@ -1,15 +1,18 @@
 """The way from a wish of the Translate page to the worker, and of its answers back."""
 
+from functools import partial
+
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from core.model.heads import Head
 from core.translation.result import Translation
 from viz_app.dialogs import show_failure
+from viz_app.lab.tab import LabTab
 from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.switchboard import SwitchedOff
 from viz_app.translate_page import TranslatePage
-from viz_app.worker import Callbacks, Failure, InferenceWorker, JobDesk, SwitchOffJob
+from viz_app.worker import Callbacks, Failure, InferenceWorker, Job, JobDesk, SwitchOffJob
 
 
 class Inquiry(QObject):
@@ -35,6 +38,9 @@ class Inquiry(QObject):
         worker.translation_failed.connect(self._on_translation_failed)
         page.switching_wanted.connect(self._switch_off)
         page.measuring_wanted.connect(self._measure)
+        for tab in page.lab.tabs:
+            tab.job_wanted.connect(partial(self._ask_for, tab))
+            tab.cancel_wanted.connect(self.desk.cancel)
 
     def translate(self, text: str, *, is_asked: bool) -> None:
         """Asks for a translation. If the user asked outright, a refusal is told by a dialog."""
@@ -53,6 +59,9 @@ class Inquiry(QObject):
         if failure.details or request_id in self._asked_ids:
             show_failure(self._window, "The sentence was not translated", failure)
         self.failed.emit(failure)
+
+    def _ask_for(self, tab: LabTab, job: Job) -> None:
+        tab.await_job(self.desk.ask(job, tab))
 
     def _switch_off(self, translation: Translation, off: frozenset[Head]) -> None:
         page = self._page

@@ -211,6 +211,7 @@ class MainWindow(QMainWindow):
         add("Ctrl+Q", self.close)
         add("Ctrl+1", lambda: self.show_page(TRANSLATE))
         add("Ctrl+2", lambda: self.show_page(TRAIN))
+        add("Ctrl+3", self._toggle_lab)
         add("Ctrl+L", self._focus_sentence)
         for key, direction in ALT_DIRECTIONS.items():
             add(f"Alt+{key}", partial(self.translate_page.walk, direction))
@@ -238,6 +239,10 @@ class MainWindow(QMainWindow):
         if is_untouched:
             self._put_first_sentence(None)
         self.open_model(None)
+
+    def _toggle_lab(self) -> None:
+        self.show_page(TRANSLATE)
+        self.translate_page.toggle_lab()
 
     def _focus_sentence(self) -> None:
         self.show_page(TRANSLATE)

@@ -108,6 +108,24 @@ class Preferences:
         self.settings.setValue("translate/head", f"{choice.kind}/{choice.layer}/{choice.head}")
 
     @property
+    def is_lab_open(self) -> bool:
+        """Whether the laboratory is shown."""
+        return self._flag("translate/lab", default=False)
+
+    @is_lab_open.setter
+    def is_lab_open(self, is_open: bool) -> None:
+        self._set_flag("translate/lab", is_open)
+
+    @property
+    def lab_tab(self) -> str:
+        """The name of the laboratory's tab that was used last; empty if none was."""
+        return str(self.settings.value("translate/lab_tab", ""))
+
+    @lab_tab.setter
+    def lab_tab(self, name: str) -> None:
+        self.settings.setValue("translate/lab_tab", name)
+
+    @property
     def recent(self) -> tuple[Path, ...]:
         """Checkpoints opened before, newest first."""
         stored = self.settings.value("recent", [])

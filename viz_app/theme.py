@@ -4,7 +4,7 @@ Widgets that paint themselves take a `Theme` and read its palette; all others fo
 says what it is by the dynamic property "role" (see `set_role`), never by its own colours:
 
 - QLabel: "title", "heading", "sentence", "dense" (a long sentence), "muted", "small", "warm", "accent"
-- QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "tab"
+- QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "tab", "subtab"
 - QFrame: "panel" (a rounded surface), "line" (a hairline)
 """
 
@@ -217,6 +217,13 @@ class Theme:
         QToolButton[role="tab"]:hover {{ color: {colors.text}; }}
         QToolButton[role="tab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="tab"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
+        QToolButton[role="subtab"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
+            border-radius: {CHIP_RADIUS}px; padding: 4px 8px; }}
+        QToolButton[role="subtab"]:hover {{ color: {colors.text}; }}
+        QToolButton[role="subtab"]:focus {{ border-color: {colors.accent}; }}
+        QToolButton[role="subtab"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
+        QProgressBar {{ background: {colors.raised}; border: none; border-radius: 3px; }}
+        QProgressBar::chunk {{ background: {colors.accent}; border-radius: 3px; }}
         QMessageBox QLabel#qt_msgbox_label {{ font-weight: bold; }}
         QMessageBox QLabel#qt_msgbox_label, QMessageBox QLabel#qt_msgbox_informativelabel {{ min-width: 400px; }}
         QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}

@@ -9,8 +9,11 @@ from core.analysis.roles import ROLES
 from core.analysis.selection import Combination, LabelMode
 from core.translation.result import Translation, Word
 from viz_app.examples import copy_examples, example_sentences
+from viz_app.lab.alignment import AlignmentTab
+from viz_app.lab.area import USUAL_WIDTH, Laboratory
 from viz_app.panels.head import HeadPanel
 from viz_app.panels.heads import HeadsPanel
+from viz_app.panels.parts import flat_button
 from viz_app.panels.sentence import SentencePanel
 from viz_app.preferences import Preferences
 from viz_app.state.measuring import MeasuredMaps
@@ -38,6 +41,7 @@ class TranslatePage(QWidget):
     Attributes:
         state: what is selected and shown.
         sentence, heads, head: the three panels.
+        lab: the laboratory beside them; `lab_button` opens and closes it.
         message: what stands in place of the maps while there are none.
 
     Signals:
@@ -62,6 +66,8 @@ class TranslatePage(QWidget):
         self.sentence = SentencePanel(self.state, theme)
         self.heads = HeadsPanel(self.state, theme)
         self.head = HeadPanel(self.state, theme)
+        self.lab = Laboratory((AlignmentTab(self.state, theme),), preferences)
+        self.lab_button = flat_button("", "Go through decoding, align, compare, see what hangs on what (Ctrl+3)")
         self.message = CalmMessage()
         self._lay_out()
         self._connect()
@@ -69,7 +75,7 @@ class TranslatePage(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes on new colours."""
-        for panel in (self.sentence, self.heads, self.head):
+        for panel in (self.sentence, self.heads, self.head, self.lab):
             panel.apply_theme(theme)
 
     def set_model(self, info: ModelInfo) -> None:
@@ -78,6 +84,7 @@ class TranslatePage(QWidget):
         self.state.begin_model(*_language_names(info))
         self.head.export_menu.model = info.title
         self.sentence.set_languages(*self.state.languages)
+        self.lab.begin_model(info)
         is_copy = info.run.is_copy_task
         examples = copy_examples(info.run.data.copy_symbols) if is_copy else example_sentences()
         if not self.sentence.set_examples(examples):
@@ -154,13 +161,14 @@ class TranslatePage(QWidget):
         text = text or self._hint()
         self.state.clear()
         self.sentence.show_hint(text)
+        self.lab.show_translation()
         self.show_message(text)
 
     def show_message(self, text: str, *, offers_models: bool = False) -> None:
         """Shows a calm message in place of the maps."""
         self.message.show_text(text, offers_models=offers_models)
         self.message.setVisible(True)
-        self._splitter.setVisible(False)
+        self._outer.setVisible(False)
 
     def choose(self, choice: HeadChoice) -> None:
         """Chooses a head and draws what follows from it."""
@@ -191,6 +199,18 @@ class TranslatePage(QWidget):
         """Remembers sentence and splitter."""
         self._preferences.sentence = self.sentence.input.text
         self._preferences.set_bytes("translate_splitter", self._splitter.saveState())
+        if not self.lab.isHidden():
+            self._preferences.set_bytes("lab_splitter", self._outer.saveState())
+
+    def show_lab(self, is_shown: bool) -> None:
+        """Opens or closes the laboratory, and remembers it."""
+        self._preferences.is_lab_open = is_shown
+        self.lab.setVisible(is_shown)
+        self.lab_button.setText("Laboratory ▾" if is_shown else "Laboratory ▸")
+
+    def toggle_lab(self) -> None:
+        """Opens the laboratory if it is closed, and the other way round."""
+        self.show_lab(self.lab.isHidden())
 
     def _hint(self) -> str:
         source = self.state.languages[0]
@@ -207,11 +227,21 @@ class TranslatePage(QWidget):
         self._splitter.setStretchFactor(0, 2)
         self._splitter.setStretchFactor(1, 3)
         self._splitter.restoreState(self._preferences.bytes("translate_splitter"))
+        self._outer = QSplitter(Qt.Orientation.Horizontal)
+        for index, widget in enumerate((self._splitter, self.lab)):
+            self._outer.addWidget(widget)
+            self._outer.setStretchFactor(index, 1 - index)
+            self._outer.setCollapsible(index, False)
+        self._outer.setHandleWidth(GAP)
+        self._outer.setSizes([1000, USUAL_WIDTH])
+        self._outer.restoreState(self._preferences.bytes("lab_splitter"))
+        self.sentence.add_button(self.lab_button)
+        self.show_lab(self._preferences.is_lab_open)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
         column.addWidget(self.sentence)
-        column.addWidget(self._splitter, 1)
+        column.addWidget(self._outer, 1)
         column.addWidget(self.message, 1)
 
     def _connect(self) -> None:
@@ -220,6 +250,8 @@ class TranslatePage(QWidget):
         self.sentence.chips.word_hovered.connect(self._on_word_hovered)
         self.sentence.chips.word_clicked.connect(self._on_word_clicked)
         self.sentence.reset_button.clicked.connect(self.reset_switches)
+        self.lab_button.clicked.connect(self.toggle_lab)
+        self.lab.closed.connect(lambda: self.show_lab(False))
         self.heads.grid.chosen.connect(self.choose)
         self.heads.grid.switched.connect(self.switch)
         self.head.switch_wanted.connect(lambda: self.switch(self.state.choice))
@@ -246,15 +278,17 @@ class TranslatePage(QWidget):
 
     def _show_maps(self) -> None:
         self._clicked_word = None
-        self._splitter.setVisible(True)
+        self._outer.setVisible(True)
         self.message.setVisible(False)
         self.heads.rebuild()
         self._after_choice()
+        self.lab.show_translation()
 
     def _after_choice(self) -> None:
         self.heads.show_choice()
         self.head.rebuild()
         self.sentence.chips.update()
+        self.lab.refresh()
 
     def _after_switching(self) -> None:
         self._ask_for_effect()
@@ -342,6 +376,7 @@ class TranslatePage(QWidget):
     def _rebuild_maps(self) -> None:
         self.heads.rebuild()
         self.head.rebuild()
+        self.lab.refresh()
 
 
 def _language_names(info: ModelInfo) -> tuple[str, str]:

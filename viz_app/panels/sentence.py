@@ -142,6 +142,10 @@ class SentencePanel(QFrame):
         self.chips.rebuild()
         self.show_switches()
 
+    def add_button(self, button: QWidget) -> None:
+        """Puts a button at the end of the last line."""
+        self._last_row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
     def _adapt_density(self, num_characters: int) -> None:
         """Long sentences get smaller letters, so that the maps keep their room."""
         is_dense = num_characters > (LONG_TEXT - 20 if self._is_dense else LONG_TEXT)
@@ -181,5 +185,6 @@ class SentencePanel(QFrame):
         column.addLayout(labelled_row(self._source_name, self.input, self.examples))
         column.addLayout(labelled_row(self._target_name, self.sentence, self.copy_button))
         column.addLayout(labelled_row(self._no_name, self.chips, self.facts))
-        column.addLayout(labelled_row(self._no_switch_name, self.switch_line, self.reset_button))
+        self._last_row = labelled_row(self._no_switch_name, self.switch_line, self.reset_button)
+        column.addLayout(self._last_row)
         column.addWidget(self.note)

@@ -8,10 +8,11 @@ off and emits the signals, so every slot runs in the GUI thread and no widget is
 - `TrainingRun`: one thread that trains once; its events reach the window in handfuls, at most five times a second.
 """
 
+from viz_app.state.progress import Progress
 from viz_app.worker.desk import Asker, Callbacks, JobDesk
 from viz_app.worker.failure import Failure
 from viz_app.worker.inference import InferenceWorker
-from viz_app.worker.jobs import Job, JobInterrupted, JobScope, Progress, SwitchOffJob, TranslatorLike
+from viz_app.worker.jobs import Job, JobInterrupted, JobScope, SwitchOffJob, TranslatorLike
 from viz_app.worker.training import (
     DRAIN_INTERVAL_MS,
     TrainingBody,

@@ -6,9 +6,10 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject
 
+from viz_app.state.progress import Progress
 from viz_app.worker.failure import Failure
 from viz_app.worker.inference import InferenceWorker
-from viz_app.worker.jobs import Job, Progress
+from viz_app.worker.jobs import Job
 
 
 class Asker(Protocol):

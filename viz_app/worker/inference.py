@@ -12,8 +12,9 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from core.translation.result import Translation, TranslationStoppedError
 from viz_app.state.model_info import ModelInfo
+from viz_app.state.progress import Progress
 from viz_app.worker.failure import Failure
-from viz_app.worker.jobs import Job, JobInterrupted, MeasureJob, Measurer, Progress, TranslatorLike, measure
+from viz_app.worker.jobs import Job, JobInterrupted, MeasureJob, Measurer, TranslatorLike, measure
 from viz_app.worker.requests import JobRequest, LoadRequest, Request, RequestQueue, TranslateRequest
 
 Loader = Callable[[Path | None, str], TranslatorLike]

@@ -10,6 +10,7 @@ from core.device import DeviceChoice
 from core.model.heads import Head
 from core.translation.result import Translation
 from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
+from viz_app.state.progress import Progress
 from viz_app.state.switchboard import SwitchedOff
 
 JobScope = Literal["sentence", "model"]
@@ -53,22 +54,6 @@ class TranslatorLike(Protocol):
     def score(self, translation: Translation, *, off: Collection[Head] = ()) -> tuple[float, ...]:
         """See `Translator.score`."""
         ...
-
-
-@dataclass(frozen=True, eq=False)
-class Progress:
-    """How far a job is.
-
-    Attributes:
-        done, total: of what `text` counts; a total of 0 if nobody knows.
-        text: a few words.
-        partial: what is known so far, or None.
-    """
-
-    done: int
-    total: int
-    text: str = ""
-    partial: object = None
 
 
 class Job(Protocol):

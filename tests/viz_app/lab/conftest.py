@@ -1,0 +1,54 @@
+"""Windows with a laboratory that is open: on a translator of thin air, and on small real models."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from viz_app.lab.area import MIN_WIDTH
+from viz_app.lab.tab import LabTab
+from viz_app.main_window import MainWindow
+from viz_app.preferences import Preferences
+from viz_app.theme import Theme
+from viz_app.worker import InferenceWorker
+
+OpenTab = Callable[[MainWindow, str], LabTab]
+MakeRealWindow = Callable[..., MainWindow]
+
+
+@pytest.fixture
+def open_tab(qtbot: QtBot) -> OpenTab:
+    """Opens the laboratory and one of its tabs by clicks."""
+
+    def open_one(window: MainWindow, name: str) -> LabTab:
+        page = window.translate_page
+        if page.lab.isHidden():
+            qtbot.mouseClick(page.lab_button, Qt.MouseButton.LeftButton)
+        button = next(each for each in page.lab.buttons if each.text() == name)
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: page.lab.width() >= MIN_WIDTH)
+        qtbot.wait(20)  # the layout settles
+        return page.lab.tab
+
+    return open_one
+
+
+@pytest.fixture
+def make_real_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[MakeRealWindow]:
+    """Opens main windows on real checkpoints, and closes them."""
+    windows: list[MainWindow] = []
+
+    def make(checkpoint: Path, sentence: str = "Ein Mann steht auf einer Leiter .") -> MainWindow:
+        window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, worker=InferenceWorker())
+        windows.append(window)
+        window.resize(1280, 800)
+        with qtbot.waitSignal(window.translation_shown, timeout=30_000):
+            window.show()
+        return window
+
+    yield make
+    for window in windows:
+        window.close()
+        window.deleteLater()

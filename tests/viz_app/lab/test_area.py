@@ -1,0 +1,59 @@
+"""The laboratory opens beside the maps, and is as it was left the next time."""
+
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.lab.conftest import OpenTab
+from viz_app.preferences import Preferences
+
+
+def test_the_laboratory_is_closed_at_first_and_the_maps_have_the_whole_width(make_window: MakeWindow) -> None:
+    page = make_window().translate_page
+    assert not page.lab.isVisible()
+    assert page.lab_button.isVisible()
+    assert page._splitter.width() == page.width()
+
+
+def test_a_click_opens_it_beside_the_maps_and_another_closes_it(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = make_window().translate_page
+    qtbot.mouseClick(page.lab_button, Qt.MouseButton.LeftButton)
+    assert page.lab.isVisible()
+    qtbot.waitUntil(lambda: page.lab.width() >= 340)
+    assert page.heads.isVisible()
+    assert page.heads.width() >= 280
+    assert page.head.heatmap.width() >= 400
+    qtbot.mouseClick(page.lab.close_button, Qt.MouseButton.LeftButton)
+    assert not page.lab.isVisible()
+    qtbot.waitUntil(lambda: page._splitter.width() == page.width())
+
+
+def test_keys_open_and_close_it(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    for is_open in (True, False):
+        qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier)
+        assert window.translate_page.lab.isVisible() == is_open
+
+
+def test_it_comes_back_as_it_was_left(
+    make_window: MakeWindow, qtbot: QtBot, open_tab: OpenTab, preferences: Preferences
+) -> None:
+    first = make_window()
+    names = [tab.name for tab in first.translate_page.lab.tabs]
+    open_tab(first, names[-1])
+    first.close()
+    page = make_window().translate_page
+    assert page.lab.isVisible()
+    assert page.lab.tab.name == names[-1]
+    assert preferences.is_lab_open
+
+
+def test_every_tab_says_what_it_shows(make_window: MakeWindow, open_tab: OpenTab) -> None:
+    window = make_window()
+    for tab in window.translate_page.lab.tabs:
+        shown = open_tab(window, tab.name)
+        assert shown is tab
+        assert tab.explanation.isVisible()
+        assert len(tab.explanation.text()) > 40
