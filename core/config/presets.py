@@ -103,7 +103,7 @@ PRESETS: dict[str, RunConfig] = {
             description="Our own: joint BPE, tied embeddings; the recipe of the bundled model.",
             model=ModelConfig(
                 feed_forward_width=1024,
-                dropout=0.2,
+                dropout=0.25,
                 norm_position="pre",
                 final_norm=True,
                 positions="sinusoidal",
@@ -116,12 +116,11 @@ PRESETS: dict[str, RunConfig] = {
             training=_ANNOTATED_TRAINING.replace(
                 batch_unit="tokens",
                 batch_size=2500,
-                num_epochs=28,
-                cooldown_epochs=9,
+                num_epochs=30,
+                cooldown_epochs=10,
                 noam_factor=0.5,
                 warmup_steps=400,
                 clip_norm=1.0,
-                subword_dropout=0.1,
                 precision="auto",
             ),
         ),

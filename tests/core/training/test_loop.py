@@ -71,6 +71,7 @@ class TestEvents:
         ]
         assert [event.text for event in said.of(PhaseStarted)] == [
             "Moving the model to cpu",
+            "Computing in float32: the settings ask for it",
             "Validating",
             "Validating",
         ]
