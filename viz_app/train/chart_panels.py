@@ -1,61 +1,68 @@
-"""The right side of the Train page while there is a run: a panel for the loss and one for the learning rate."""
+"""The charts of the Train page: one with tabs, and where there is room another beside it."""
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from viz_app.theme import GAP, PANEL_MARGIN, Theme, set_role
-from viz_app.train.charts import LiveChart, LossChart, RateChart
+from viz_app.theme import GAP, Theme
+from viz_app.train.chart_panel import ChartPanel
+from viz_app.train.charts import LiveChart
+from viz_app.train.compare_menu import CompareMenu
+from viz_app.train.comparison import Comparison
+from viz_app.train.legend import Legend
 from viz_app.train.state import TrainState
-from viz_app.train.words import run_line
-from viz_app.widgets.eliding_label import ElidingLabel
+
+WIDE_PX = 1180
+"""From this width on there are two charts."""
 
 
 class ChartPanels(QWidget):
-    """Both live charts. Importing this module imports matplotlib.
+    """The live charts. Importing this module imports matplotlib.
 
     Attributes:
-        loss_chart, rate_chart: the charts.
+        main, side: the chart with tabs, and the one beside it, at first of the learning rate.
+        compare: the menu of runs to lay over this one.
+
+    Signals:
+        changed(): a choice changed: draw again.
+        removed(str): the compared run with this key is to be taken away.
+        moment_chosen(float): a step was clicked.
     """
+
+    changed = Signal()
+    removed = Signal(str)
+    moment_chosen = Signal(float)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.loss_chart = LossChart(theme)
-        self.rate_chart = RateChart(theme)
-        self._run_line = ElidingLabel("small")
-        self._revision_drawn = -1
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
-        column.addWidget(_panel("Loss", self.loss_chart, self._run_line), 5)
-        axis_line = ElidingLabel("small")
-        axis_line.setText("both charts over optimiser steps")
-        column.addWidget(_panel("Learning rate", self.rate_chart, axis_line), 3)
+        legend = Legend(theme)
+        self.compare = CompareMenu()
+        self.main = ChartPanel(theme, "loss", has_tabs=True, legend=legend, aside=self.compare)
+        self.side = ChartPanel(theme, "learning_rate", has_tabs=False, aside=None)
+        legend.removed.connect(self.removed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP)
+        row.addWidget(self.main, 5)
+        row.addWidget(self.side, 3)
+        for panel in (self.main, self.side):
+            panel.changed.connect(self.changed)
+            panel.moment_chosen.connect(self.moment_chosen)
+        self.side.hide()
 
-    def show_state(self, state: TrainState) -> None:
+    @property
+    def loss_chart(self) -> LiveChart:
+        """The chart with tabs."""
+        return self.main.chart
+
+    def show_state(self, state: TrainState, comparison: Comparison, moment: float | None = None) -> None:
         """Draws the curves if they changed."""
-        self._run_line.setText(run_line(state))
-        if state.revision != self._revision_drawn:
-            self._revision_drawn = state.revision
-            self.loss_chart.show_state(state)
-            self.rate_chart.show_state(state)
+        self.main.show_state(state, comparison, moment)
+        is_wide = self.width() >= WIDE_PX
+        self.side.setVisible(is_wide)
+        if is_wide:
+            self.side.show_state(state, comparison, moment)
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes the colours of `theme`."""
-        self.loss_chart.apply_theme(theme)
-        self.rate_chart.apply_theme(theme)
-
-
-def _panel(title: str, chart: LiveChart, aside: ElidingLabel) -> QFrame:
-    frame = QFrame()
-    set_role(frame, "panel")
-    heading = QLabel(title)
-    set_role(heading, "heading")
-    head = QHBoxLayout()
-    head.setSpacing(PANEL_MARGIN)
-    head.addWidget(heading)
-    head.addWidget(aside, 1)
-    column = QVBoxLayout(frame)
-    column.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN, 10)
-    column.setSpacing(6)
-    column.addLayout(head)
-    column.addWidget(chart, 1)
-    return frame
+        self.main.apply_theme(theme)
+        self.side.apply_theme(theme)

@@ -1,6 +1,6 @@
-"""Live charts of loss and learning rate. Importing this module imports matplotlib: do so when a chart is needed.
+"""A live chart over training steps. Importing this module imports matplotlib: do so when a chart is needed.
 
-Axes, ticks and legend are drawn once and kept as a background; a new point only redraws the curves upon it (blitting).
+Axes and ticks are drawn once and kept as a background; a new point only redraws the curves upon it (blitting).
 Everything is drawn again only when limits, theme or size change. matplotlib is not thread-safe: GUI thread only.
 """
 
@@ -11,14 +11,18 @@ from matplotlib.backends.backend_qtagg import FigureCanvasQTAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
-from matplotlib.ticker import FuncFormatter, MaxNLocator
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip, QWidget
 
 from viz_app.theme import Theme
-from viz_app.train.state import TrainState
+from viz_app.train.chart_picture import ChartLine, ChartPicture
+from viz_app.train.line_colors import line_color, marker_of
 
 _POINTS_PER_PIXEL = 0.72  # at matplotlib's 100 dots per inch
+_LEFT_PX, _RIGHT_PX, _BOTTOM_PX, _TOP_PX = 64, 14, 26, 14
+_DRAG_PX = 6
 
 
 class LiveChart(FigureCanvasQTAgg):
@@ -26,18 +30,31 @@ class LiveChart(FigureCanvasQTAgg):
 
     Attributes:
         num_full_draws, num_blits: how often everything, or only the curves, were drawn.
+        picture: what is drawn; None before the first.
+
+    Signals:
+        range_chosen(float, float): the steps from one place to another are wanted; the mouse was dragged over them.
+        range_reset(): all steps are wanted: a double click.
+        moment_chosen(float): a step was clicked.
     """
+
+    range_chosen = Signal(float, float)
+    range_reset = Signal()
+    moment_chosen = Signal(float)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         self.num_full_draws = 0
         self.num_blits = 0
+        self.picture: ChartPicture | None = None
         self._background: Any = None
         self._theme = theme
+        self._pressed: QPoint | None = None
         figure = Figure(dpi=100)
         super().__init__(figure)
         self.setParent(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(90)
+        self.setMouseTracking(True)
         self.axes = figure.add_subplot()
         self.axes.set_xlim(0, 100)
         self.axes.set_ylim(0, 1)
@@ -45,17 +62,38 @@ class LiveChart(FigureCanvasQTAgg):
         self.axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
         for side in ("top", "right"):
             self.axes.spines[side].set_visible(False)
+        self._lines: dict[str, Line2D] = {}
         self._curves: list[Artist] = []
+        self._moment = self.axes.axvline(0, animated=True, linestyle=(0, (2, 2)), linewidth=1.2, visible=False)
+        (self._best_ring,) = self.axes.plot(
+            [], [], animated=True, linestyle="none", marker="o", markersize=10, fillstyle="none", clip_on=False
+        )
+        self._best_label: Annotation = self.axes.annotate(
+            "", (0, 0), xytext=(0, 10), textcoords="offset points", ha="right", va="bottom", animated=True
+        )
+        self._band = QRubberBand(QRubberBand.Shape.Rectangle, self)
+        self._set_value_ticks(False)
         self.mpl_connect("draw_event", self._on_full_draw)
+        self.apply_theme(theme)
 
-    def show_state(self, state: TrainState) -> None:
-        """Draws the curves of `state`; call it at 5 Hz or less."""
-        limits_before = (*self.axes.get_xlim(), *self.axes.get_ylim())
-        self._set_data(state)
-        self._fit_limits(state)
+    def show_picture(self, picture: ChartPicture) -> None:
+        """Draws `picture`; call it at 5 Hz or less."""
+        before = (*self.axes.get_xlim(), *self.axes.get_ylim(), self.axes.get_yscale())
+        self.picture = picture
+        if (self.axes.get_yscale() == "log") != picture.is_log:
+            self._set_value_ticks(picture.is_log)
+        self.axes.set_xlim(*picture.x_limits)
+        self.axes.set_ylim(*picture.y_limits)
+        self._curves = [self._line(line) for line in picture.lines]
+        self._place_best(picture)
+        self._place_moment(picture)
         if not self.isVisible():
             self._background = None  # drawn in full when it is shown again
-        elif self._background is None or limits_before != (*self.axes.get_xlim(), *self.axes.get_ylim()):
+        elif self._background is None or before != (
+            *self.axes.get_xlim(),
+            *self.axes.get_ylim(),
+            self.axes.get_yscale(),
+        ):
             self.draw()
         else:
             self._blit()
@@ -68,35 +106,152 @@ class LiveChart(FigureCanvasQTAgg):
         self.axes.set_facecolor(colors.panel)
         self.axes.grid(True, color=colors.grid, linewidth=0.8)
         self.axes.set_axisbelow(True)
-        self.axes.tick_params(
-            colors=colors.muted, labelsize=theme.pixel_size("small") * _POINTS_PER_PIXEL, length=0, pad=6
-        )
+        size = theme.pixel_size("small") * _POINTS_PER_PIXEL
+        self.axes.tick_params(which="both", colors=colors.muted, labelsize=size, length=0, pad=6)
         for spine in self.axes.spines.values():
             spine.set_color(colors.border)
-        self._color_curves(theme)
+        for line in self.picture.lines if self.picture else ():
+            self._line(line)
+        self._best_ring.set_color(colors.warm)
+        self._best_label.set_color(colors.text)
+        self._best_label.set_bbox({"facecolor": colors.panel, "edgecolor": "none", "alpha": 0.8, "pad": 1.5})
+        self._best_label.set_fontsize(size)
+        self._moment.set_color(colors.text)
         self._background = None
         self.draw_idle()
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the picture is on the screen, or will be without being asked again."""
+        return self._background is not None
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Draws what came while nobody looked."""
+        super().showEvent(event)
+        if self._background is None:
+            self.draw_idle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keeps the margins the same in pixels, whatever the size."""
         self._background = None
         super().resizeEvent(event)
         width, height = max(self.width(), 140), max(self.height(), 60)
-        self.figure.subplots_adjust(left=64 / width, right=1 - 14 / width, bottom=26 / height, top=1 - 10 / height)
+        self.figure.subplots_adjust(
+            left=_LEFT_PX / width, right=1 - _RIGHT_PX / width, bottom=_BOTTOM_PX / height, top=1 - _TOP_PX / height
+        )
 
-    def _set_data(self, state: TrainState) -> None:
-        raise NotImplementedError
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Dragging begins, or a click."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self._pressed = event.position().toPoint()
 
-    def _fit_limits(self, state: TrainState) -> None:
-        raise NotImplementedError
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The band follows the mouse; without a button the values under it are told."""
+        here = event.position().toPoint()
+        if self._pressed is None:
+            self._tell_values(event.position(), event.globalPosition().toPoint())
+        elif abs(here.x() - self._pressed.x()) >= _DRAG_PX:
+            left, right = sorted((self._pressed.x(), here.x()))
+            top = QPoint(max(left, _LEFT_PX), _TOP_PX)
+            size = QSize(min(right, self.width() - _RIGHT_PX) - top.x(), self.height() - _TOP_PX - _BOTTOM_PX)
+            self._band.setGeometry(QRect(top, size))
+            self._band.show()
 
-    def _color_curves(self, theme: Theme) -> None:
-        raise NotImplementedError
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """A range of steps was chosen, or one step."""
+        pressed, self._pressed = self._pressed, None
+        self._band.hide()
+        if pressed is None:
+            return
+        here = event.position().toPoint()
+        first, last = sorted((self.step_at(pressed.x()), self.step_at(here.x())))
+        if abs(here.x() - pressed.x()) < _DRAG_PX:
+            self.moment_chosen.emit(self.step_at(here.x()))
+        elif last - first >= 2:
+            self.range_chosen.emit(first, last)
 
-    def _add_line(self, **style: Any) -> Line2D:
-        (line,) = self.axes.plot([], [], animated=True, **style)
-        self._curves.append(line)
-        return line
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Back to all steps."""
+        self._pressed = None
+        self.range_reset.emit()
+
+    def step_at(self, x_px: float) -> float:
+        """The step under a place, counted in pixels from the left; places beside the axes mean their ends."""
+        share = (x_px - _LEFT_PX) / max(1, self.width() - _LEFT_PX - _RIGHT_PX)
+        left, right = self.axes.get_xlim()
+        return float(left + min(1.0, max(0.0, share)) * (right - left))
+
+    def values_at(self, step: float) -> list[tuple[ChartLine, float, float]]:
+        """For each line the nearest of its points, as (line, step, value)."""
+        found = []
+        for line in self.picture.lines if self.picture else ():
+            if len(line.xs) and line.look != "raw":
+                nearest = int(abs(line.xs - step).argmin())
+                found.append((line, float(line.xs[nearest]), float(line.ys[nearest])))
+        return found
+
+    def _tell_values(self, place: QPointF, on_screen: QPoint) -> None:
+        values = self.values_at(self.step_at(place.x()))
+        if not values or not _LEFT_PX <= place.x() <= self.width() - _RIGHT_PX:
+            QToolTip.hideText()
+            return
+        rows = [f"{line.name}  {value:.4g}  (step {step:,.0f})" for line, step, value in reversed(values)]
+        QToolTip.showText(on_screen, "\n".join(rows), self)
+
+    def _line(self, line: ChartLine) -> Line2D:
+        """The artist of a line, made when it is first seen."""
+        artist = self._lines.get(line.key)
+        if artist is None:
+            (artist,) = self.axes.plot([], [], animated=True)
+            self._lines[line.key] = artist
+        artist.set_data(line.xs, line.ys)
+        artist.set_color(line_color(line.color, self._theme))
+        is_points = line.look == "points"
+        artist.set_linewidth({"raw": 0.8, "curve": 1.8, "points": 1.4, "reference": 1.1}[line.look])
+        artist.set_antialiased(line.look != "raw")
+        artist.set_marker(marker_of(line.color) if is_points else "")
+        artist.set_markersize(4.5)
+        artist.set_clip_on(not is_points or self._is_clipped())
+        return artist
+
+    def _is_clipped(self) -> bool:
+        """Whether points outside the limits exist, which must not be drawn over the page."""
+        picture = self.picture
+        if picture is None:
+            return True
+        (left, right), (low, high) = picture.x_limits, picture.y_limits
+        return any(
+            bool(((line.xs < left) | (line.xs > right) | (line.ys < low) | (line.ys > high)).any())
+            for line in picture.lines
+            if line.look == "points"
+        )
+
+    def _place_best(self, picture: ChartPicture) -> None:
+        best = picture.best
+        if best is not None and not picture.x_limits[0] <= best[0] <= picture.x_limits[1]:
+            best = None
+        self._best_ring.set_data([best[0]] if best else [], [best[1]] if best else [])
+        self._best_label.set_visible(best is not None)
+        if best is not None:
+            left, right = picture.x_limits
+            self._best_label.xy = best[:2]
+            self._best_label.set_text(best[2])
+            self._best_label.set_horizontalalignment("right" if best[0] > left + (right - left) / 6 else "left")
+        self._curves += [self._best_ring, self._best_label]
+
+    def _place_moment(self, picture: ChartPicture) -> None:
+        self._moment.set_visible(picture.moment is not None)
+        if picture.moment is not None:
+            self._moment.set_xdata([picture.moment, picture.moment])
+            self._curves.insert(0, self._moment)
+
+    def _set_value_ticks(self, is_log: bool) -> None:
+        self.axes.set_yscale("log" if is_log else "linear")
+        self.axes.yaxis.set_major_locator(
+            LogLocator(subs=(1.0, 2.0, 5.0), numticks=7) if is_log else MaxNLocator(5, min_n_ticks=3)
+        )
+        self.axes.yaxis.set_major_formatter(FuncFormatter(_value_label))
+        self.axes.yaxis.set_minor_formatter(NullFormatter())
 
     def _on_full_draw(self, _event: object) -> None:
         self.num_full_draws += 1
@@ -114,94 +269,5 @@ class LiveChart(FigureCanvasQTAgg):
             self.axes.draw_artist(artist)
 
 
-class LossChart(LiveChart):
-    """Training loss (raw behind, smoothed in front) and validation loss with its best point marked."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
-        self.setAccessibleName("Training and validation loss over steps")
-        self._raw = self._add_line(linewidth=0.8, antialiased=False)
-        self._smoothed = self._add_line(linewidth=1.8)
-        self._validation = self._add_line(linewidth=1.4, marker="o", markersize=4.5, clip_on=False)
-        self._best_ring = self._add_line(linestyle="none", marker="o", markersize=10, fillstyle="none", clip_on=False)
-        self._best_label: Annotation = self.axes.annotate(
-            "", (0, 0), xytext=(0, 11), textcoords="offset points", ha="right", va="bottom", animated=True
-        )
-        self._curves.append(self._best_label)
-        self.axes.yaxis.set_major_locator(MaxNLocator(5))
-        self.apply_theme(theme)
-
-    def _set_data(self, state: TrainState) -> None:
-        self._raw.set_data(*state.training_loss.xy())
-        self._smoothed.set_data(*state.smoothed_loss.xy())
-        points = state.validations
-        self._validation.set_data([point.step for point in points], [point.loss for point in points])
-        best = state.best
-        self._best_ring.set_data([best.step] if best else [], [best.loss] if best else [])
-        self._best_label.set_visible(best is not None)
-        if best is not None:
-            self._best_label.xy = (best.step, best.loss)
-            self._best_label.set_text(f"best {best.loss:.3f}")
-            self._best_label.set_horizontalalignment("right" if best.step > self.axes.get_xlim()[1] / 8 else "left")
-
-    def _fit_limits(self, state: TrainState) -> None:
-        self.axes.set_xlim(0, state.num_steps_shown)
-        highest = state.highest_loss()
-        top = self.axes.get_ylim()[1]
-        if highest is None:
-            self.axes.set_ylim(0, 10)
-        elif highest > top or highest < 0.6 * top:  # from zero on: a falling loss needs no new axis
-            self.axes.set_ylim(0, 1.06 * highest)
-
-    def _color_curves(self, theme: Theme) -> None:
-        colors = theme.palette
-        self._raw.set_color(colors.faint_accent)
-        self._smoothed.set_color(colors.accent)
-        for line in (self._validation, self._best_ring):
-            line.set_color(colors.warm)
-        size = theme.pixel_size("small") * _POINTS_PER_PIXEL
-        self._best_label.set_color(colors.text)
-        self._best_label.set_bbox({"facecolor": colors.panel, "edgecolor": "none", "alpha": 0.8, "pad": 1.5})
-        self._best_label.set_fontsize(size)
-        self.axes.legend(
-            handles=[Line2D([], [], color=colors.accent, linewidth=1.8), Line2D([], [], **self._validation_style())],
-            labels=["training (smoothed)", "validation"],
-            loc="upper right",
-            frameon=False,
-            fontsize=size,
-            labelcolor=colors.text,
-        )
-
-    def _validation_style(self) -> dict[str, Any]:
-        return {"color": self._validation.get_color(), "linewidth": 1.4, "marker": "o", "markersize": 4.5}
-
-
-class RateChart(LiveChart):
-    """The learning rate of each step."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
-        self.setAccessibleName("Learning rate over steps")
-        self._rate = self._add_line(linewidth=1.8)
-        self.axes.yaxis.set_major_locator(MaxNLocator(3))
-        self.axes.yaxis.set_major_formatter(FuncFormatter(_rate_label))
-        self.axes.set_ylim(0, 1e-3)
-        self.apply_theme(theme)
-
-    def _set_data(self, state: TrainState) -> None:
-        self._rate.set_data(*state.learning_rate.xy())
-
-    def _fit_limits(self, state: TrainState) -> None:
-        self.axes.set_xlim(0, state.num_steps_shown)
-        rates = state.learning_rate.xy()[1]
-        highest = float(rates.max()) if len(rates) else 0.0
-        top = self.axes.get_ylim()[1]
-        if highest > top or 0 < highest < 0.3 * top:
-            self.axes.set_ylim(0, 1.4 * highest)
-
-    def _color_curves(self, theme: Theme) -> None:
-        self._rate.set_color(theme.palette.accent)
-
-
-def _rate_label(rate: float, _position: int | None = None) -> str:
-    return f"{rate:.3g}"
+def _value_label(value: float, _position: int | None = None) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -1,5 +1,6 @@
 """The Train page: choose a run, start it in a thread, watch it, stop it, resume it, try what it learned."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,11 +14,13 @@ from core.training.events import CheckpointSaved, StepDone, TrainingEvent, Train
 from viz_app.theme import GAP, Theme
 from viz_app.train import memory
 from viz_app.train.choices import fresh_folder
+from viz_app.train.comparison import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, offered
 from viz_app.train.devices import DeviceFinder
 from viz_app.train.draw_budget import DrawBudget
 from viz_app.train.intro import Intro
 from viz_app.train.notice_strip import NoticeStrip
 from viz_app.train.plotting import import_matplotlib
+from viz_app.train.run_files import runs_in
 from viz_app.train.run_form import RunForm
 from viz_app.train.run_panel import RunPanel
 from viz_app.train.state import TrainState
@@ -37,7 +40,8 @@ class TrainPage(QWidget):
     """Widgets around a `TrainState`.
 
     Attributes:
-        state: all that is shown.
+        state: all that is shown of the run.
+        comparison: other runs, laid over it.
         form, panel, strip: the parts of the page.
 
     Signals:
@@ -61,6 +65,7 @@ class TrainPage(QWidget):
         self._failure: Failure | None = None
         self._status_line = ""
         self.state = TrainState()
+        self.comparison = Comparison()
         self.form = RunForm(memory.load_choices(settings))
         self.panel = RunPanel(theme, self.form)
         self.strip = NoticeStrip()
@@ -191,6 +196,7 @@ class TrainPage(QWidget):
             from viz_app.train.chart_panels import ChartPanels
 
             self._charts = ChartPanels(self._theme)
+            self._connect_charts(self._charts)
             self._stack.addWidget(self._charts)
 
     def _refresh_soon(self) -> None:
@@ -211,7 +217,7 @@ class TrainPage(QWidget):
         self.strip.show_notice(notice(state), has_details=bool(self._failure and self._failure.details))
         if self._charts is not None and state.has_curves:
             self._stack.setCurrentWidget(self._charts)
-            self._charts.show_state(state)
+            self._charts.show_state(state, self.comparison)
         else:
             self._stack.setCurrentWidget(self._intro)
         preset = self._request.run.preset if self._request else ""
@@ -251,6 +257,42 @@ class TrainPage(QWidget):
         self.strip.openFolder.connect(self._on_open_folder)
         self.strip.showDetails.connect(self._on_details)
         self._devices.found.connect(self.form.set_devices)
+
+    def _connect_charts(self, charts: "ChartPanels") -> None:
+        charts.changed.connect(self._refresh)
+        charts.removed.connect(self._on_compared_removed)
+        charts.compare.about_to_show.connect(self._offer_runs)
+        charts.compare.folder_chosen.connect(lambda folder: self._compare(lambda: self.comparison.add_folder(folder)))
+        charts.compare.published_chosen.connect(lambda: self._compare(self._add_published))
+
+    def _offer_runs(self) -> None:
+        parent = self.form.choices().parent_folder
+        runs = offered(runs_in(parent), self.state.folder, self.comparison)
+        is_notebook = self._request is not None and self._request.run.preset == "notebook"
+        has_published = is_notebook and not self.comparison.holds(PUBLISHED)
+        assert self._charts is not None
+        self._charts.compare.offer(runs, has_published=has_published, parent_folder=parent)
+
+    def _add_published(self) -> None:
+        started = self.state.started
+        steps = started.num_steps // max(1, started.num_epochs) if started else PUBLISHED_STEPS_PER_EPOCH
+        self.comparison.add_published(max(1, steps))
+
+    def _compare(self, add: Callable[[], None]) -> None:
+        try:
+            add()
+        except AugenmerkError as error:
+            self._tell("The run was not laid over this one", str(error))
+        self._refresh()
+
+    def _on_compared_removed(self, key: str) -> None:
+        self.comparison.remove(key)
+        self._refresh()
+
+    def _tell(self, heading: str, text: str) -> None:
+        box = QMessageBox(QMessageBox.Icon.Information, heading, text, parent=self)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
 
     def _lay_out(self) -> None:
         right = QVBoxLayout()

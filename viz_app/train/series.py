@@ -1,8 +1,11 @@
 """A curve of any length that never holds more than a fixed number of points.
 
 A run may have hundreds of thousands of steps; a chart has some thousand pixels. When the curve is full, neighbouring
-points are joined in pairs (their mean), so that from then on each point stands for twice as many steps.
+points are joined in pairs (their mean), so that from then on each point stands for twice as many steps. The newest
+values are kept as they came besides, for whoever looks at the last steps only.
 """
+
+from collections import deque
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +36,12 @@ class BoundedSeries:
         self._num_full = 0
         self._pending_sum = np.zeros(2)
         self._num_pending = 0
+        self._newest: deque[tuple[float, float]] = deque(maxlen=self.capacity)
 
     def append(self, x: float, y: float) -> None:
         """Adds a value."""
         self.last = y
+        self._newest.append((x, y))
         self._pending_sum += (x, y)
         self._num_pending += 1
         if self._num_pending < self.stride:
@@ -54,6 +59,18 @@ class BoundedSeries:
         if self._num_pending and self._pending_sum[0] / self._num_pending > x:
             self._pending_sum[:] = 0
             self._num_pending = 0
+        while self._newest and self._newest[-1][0] > x:
+            self._newest.pop()
+
+    def since(self, x: float) -> tuple[Points, Points, int]:
+        """Points, [n] each, that reach back to `x` at least (if the curve does), and how many values each stands for.
+
+        Every value as it came, if all of these are still there; else as `xy` gives them.
+        """
+        if self.stride > 1 and self._newest and self._newest[0][0] <= x:
+            points = np.array(self._newest).T
+            return points[0], points[1], 1
+        return *self.xy(), self.stride
 
     def xy(self) -> tuple[Points, Points]:
         """The points, [n] each, with the mean of the values that do not fill a point yet as the last; n ≤ capacity."""
@@ -79,16 +96,24 @@ class RunningMean:
 
     Attributes:
         longest: how many values it looks back over in the end.
+        stride: how many values each one that is given stands for.
     """
 
-    def __init__(self, longest: int = 50) -> None:
+    def __init__(self, longest: int = 50, stride: int = 1) -> None:
         self.longest = longest
+        self.stride = stride
         self._mean = 0.0
         self._num_values = 0
 
     def update(self, value: float) -> float:
         """Takes in `value`; returns the mean."""
-        window = min(self.longest, 1 + self._num_values / 8)
-        self._num_values += 1
-        self._mean += (value - self._mean) / window
+        window = max(1.0, min(self.longest, 1 + self._num_values / 8) / self.stride)
+        self._mean = value if self._num_values == 0 else self._mean + (value - self._mean) / window
+        self._num_values += self.stride
         return self._mean
+
+
+def smoothed(values: Points, longest: int, stride: int = 1) -> Points:
+    """The running mean of `values` [n], each of which stands for `stride` values, over `longest` of these at most."""
+    mean = RunningMean(longest, stride)
+    return np.array([mean.update(value) for value in values.tolist()])

@@ -1,8 +1,6 @@
 """All that the Train page shows, without Qt: fed by the events of the training loop, drawn by the widgets."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
@@ -16,7 +14,8 @@ from core.training.events import (
     TrainingFinished,
     TrainingStarted,
 )
-from viz_app.train.series import BoundedSeries, RunningMean
+from viz_app.train.curves import RunCurves, ValidationPoint
+from viz_app.train.series import BoundedSeries
 
 
 class Status(Enum):
@@ -35,15 +34,6 @@ class Status(Enum):
         return self in (Status.PREPARING, Status.TRAINING, Status.STOPPING)
 
 
-@dataclass(frozen=True)
-class ValidationPoint:
-    """The validation at the end of one epoch: where on the step axis, and its token-weighted loss."""
-
-    epoch: int
-    step: int
-    loss: float
-
-
 class TrainState:
     """The state of the page and of its run, in numbers.
 
@@ -53,13 +43,10 @@ class TrainState:
         folder: where this run is kept.
         started: sizes of the run, once it has begun; else None.
         latest_step: the last step reported; else None.
-        training_loss, smoothed_loss, learning_rate: curves over steps.
-        validations: one point for each epoch.
-        best: the validation with the lowest loss; else None.
+        curves: what is known of every step and validation.
         best_checkpoint, last_checkpoint: files that stand complete on the disk; else None.
         finish: how the run ended; None while it goes on or if it failed.
         error: what a person is to read if the run failed.
-        revision: grows whenever a curve changes, so that a chart knows whether to draw.
     """
 
     status: Status
@@ -67,22 +54,40 @@ class TrainState:
     folder: Path | None
     started: TrainingStarted | None
     latest_step: StepDone | None
-    validations: list[ValidationPoint]
-    best: ValidationPoint | None
     best_checkpoint: Path | None
     last_checkpoint: Path | None
     finish: TrainingFinished | None
     error: str
-    revision: int
 
     def __init__(self, capacity: int = 2000) -> None:
-        self.training_loss = BoundedSeries(capacity)
-        self.smoothed_loss = BoundedSeries(capacity)
-        self.learning_rate = BoundedSeries(capacity)
-        self._curves = (self.training_loss, self.smoothed_loss, self.learning_rate)
+        self.curves = RunCurves(capacity)
         self.status = Status.IDLE
-        self.revision = 0
         self._forget_run()
+
+    @property
+    def training_loss(self) -> BoundedSeries:
+        """What was minimised, by step."""
+        return self.curves.training_loss
+
+    @property
+    def learning_rate(self) -> BoundedSeries:
+        """The rate, by step."""
+        return self.curves.learning_rate
+
+    @property
+    def validations(self) -> list[ValidationPoint]:
+        """All validations, by rising step."""
+        return self.curves.validations
+
+    @property
+    def best(self) -> ValidationPoint | None:
+        """The validation with the lowest loss; None before the first."""
+        return self.curves.best
+
+    @property
+    def revision(self) -> int:
+        """Grows whenever a curve changes."""
+        return self.curves.revision
 
     def begin(self, folder: Path, *, resume: bool = False) -> None:
         """A run is about to start in `folder`. A resumed one keeps its curves and goes on from them."""
@@ -93,7 +98,6 @@ class TrainState:
         self.phase = "Resuming" if resume else "Starting"
         self.finish = None
         self.error = ""
-        self.revision += 1
 
     def offer_resume(
         self, folder: Path, last_checkpoint: Path, best_checkpoint: Path | None, history: Sequence[EpochRecord]
@@ -102,10 +106,7 @@ class TrainState:
         self._forget_run()
         self.folder, self.last_checkpoint, self.best_checkpoint = folder, last_checkpoint, best_checkpoint
         for record in history:
-            self.training_loss.append(record.step, record.training_loss)
-            self.smoothed_loss.append(record.step, record.training_loss)
-            self.learning_rate.append(record.step, record.learning_rate)
-            self._add_validation(ValidationPoint(record.epoch, record.step, record.validation_loss))
+            self.curves.add_record(record)
 
     def request_stop(self) -> None:
         """The user wants the run to stop; it ends when the batch in hand is done."""
@@ -159,11 +160,6 @@ class TrainState:
         total = self.started.num_steps if self.started else 0
         return min(end, total) if total >= max(step, 1) else end
 
-    def highest_loss(self) -> float | None:
-        """The highest loss on the chart, training or validation; None if there is none above zero yet."""
-        losses = [*self.training_loss.xy()[1].tolist(), *(point.loss for point in self.validations)]
-        return max((loss for loss in losses if 0 < loss < math.inf), default=None)
-
     @property
     def can_resume(self) -> bool:
         """Whether the run on the page can go on from its last checkpoint."""
@@ -186,25 +182,18 @@ class TrainState:
         self.folder = None
         self.started = None
         self.latest_step = None
-        self.validations = []
-        self.best = None
         self.best_checkpoint = None
         self.last_checkpoint = None
         self.finish = None
         self.error = ""
-        self._running_mean = RunningMean()
-        for series in self._curves:
-            series.clear()
+        self.curves.clear()
 
     def _on_started(self, event: TrainingStarted) -> None:
         self.started = event
         self.folder = event.folder
-        for series in self._curves:
-            series.drop_after(event.first_step)
-        self.validations = [point for point in self.validations if point.step <= event.first_step]
+        self.curves.drop_after(event.first_step)
         if self.latest_step and self.latest_step.step > event.first_step:
             self.latest_step = None
-        self.revision += 1
         self.phase = ""
         if self.status is not Status.STOPPING:
             self.status = Status.TRAINING
@@ -212,20 +201,12 @@ class TrainState:
     def _on_step(self, event: StepDone) -> None:
         self.phase = ""
         self.latest_step = event
-        self.learning_rate.append(event.step, event.learning_rate)
-        if math.isfinite(event.loss):
-            self.training_loss.append(event.step, event.loss)
-            self.smoothed_loss.append(event.step, self._running_mean.update(event.loss))
-        self.revision += 1
+        self.curves.add_step(event)
 
     def _on_epoch(self, event: EpochDone) -> None:
         self.phase = ""
-        self._add_validation(ValidationPoint(event.epoch, event.step, event.validation_loss))
-
-    def _add_validation(self, point: ValidationPoint) -> None:
-        self.validations = [old for old in self.validations if old.step < point.step] + [point]
-        self.best = min(self.validations, key=lambda validation: _infinite_if_nan(validation.loss))
-        self.revision += 1
+        point = ValidationPoint(event.epoch, event.step, event.validation_loss, event.training_loss)
+        self.curves.add_validation(point)
 
     def _on_finished(self, event: TrainingFinished) -> None:
         self.status = Status.FINISHED
@@ -234,7 +215,3 @@ class TrainState:
         if event.best_epoch:  # there may have been no step to validate
             self.best_checkpoint = event.best_checkpoint
         self.last_checkpoint = event.last_checkpoint
-
-
-def _infinite_if_nan(loss: float) -> float:
-    return math.inf if math.isnan(loss) else loss

@@ -1,14 +1,19 @@
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QPoint, Qt
+from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.train.scripted import epoch_done, started, step_done
 from viz_app.theme import Theme
-from viz_app.train.charts import LiveChart, LossChart, RateChart
+from viz_app.train.chart_choices import ChartChoices, Quantity
+from viz_app.train.chart_picture import picture_of
+from viz_app.train.charts import LiveChart
 from viz_app.train.state import TrainState
 
 
@@ -25,28 +30,41 @@ def state() -> TrainState:
     return state
 
 
-@pytest.fixture(params=[LossChart, RateChart])
-def chart(request: pytest.FixtureRequest, qtbot: QtBot, state: TrainState) -> LiveChart:
-    chart: LiveChart = request.param(Theme.light())
+def show(chart: LiveChart, state: TrainState, quantity: Quantity = "loss") -> None:
+    """What the panel around the chart does."""
+    before = chart.picture.y_limits if chart.picture else None
+    choices = ChartChoices(quantity)
+    chart.show_picture(picture_of(state.curves, choices, state.num_steps_shown, y_before=before))
+
+
+def make_chart(qtbot: QtBot, size: tuple[int, int] = (700, 260)) -> LiveChart:
+    chart = LiveChart(Theme.light())
     qtbot.addWidget(chart)
-    chart.resize(700, 260)
+    chart.resize(*size)
     with qtbot.waitExposed(chart):
         chart.show()
-    chart.show_state(state)
+    return chart
+
+
+@pytest.fixture
+def chart(qtbot: QtBot, state: TrainState) -> LiveChart:
+    chart = make_chart(qtbot)
+    show(chart, state)
     QCoreApplication.processEvents()
     return chart
 
 
 def colors_in(chart: LiveChart) -> set[str]:
-    image = chart.grab().toImage()
-    return {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+    image = chart.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    pixels = np.frombuffer(image.constBits(), dtype=np.uint32)
+    return {f"#{pixel & 0xFFFFFF:06x}" for pixel in np.unique(pixels).tolist()}
 
 
 def test_new_points_are_blitted(chart: LiveChart, state: TrainState) -> None:
     full_draws, blits = chart.num_full_draws, chart.num_blits
     for step in range(451, 471):
         state.apply(step_done(step, loss=3.6))
-        chart.show_state(state)
+        show(chart, state)
     QCoreApplication.processEvents()
     assert chart.num_full_draws == full_draws
     assert chart.num_blits == blits + 20
@@ -56,7 +74,7 @@ def test_everything_is_drawn_again_when_the_step_axis_grows(chart: LiveChart, st
     full_draws = chart.num_full_draws
     for step in range(451, 901):
         state.apply(step_done(step, loss=3.6))
-    chart.show_state(state)
+    show(chart, state)
     assert chart.num_full_draws == full_draws + 1
     assert chart.axes.get_xlim() == (0, 1600)
 
@@ -70,7 +88,7 @@ def test_everything_is_drawn_again_when_the_theme_or_the_size_changes(
     chart.resize(640, 300)
     qtbot.waitUntil(lambda: chart.num_full_draws > full_draws + 1)
     full_draws = chart.num_full_draws
-    chart.show_state(state)
+    show(chart, state)
     assert chart.num_full_draws == full_draws
 
 
@@ -86,47 +104,35 @@ def test_hidden_chart_is_not_drawn(chart: LiveChart, qtbot: QtBot, state: TrainS
     chart.hide()
     full_draws, blits = chart.num_full_draws, chart.num_blits
     state.apply(step_done(451, loss=3.6))
-    chart.show_state(state)
+    show(chart, state)
     assert (chart.num_full_draws, chart.num_blits) == (full_draws, blits)
     with qtbot.waitExposed(chart):
         chart.show()
-    chart.show_state(state)
+    show(chart, state)
     assert chart.num_full_draws == full_draws + 1
 
 
 def test_validations_and_the_best_are_marked(qtbot: QtBot, state: TrainState) -> None:
-    chart = LossChart(Theme.light())
-    qtbot.addWidget(chart)
-    chart.resize(700, 260)
-    with qtbot.waitExposed(chart):
-        chart.show()
-    chart.show_state(state)
+    chart = make_chart(qtbot)
+    show(chart, state)
     assert Theme.light().palette.warm in colors_in(chart)
-    assert "best 4.000" in [artist.get_text() for artist in chart.axes.texts]
+    assert "best 4.000 · epoch 80" in [artist.get_text() for artist in chart.axes.texts]
 
 
 @pytest.mark.parametrize("size", [(200, 90), (120, 40), (2400, 900)])
 def test_chart_fits_any_size(qtbot: QtBot, state: TrainState, size: tuple[int, int]) -> None:
-    chart = LossChart(Theme.light())
-    qtbot.addWidget(chart)
-    chart.resize(*size)
-    with qtbot.waitExposed(chart):
-        chart.show()
-    chart.show_state(state)
+    chart = make_chart(qtbot, size)
+    show(chart, state)
     QCoreApplication.processEvents()
     assert chart.num_full_draws >= 1
 
 
 def test_blitting_costs_a_fraction_of_a_full_redraw(qtbot: QtBot, state: TrainState) -> None:
-    charts: list[LiveChart] = [LossChart(Theme.light()), RateChart(Theme.light())]
+    charts = [make_chart(qtbot, (1080, 300)) for _ in range(2)]
     for step in range(451, 3001):
         state.apply(step_done(step, loss=3.6 + step % 7 / 10))
     for chart in charts:
-        qtbot.addWidget(chart)
-        chart.resize(1080, 300)
-        with qtbot.waitExposed(chart):
-            chart.show()
-        chart.show_state(state)
+        show(chart, state)
 
     def redraw() -> None:
         for chart in charts:
@@ -134,9 +140,55 @@ def test_blitting_costs_a_fraction_of_a_full_redraw(qtbot: QtBot, state: TrainSt
 
     def blit() -> None:
         for chart in charts:
-            chart.show_state(state)
+            show(chart, state)
 
     assert best_seconds(blit) < best_seconds(redraw) / 2
+
+
+def test_logarithmic_axis_is_drawn_and_left_again(chart: LiveChart, state: TrainState) -> None:
+    show(chart, state, "perplexity")
+    assert chart.axes.get_yscale() == "log"
+    assert chart.axes.get_ylim()[0] > 0
+    show(chart, state, "loss")
+    assert chart.axes.get_yscale() == "linear"
+
+
+def test_dragging_chooses_a_range_and_a_click_a_step(chart: LiveChart, qtbot: QtBot) -> None:
+    middle = chart.height() // 2
+    ranges, moments = [], []
+    chart.range_chosen.connect(lambda first, last: ranges.append((first, last)))
+    chart.moment_chosen.connect(moments.append)
+    qtbot.mousePress(chart, Qt.MouseButton.LeftButton, pos=QPoint(200, middle))
+    qtbot.mouseMove(chart, QPoint(400, middle))
+    qtbot.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=QPoint(400, middle))
+    assert ranges == [(pytest.approx(chart.step_at(200)), pytest.approx(chart.step_at(400)))]
+    assert moments == []
+    qtbot.mouseClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(300, middle))
+    assert moments == [pytest.approx(chart.step_at(300))]
+    with qtbot.waitSignal(chart.range_reset):
+        qtbot.mouseDClick(chart, Qt.MouseButton.LeftButton, pos=QPoint(300, middle))
+
+
+def test_step_under_the_mouse_is_that_of_the_axis(chart: LiveChart) -> None:
+    for step in (0, 100, 400):
+        x_px = chart.axes.transData.transform((step, 1.0))[0] / chart.devicePixelRatioF()
+        assert chart.step_at(x_px) == pytest.approx(step, abs=2)
+
+
+def test_values_under_the_mouse_are_the_nearest_of_each_line(chart: LiveChart) -> None:
+    values = {line.name: (step, value) for line, step, value in chart.values_at(210)}
+    assert values["validation"] == (200, 4.5)
+    assert values["training"][0] == 210
+
+
+def test_moment_of_the_film_is_a_line_that_costs_no_full_redraw(chart: LiveChart, state: TrainState) -> None:
+    before = colors_in(chart)
+    full_draws = chart.num_full_draws
+    picture = chart.picture
+    assert picture is not None
+    chart.show_picture(replace(picture, moment=200.0))
+    assert chart.num_full_draws == full_draws
+    assert colors_in(chart) != before
 
 
 def best_seconds(work: Callable[[], None], repeats: int = 7) -> float:

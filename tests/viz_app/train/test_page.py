@@ -11,6 +11,7 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+from core.checkpoint.history import EpochRecord, write_history
 from core.errors import DeviceError, StorageError, TrainingError
 from tests.viz_app.train.scripted import ScriptedTraining
 from viz_app.theme import Theme
@@ -312,3 +313,65 @@ def test_theme_changes_while_training(make_page: MakePage, qtbot: QtBot) -> None
     chart = page._charts.loss_chart
     qtbot.waitUntil(lambda: chart.grab().toImage().pixelColor(2, 2).name() == Theme.dark().palette.panel)
     assert page.is_running()
+
+
+def test_runs_are_laid_over_one_another_and_taken_away_by_a_click(
+    make_page: MakePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs" / "earlier"
+    write_history(folder / "history.csv", [EpochRecord(1, 5, 4.0, 3.0, 3.0, 1e-3, 9.0)])
+    script = ScriptedTraining()
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(6)
+    wait_for_step(qtbot, page, 6)
+    charts = page._charts
+    assert charts is not None
+    charts.compare.menu().aboutToShow.emit()
+    actions = {action.text(): action for action in charts.compare.menu().actions()}
+    actions["earlier"].trigger()
+    charts.compare.menu().aboutToShow.emit()
+    actions = {action.text(): action for action in charts.compare.menu().actions()}
+    assert "earlier" not in actions
+    actions["the published curve of notebook"].trigger()
+    assert [run.name for run in page.comparison.runs] == ["earlier", "published notebook"]
+    legend = charts.main.legend
+    assert legend is not None
+    qtbot.mouseClick(legend.buttons[2], Qt.MouseButton.LeftButton)
+    assert [run.name for run in page.comparison.runs] == ["published notebook"]
+
+
+def test_folder_without_a_run_is_refused_with_a_message(make_page: MakePage, qtbot: QtBot, tmp_path: Path) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(1)
+    wait_for_step(qtbot, page, 1)
+    assert page._charts is not None
+    page._charts.compare.folder_chosen.emit(tmp_path)
+    box = page.findChild(QMessageBox)
+    assert box is not None
+    assert "not the folder of a run" in box.text()
+    box.close()
+    assert page.comparison.runs == []
+
+
+def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(6)
+    wait_for_step(qtbot, page, 6)
+    assert page._charts is not None
+    panel = page._charts.main
+    qtbot.mouseClick(panel.tabs["gradient_norm"], Qt.MouseButton.LeftButton)
+    picture = panel.chart.picture
+    assert picture is not None
+    assert picture.lines[-1].ys.tolist() == pytest.approx([0.84] * 6)
+    panel.scale_menu.actions_by_name["log"].trigger()
+    assert panel.chart.axes.get_yscale() == "log"
+    panel.chart.range_chosen.emit(2.0, 4.0)
+    assert panel.chart.axes.get_xlim() == (2, 4)
+    assert panel.shown_menu.text().startswith("zoomed")
+    panel.chart.range_reset.emit()
+    assert panel.shown_menu.text().startswith("all steps")

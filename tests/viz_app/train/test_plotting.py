@@ -7,7 +7,7 @@ from viz_app.train.plotting import import_matplotlib
 other = threading.Thread(target=import_matplotlib)
 other.start()
 import_matplotlib()
-from viz_app.train.charts import LossChart
+from viz_app.train.charts import LiveChart
 other.join()
 """
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from viz_app.train.series import BoundedSeries, RunningMean
+from viz_app.train.series import BoundedSeries, RunningMean, smoothed
 
 
 def test_short_curve_keeps_every_point() -> None:
@@ -83,3 +83,37 @@ def test_running_mean_keeps_up_with_a_fast_fall_at_the_start() -> None:
 
 def test_empty_curve_has_no_last_value() -> None:
     assert math.isnan(BoundedSeries().last)
+
+
+def test_newest_values_are_there_as_they_came_when_they_reach_back_far_enough() -> None:
+    series = BoundedSeries(capacity=8)
+    for step in range(1, 101):
+        series.append(step, step)
+    x, _, stride = series.since(94)
+    assert (x.tolist(), stride) == ([93, 94, 95, 96, 97, 98, 99, 100], 1)
+    assert series.since(50)[2] == series.stride > 1
+
+
+def test_dropped_points_are_no_longer_among_the_newest() -> None:
+    series = BoundedSeries(capacity=4)
+    for step in range(1, 21):
+        series.append(step, step)
+    series.drop_after(18)
+    assert series.since(17)[0].tolist()[-1] == 18
+
+
+def test_smoothing_is_the_running_mean_of_every_value() -> None:
+    values = np.linspace(9, 1, 200)
+    mean = RunningMean(20)
+    assert smoothed(values, 20).tolist() == [mean.update(value) for value in values]
+
+
+def test_joined_points_are_smoothed_as_much_as_the_values_they_stand_for() -> None:
+    values = np.where(np.arange(4000) < 2000, 5.0, 1.0)
+    joined = values.reshape(-1, 8).mean(axis=1)
+    np.testing.assert_allclose(smoothed(joined, 250, stride=8), smoothed(values, 250)[7::8], atol=0.03)
+
+
+def test_no_smoothing_leaves_the_values() -> None:
+    values = np.array([3.0, 1.0, 2.0])
+    assert smoothed(values, 1).tolist() == values.tolist()

@@ -23,7 +23,7 @@ def state() -> TrainState:
 
 
 def test_state_needs_no_qt() -> None:
-    modules = ("state", "words", "memory", "choices", "series")
+    modules = ("state", "words", "memory", "choices", "series", "curves", "chart_picture", "comparison", "run_files")
     imports = "; ".join(f"import viz_app.train.{name}" for name in modules)
     code = f"import sys; {imports}; assert 'PySide6' not in sys.modules; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -50,7 +50,7 @@ def test_steps_become_curves(state: TrainState) -> None:
         state.apply(step_done(step))
     assert state.training_loss.xy()[0].tolist() == [1, 2, 3, 4]
     assert state.training_loss.xy()[1].tolist() == [8, 4, 8 / 3, 2]
-    assert len(state.learning_rate) == len(state.smoothed_loss) == 4
+    assert len(state.learning_rate) == len(state.curves.gradient_norm) == len(state.curves.tokens_per_second) == 4
     assert state.fraction_done == pytest.approx(4 / 15)
 
 
@@ -73,7 +73,7 @@ def test_loss_that_is_no_number_stays_off_the_chart(state: TrainState) -> None:
     state.apply(step_done(1))
     state.apply(step_done(2, loss=math.nan))
     assert len(state.training_loss) == 1
-    assert state.highest_loss() == 8
+    assert len(state.learning_rate) == 2
 
 
 def test_model_can_be_tried_when_the_best_checkpoint_stands(state: TrainState) -> None:

@@ -1,0 +1,129 @@
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.viz_app.train.scripted import epoch_done, started, step_done
+from viz_app.train.chart_choices import QUANTITY_NAMES, ChartChoices, Quantity
+from viz_app.train.chart_picture import ChartLine, ChartPicture, Limits, picture_of
+from viz_app.train.comparison import Comparison
+from viz_app.train.state import TrainState
+
+
+@pytest.fixture
+def state() -> TrainState:
+    """A run of 600 epochs, 3,000 steps, 450 of them done, with two validations."""
+    state = TrainState()
+    state.begin(Path("runs"))
+    state.apply(started(Path("runs"), num_epochs=600))
+    for step in range(1, 451):
+        state.apply(step_done(step, loss=8 - step / 100 + step % 2 / 10))
+    state.apply(epoch_done(40, 4.5))
+    state.apply(epoch_done(80, 4.0))
+    return state
+
+
+def draw(state: TrainState, choices: ChartChoices, before: Limits | None = None) -> ChartPicture:
+    return picture_of(state.curves, choices, state.num_steps_shown, y_before=before)
+
+
+def line(picture: ChartPicture, key: str) -> ChartLine:
+    return next(line for line in picture.lines if line.key == key)
+
+
+def test_loss_has_raw_smoothed_and_validation_lines_and_the_best_epoch(state: TrainState) -> None:
+    picture = draw(state, ChartChoices("loss"))
+    assert [line.key for line in picture.lines] == ["raw", "curve", "validation"]
+    assert np.abs(np.diff(line(picture, "curve").ys)).max() < np.abs(np.diff(line(picture, "raw").ys)).max()
+    assert line(picture, "validation").xs.tolist() == [200, 400]
+    assert picture.best == (400, 4.0, "best 4.000 · epoch 80")
+
+
+def test_without_smoothing_there_is_one_training_line(state: TrainState) -> None:
+    picture = draw(state, ChartChoices("loss", smoothing="none"))
+    assert [line.key for line in picture.lines] == ["curve", "validation"]
+    assert line(picture, "curve").ys.tolist() == state.training_loss.xy()[1].tolist()
+
+
+def test_perplexity_is_e_to_the_loss(state: TrainState) -> None:
+    loss, perplexity = draw(state, ChartChoices("loss")), draw(state, ChartChoices("perplexity"))
+    for key in ("curve", "validation"):
+        np.testing.assert_allclose(line(perplexity, key).ys, np.exp(line(loss, key).ys))
+    assert perplexity.is_log
+    assert perplexity.best is not None
+    assert perplexity.best[1] == pytest.approx(math.exp(4.0))
+
+
+def test_scale_is_remembered_for_each_quantity() -> None:
+    choices = ChartChoices("loss")
+    choices.scale = "log"
+    choices.quantity = "gradient_norm"
+    assert choices.scale == "linear"
+    choices.quantity = "loss"
+    assert choices.scale == "log"
+
+
+@pytest.mark.parametrize("quantity", list(QUANTITY_NAMES))
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_every_quantity_has_limits_before_the_first_value(quantity: Quantity, scale: str) -> None:
+    choices = ChartChoices(quantity)
+    choices.scale = "log" if scale == "log" else "linear"
+    low, high = draw(TrainState(), choices).y_limits
+    assert low < high
+    assert scale == "linear" or low > 0
+
+
+def test_falling_loss_keeps_its_limits_until_it_fills_less_than_half(state: TrainState) -> None:
+    choices = ChartChoices("loss", smoothing="none")
+    first = draw(state, choices)
+    assert first.y_limits[0] == 0
+    assert draw(state, choices, first.y_limits).y_limits == first.y_limits
+    assert draw(state, choices, (0, 100)).y_limits != (0, 100)
+    assert draw(state, choices, (0, 5)).y_limits[1] > 8
+
+
+def test_last_steps_are_shown_on_an_axis_that_moves_in_jumps() -> None:
+    long_run = TrainState()
+    long_run.begin(Path("runs"))
+    long_run.apply(started(Path("runs"), num_epochs=1000))
+    limits = []
+    for step in range(1, 5001):
+        long_run.apply(step_done(step))
+        if step > 4000:
+            limits.append(draw(long_run, ChartChoices("loss", shown="500")).x_limits)
+    assert len(set(limits)) <= 12
+    assert limits[-1] == (4500, 5000)
+    assert line(draw(long_run, ChartChoices("loss", shown="500")), "raw").xs[-1] == 5000
+
+
+def test_this_epoch_begins_where_the_last_one_ended(state: TrainState) -> None:
+    left, right = draw(state, ChartChoices("loss", shown="epoch")).x_limits
+    assert left == 400
+    assert right == 600
+
+
+def test_zoom_shows_what_was_chosen_and_fits_the_values_to_it(state: TrainState) -> None:
+    choices = ChartChoices("loss")
+    choices.zoom_to(300, 200)
+    picture = draw(state, choices)
+    assert picture.x_limits == (200, 300)
+    assert 3.5 < picture.y_limits[0] < picture.y_limits[1] < 7
+
+
+def test_compared_runs_make_the_step_axis_long_enough(state: TrainState) -> None:
+    comparison = Comparison()
+    comparison.add_published(steps_per_epoch=227)
+    picture = picture_of(state.curves, ChartChoices("loss"), 512, comparison.runs)
+    assert picture.x_limits == (0, 2270)
+    published = line(picture, "run 0 validation")
+    assert published.ys.tolist()[8] == 1.613
+    assert published.xs.tolist()[0] == 227
+
+
+def test_bleu_is_drawn_at_its_steps(state: TrainState) -> None:
+    state.curves.add_bleu(200, 12.5)
+    state.curves.add_bleu(400, 20.0)
+    picture = draw(state, ChartChoices("bleu"))
+    assert line(picture, "bleu").ys.tolist() == [12.5, 20.0]
+    assert picture.best == (400, 20.0, "best 20.0")

@@ -1,0 +1,211 @@
+"""One chart with what is chosen about it: the quantity, the scale, the smoothing, the steps shown."""
+
+from typing import cast
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+
+from viz_app.panels.choice_menu import ChoiceMenu
+from viz_app.panels.parts import label
+from viz_app.theme import PANEL_MARGIN, Theme, set_role
+from viz_app.train.chart_choices import (
+    QUANTITY_NAMES,
+    QUANTITY_TIPS,
+    SMOOTHED,
+    ChartChoices,
+    Quantity,
+    Scale,
+    Shown,
+    Smoothing,
+)
+from viz_app.train.chart_picture import picture_of
+from viz_app.train.charts import LiveChart
+from viz_app.train.comparison import Comparison
+from viz_app.train.legend import Legend, LegendEntry
+from viz_app.train.state import TrainState
+
+SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic: equal factors, equal distances")}
+SMOOTHING_ENTRIES = {
+    "none": ("none", "None: every step as it came"),
+    "light": ("light", "Light: a running mean over 10 steps"),
+    "medium": ("medium", "Medium: over 50 steps"),
+    "strong": ("strong", "Strong: over 250 steps"),
+}
+SHOWN_ENTRIES = {
+    "all": ("all steps", "All steps"),
+    "epoch": ("this epoch", "This epoch"),
+    "500": ("last 500", "The last 500 steps"),
+    "5000": ("last 5,000", "The last 5,000 steps"),
+}
+ZOOM_ENTRY = {"zoom": ("zoomed", "The range chosen with the mouse")}
+CHART_TIP = "Drag over steps to zoom in, double-click for all steps. Click a step to see the film of attention there."
+
+
+class ChartPanel(QFrame):
+    """A chart of one quantity at a time.
+
+    Attributes:
+        choices: what is shown, and how.
+        chart: the chart.
+        quantity_menu, scale_menu, smoothing_menu, shown_menu: the choices as menus.
+        tabs: the quantities as tabs, by name; empty if the panel has a menu instead.
+
+    Signals:
+        changed(): another choice: draw again.
+        moment_chosen(float): a step was clicked.
+    """
+
+    changed = Signal()
+    moment_chosen = Signal(float)
+
+    def __init__(
+        self, theme: Theme, quantity: Quantity, *, has_tabs: bool, legend: Legend | None = None, aside: QWidget | None
+    ) -> None:
+        super().__init__()
+        set_role(self, "panel")
+        self.choices = ChartChoices(quantity)
+        self.chart = LiveChart(theme)
+        self.tabs: dict[Quantity, QToolButton] = {}
+        self.legend = legend
+        self._aside = aside
+        self._drawn: tuple[object, ...] = ()
+        self.quantity_menu = ChoiceMenu(
+            "What this chart shows", {name: (text, text) for name, text in QUANTITY_NAMES.items()}
+        )
+        self.scale_menu = ChoiceMenu("The axis of the values", SCALE_ENTRIES)
+        self.smoothing_menu = ChoiceMenu("How far back the running mean looks", SMOOTHING_ENTRIES, "smoothing: ")
+        self.shown_menu = ChoiceMenu("Which steps are shown", SHOWN_ENTRIES)
+        self._lay_out(has_tabs)
+        self._connect()
+        self._show_choices()
+
+    def show_state(self, state: TrainState, comparison: Comparison, moment: float | None) -> None:
+        """Draws the curves if something changed."""
+        choices = self.choices
+        kind = (choices.quantity, choices.scale, choices.shown, choices.zoom)
+        drawn = (kind, choices.smoothing, state.revision, state.num_steps_shown, comparison.revision, moment)
+        if drawn == self._drawn and self.chart.is_drawn:
+            return
+        is_same_kind = bool(self._drawn) and self._drawn[0] == kind and self.chart.picture is not None
+        y_before = self.chart.picture.y_limits if is_same_kind and self.chart.picture else None
+        self._drawn = drawn
+        picture = picture_of(
+            state.curves, choices, state.num_steps_shown, comparison.runs, y_before=y_before, moment=moment
+        )
+        self.chart.show_picture(picture)
+        if self.legend is not None:
+            self.legend.show_entries(legend_entries(choices.quantity, comparison))
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes the colours of `theme`."""
+        self.chart.apply_theme(theme)
+        if self.legend is not None:
+            self.legend.apply_theme(theme)
+
+    def choose_quantity(self, quantity: Quantity) -> None:
+        """Shows another quantity."""
+        self.choices.quantity = quantity
+        self._tell_change()
+
+    def choose_shown(self, shown: Shown) -> None:
+        """Shows other steps."""
+        self.choices.shown = shown
+        self._tell_change()
+
+    def _on_zoom(self, first: float, last: float) -> None:
+        self.choices.zoom_to(first, last)
+        self._tell_change()
+
+    def _on_scale(self, scale: str) -> None:
+        self.choices.scale = cast(Scale, scale)
+        self._tell_change()
+
+    def _on_smoothing(self, smoothing: str) -> None:
+        self.choices.smoothing = cast(Smoothing, smoothing)
+        self._tell_change()
+
+    def _tell_change(self) -> None:
+        self._show_choices()
+        self.changed.emit()
+
+    def _show_choices(self) -> None:
+        choices = self.choices
+        self.quantity_menu.show_choice(choices.quantity)
+        self.quantity_menu.setToolTip(QUANTITY_TIPS[choices.quantity])
+        if choices.quantity in self.tabs:
+            self.tabs[choices.quantity].setChecked(True)
+        self.scale_menu.show_choice(choices.scale)
+        self.smoothing_menu.show_choice(choices.smoothing)
+        self.smoothing_menu.setVisible(choices.quantity in SMOOTHED)
+        is_zoomed = choices.shown == "zoom"
+        if is_zoomed != ("zoom" in self.shown_menu.actions_by_name):
+            self.shown_menu.set_entries({**SHOWN_ENTRIES, **(ZOOM_ENTRY if is_zoomed else {})})
+        self.shown_menu.show_choice(choices.shown)
+        self.chart.setAccessibleName(f"{QUANTITY_NAMES[choices.quantity]} over optimiser steps")
+
+    def _connect(self) -> None:
+        self.quantity_menu.chosen.connect(lambda name: self.choose_quantity(cast(Quantity, name)))
+        self.scale_menu.chosen.connect(self._on_scale)
+        self.smoothing_menu.chosen.connect(self._on_smoothing)
+        self.shown_menu.chosen.connect(lambda name: self.choose_shown(cast(Shown, name)))
+        self.chart.range_chosen.connect(self._on_zoom)
+        self.chart.range_reset.connect(lambda: self.choose_shown("all"))
+        self.chart.moment_chosen.connect(self.moment_chosen)
+
+    def _lay_out(self, has_tabs: bool) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(2)
+        if has_tabs:
+            self._add_tabs(head)
+        else:
+            head.addWidget(self.quantity_menu)
+            self.quantity_menu.setProperty("role", "value-heading")
+        head.addStretch(1)
+        for menu in (self.smoothing_menu, self.scale_menu, self.shown_menu):
+            head.addWidget(menu)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(PANEL_MARGIN - 6, 8, PANEL_MARGIN - 6, 8)
+        column.setSpacing(2)
+        column.addLayout(head)
+        if self.legend is not None:
+            row = QHBoxLayout()
+            row.setSpacing(4)
+            row.addWidget(self.legend)
+            row.addStretch(1)
+            if self._aside is not None:
+                row.addWidget(self._aside)
+            column.addLayout(row)
+        column.addWidget(self.chart, 1)
+        steps = label("small")
+        steps.setText("optimiser steps")
+        steps.setToolTip(CHART_TIP)
+        steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(steps)
+
+    def _add_tabs(self, head: QHBoxLayout) -> None:
+        self.quantity_menu.hide()
+        group = QButtonGroup(self)
+        for quantity, name in QUANTITY_NAMES.items():
+            tab = QToolButton()
+            tab.setText(name)
+            tab.setCheckable(True)
+            tab.setProperty("role", "tab")
+            tab.setToolTip(QUANTITY_TIPS[quantity])
+            tab.clicked.connect(lambda _checked=False, quantity=quantity: self.choose_quantity(quantity))
+            group.addButton(tab)
+            head.addWidget(tab)
+            self.tabs[quantity] = tab
+
+
+def legend_entries(quantity: Quantity, comparison: Comparison) -> list[LegendEntry]:
+    """What the lines of a chart of this quantity are."""
+    if quantity in ("loss", "perplexity"):
+        entries = [LegendEntry("training", "accent", False), LegendEntry("validation", "warm", True)]
+    elif quantity == "bleu":
+        entries = [LegendEntry("this run", "warm", True)]
+    else:
+        entries = [LegendEntry("this run", "accent", False)]
+    return entries + [
+        LegendEntry(run.name, f"run {run.slot}", True, run.key, f"{run.name}\n{run.tip}\nClick: take it away.")
+        for run in comparison.runs
+    ]

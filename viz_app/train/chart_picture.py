@@ -1,0 +1,237 @@
+"""Which lines a chart draws, and between which limits. No Qt, no matplotlib: what is drawn can be tested without it.
+
+Limits change seldom, because a new axis costs a full redraw: the axis of the steps grows in jumps, and that of the
+values stays while the curves fill half of it.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from viz_app.train.chart_choices import QUANTITY_NAMES, SMOOTHED, SMOOTHING_STEPS, ChartChoices, Quantity
+from viz_app.train.curves import RunCurves
+from viz_app.train.series import Points, smoothed
+
+Look = Literal["raw", "curve", "points", "reference"]
+Limits = tuple[float, float]
+FALLBACK_LIMITS: dict[Quantity, Limits] = {
+    "loss": (0, 10),
+    "perplexity": (1, 1000),
+    "learning_rate": (0, 1e-3),
+    "gradient_norm": (0, 2),
+    "tokens_per_second": (0, 1000),
+    "bleu": (0, 50),
+}
+
+
+class Compared(Protocol):
+    """A run laid over the one that goes on: see `viz_app.train.comparison`."""
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        ...
+
+    @property
+    def slot(self) -> int:
+        """Which of the colours for compared runs it has."""
+        ...
+
+    @property
+    def curves(self) -> RunCurves:
+        """What is known of it."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class ChartLine:
+    """One line.
+
+    Attributes:
+        key: the same from picture to picture, so that the artist can be kept.
+        name: what it shows, for people.
+        color: a colour of the theme's palette, or "run 0", "run 1" … for compared runs.
+        look: "raw" values behind, a "curve", "points" joined by a thin line, or the curve of another run ("reference").
+        xs, ys: [n] each.
+    """
+
+    key: str
+    name: str
+    color: str
+    look: Look
+    xs: Points
+    ys: Points
+
+
+@dataclass(frozen=True, eq=False)
+class ChartPicture:
+    """All that one chart draws.
+
+    Attributes:
+        lines: from back to front.
+        x_limits, y_limits: ends of the axes.
+        is_log: whether the axis of the values is logarithmic.
+        best: (step, value, label) of the best validation, if it is on this chart.
+        moment: the step at which the film of attention stands; None if it is not shown.
+    """
+
+    lines: tuple[ChartLine, ...]
+    x_limits: Limits
+    y_limits: Limits
+    is_log: bool
+    best: tuple[float, float, str] | None = None
+    moment: float | None = None
+
+
+def picture_of(
+    curves: RunCurves,
+    choices: ChartChoices,
+    num_steps_shown: int,
+    compared: Sequence[Compared] = (),
+    *,
+    y_before: Limits | None = None,
+    moment: float | None = None,
+) -> ChartPicture:
+    """What a chart of `curves` draws; `y_before` are the value limits of the last picture of the same kind."""
+    x_limits = _x_limits(curves, choices, num_steps_shown, compared)
+    is_log = choices.scale == "log"
+    others = [line for run in compared for line in _compared_lines(run, choices)]
+    own = list(_own_lines(curves, choices, x_limits[0]))
+    lines = tuple(sorted(others + own, key=lambda line: line.look != "raw"))  # raw values behind, this run in front
+    extent = _extent(lines, x_limits, is_log)
+    y_limits = _y_limits(extent, choices, is_log, y_before)
+    return ChartPicture(lines, x_limits, y_limits, is_log, _best(curves, choices.quantity), moment)
+
+
+def _own_lines(curves: RunCurves, choices: ChartChoices, first_x: float) -> Iterator[ChartLine]:
+    quantity = choices.quantity
+    if quantity == "bleu":
+        yield ChartLine("bleu", "BLEU", "warm", "points", *_bleu_points(curves))
+        return
+    xs, ys, stride = _step_points(curves, quantity, first_x)
+    name = "training" if quantity in ("loss", "perplexity") else QUANTITY_NAMES[quantity].lower()
+    if quantity in SMOOTHED and choices.smoothing != "none":
+        yield ChartLine("raw", "each step", "faint_accent", "raw", xs, ys)
+        ys = _smoothed(ys, quantity, SMOOTHING_STEPS[choices.smoothing], stride)
+    yield ChartLine("curve", name, "accent", "curve", xs, ys)
+    if quantity in ("loss", "perplexity"):
+        yield ChartLine("validation", "validation", "warm", "points", *_validation_points(curves, quantity))
+
+
+def _compared_lines(run: Compared, choices: ChartChoices) -> Iterator[ChartLine]:
+    quantity, color = choices.quantity, f"run {run.slot}"
+    if quantity == "bleu":
+        yield ChartLine(f"{color} bleu", run.name, color, "points", *_bleu_points(run.curves))
+        return
+    xs, ys, stride = _step_points(run.curves, quantity, 0.0)
+    if quantity in SMOOTHED:
+        ys = _smoothed(ys, quantity, SMOOTHING_STEPS[choices.smoothing], stride)
+    if len(xs) and not (quantity in ("loss", "perplexity") and len(xs) <= len(run.curves.validations)):
+        yield ChartLine(f"{color} curve", f"{run.name}, training", color, "reference", xs, ys)
+    if quantity in ("loss", "perplexity"):
+        yield ChartLine(f"{color} validation", run.name, color, "points", *_validation_points(run.curves, quantity))
+
+
+def _step_points(curves: RunCurves, quantity: Quantity, first_x: float) -> tuple[Points, Points, int]:
+    series = {
+        "learning_rate": curves.learning_rate,
+        "gradient_norm": curves.gradient_norm,
+        "tokens_per_second": curves.tokens_per_second,
+    }.get(quantity, curves.training_loss)
+    xs, ys, stride = series.since(first_x)
+    return xs, np.exp(np.minimum(ys, 50.0)) if quantity == "perplexity" else ys, stride
+
+
+def _smoothed(values: Points, quantity: Quantity, longest: int, stride: int) -> Points:
+    """The running mean; of perplexities it is that of the losses, so that both charts tell the same."""
+    if quantity == "perplexity":
+        return np.exp(smoothed(np.log(values), longest, stride))
+    return smoothed(values, longest, stride)
+
+
+def _validation_points(curves: RunCurves, quantity: Quantity) -> tuple[Points, Points]:
+    points = [point for point in curves.validations if math.isfinite(point.loss)]
+    losses = np.array([point.loss for point in points])
+    ys = np.exp(np.minimum(losses, 50.0)) if quantity == "perplexity" else losses
+    return np.array([float(point.step) for point in points]), ys
+
+
+def _bleu_points(curves: RunCurves) -> tuple[Points, Points]:
+    return np.array([float(step) for step, _ in curves.bleu]), np.array([bleu for _, bleu in curves.bleu])
+
+
+def _best(curves: RunCurves, quantity: Quantity) -> tuple[float, float, str] | None:
+    if quantity == "bleu" and curves.bleu:
+        step, bleu = max(curves.bleu, key=lambda entry: entry[1])
+        return step, bleu, f"best {bleu:.1f}"
+    best = curves.best
+    if best is None or quantity not in ("loss", "perplexity") or not math.isfinite(best.loss):
+        return None
+    value = best.loss if quantity == "loss" else math.exp(min(best.loss, 50.0))
+    return best.step, value, f"best {value:.3f} · epoch {best.epoch}"
+
+
+def _x_limits(curves: RunCurves, choices: ChartChoices, end: int, compared: Sequence[Compared]) -> Limits:
+    """The ends of the step axis, in jumps."""
+    last = max(curves.last_step, 1)
+    if choices.shown == "zoom":
+        return choices.zoom
+    if choices.shown == "epoch":
+        start = curves.epoch_start()
+        length = max((later.step - earlier.step for earlier, later in _neighbours(curves)), default=0)
+        length = length or (start or end)
+        return start, max(start + length, _jump(last, max(1, length // 4)))
+    if choices.shown in ("500", "5000"):
+        width = int(choices.shown)
+        right = max(width, _jump(last, width // 5))
+        return right - width, right
+    others = max((run.curves.last_step for run in compared), default=0)
+    return 0, max(end, others)
+
+
+def _neighbours(curves: RunCurves) -> Iterator[tuple["_HasStep", "_HasStep"]]:
+    yield from zip(curves.validations, curves.validations[1:], strict=False)
+
+
+class _HasStep(Protocol):
+    @property
+    def step(self) -> int: ...
+
+
+def _jump(value: int, size: int) -> int:
+    """The next multiple of `size` from `value` up."""
+    return -(-value // size) * size
+
+
+def _extent(lines: Sequence[ChartLine], x_limits: Limits, is_log: bool) -> Limits | None:
+    """Lowest and highest value between the ends of the step axis; None if there is none."""
+    parts = []
+    for line in lines:
+        inside = line.ys[(line.xs >= x_limits[0]) & (line.xs <= x_limits[1])]
+        parts.append(inside[inside > 0] if is_log else inside)
+    values = np.concatenate(parts) if parts else np.empty(0)
+    return (float(values.min()), float(values.max())) if len(values) else None
+
+
+def _y_limits(extent: Limits | None, choices: ChartChoices, is_log: bool, before: Limits | None) -> Limits:
+    """The ends of the value axis; those of `before` while the curves stay inside and fill half of it."""
+    if extent is None:
+        low, high = before or FALLBACK_LIMITS[choices.quantity]
+        return (max(low, high / 1e4), high) if is_log else (low, high)
+    low, high = extent
+    if is_log:
+        low, high = math.log10(low), math.log10(high)
+        if before is not None:
+            before = (math.log10(max(before[0], 1e-12)), math.log10(max(before[1], 1e-12)))
+    from_zero = not is_log and choices.shown == "all"  # a falling loss needs no new axis
+    spread = max(high - (0.0 if from_zero else low), 0.02 if is_log else 1e-6 * max(abs(high), 1e-6))
+    if before is not None and before[0] <= low and high <= before[1] and spread >= 0.55 * (before[1] - before[0]):
+        limits = before
+    elif from_zero:
+        limits = (0.0, 1.08 * high if high > 0 else 1.0)
+    else:
+        limits = (low - 0.08 * spread, high + 0.12 * spread)
+    return (10 ** limits[0], 10 ** limits[1]) if is_log else limits

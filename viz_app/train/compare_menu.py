@@ -1,0 +1,56 @@
+"""“compare with…”: the runs found beside this one, the published curve, and any other folder by dialog."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
+
+from viz_app.train.run_files import RunOnDisk
+
+
+class CompareMenu(QToolButton):
+    """A word that opens a menu, made anew each time it is opened.
+
+    Signals:
+        about_to_show(): fill the menu now, with `offer`.
+        folder_chosen(Path): the run in this folder is wanted.
+        published_chosen(): the published curve is wanted.
+    """
+
+    about_to_show = Signal()
+    folder_chosen = Signal(object)
+    published_chosen = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setText("compare with… ▾")
+        self.setProperty("role", "flat")
+        self.setToolTip("Lays the curves of other runs over these; a click on a run's name takes it away again.")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menu = QMenu(self)
+        self._menu.setToolTipsVisible(True)
+        self._menu.aboutToShow.connect(self.about_to_show)
+        self.setMenu(self._menu)
+        self._start: Callable[[], Path] = Path.home
+
+    def offer(self, runs: Sequence[RunOnDisk], *, has_published: bool, parent_folder: Path) -> None:
+        """Fills the menu."""
+        self._start = lambda: parent_folder if parent_folder.is_dir() else Path.home()
+        self._menu.clear()
+        for run in runs:
+            action = self._menu.addAction(run.name)
+            action.setToolTip(run.summary)
+            action.triggered.connect(lambda _checked=False, folder=run.folder: self.folder_chosen.emit(folder))
+        if not runs:
+            self._menu.addAction("no finished runs in the runs' folder yet").setEnabled(False)
+        self._menu.addSeparator()
+        if has_published:
+            action = self._menu.addAction("the published curve of notebook")
+            action.triggered.connect(lambda _checked=False: self.published_chosen.emit())
+        self._menu.addAction("another run's folder…").triggered.connect(lambda _checked=False: self._ask())
+
+    def _ask(self) -> None:
+        path = QFileDialog.getExistingDirectory(self, "The folder of a run, with history.csv", str(self._start()))
+        if path:
+            self.folder_chosen.emit(Path(path))

@@ -1,0 +1,105 @@
+"""The curves of one run, whether it is going on or was read from the disk. No Qt."""
+
+import math
+from dataclasses import dataclass
+
+from core.checkpoint.history import EpochRecord
+from core.training.events import StepDone
+from viz_app.train.series import BoundedSeries
+
+
+@dataclass(frozen=True)
+class ValidationPoint:
+    """One validation: where on the step axis, and what it gave.
+
+    Attributes:
+        epoch, step: where the run stood.
+        loss: token-weighted, without smoothing.
+        training_loss: of the epoch; NaN where it is not known.
+    """
+
+    epoch: int
+    step: int
+    loss: float
+    training_loss: float = math.nan
+
+
+class RunCurves:
+    """Curves over optimiser steps.
+
+    Attributes:
+        training_loss, learning_rate, gradient_norm, tokens_per_second: one value a step, joined when there are many.
+        validations: by rising step.
+        bleu: of a sample, (step, points from 0 to 100), by rising step.
+        best: the validation with the lowest loss; None before the first.
+        last_step: the last step of any curve; 0 before the first.
+        revision: grows whenever a curve changes, so that a chart knows whether to draw.
+    """
+
+    def __init__(self, capacity: int = 2000) -> None:
+        self.training_loss = BoundedSeries(capacity)
+        self.learning_rate = BoundedSeries(capacity)
+        self.gradient_norm = BoundedSeries(capacity)
+        self.tokens_per_second = BoundedSeries(capacity)
+        self._series = (self.training_loss, self.learning_rate, self.gradient_norm, self.tokens_per_second)
+        self.revision = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        for series in self._series:
+            series.clear()
+        self.validations: list[ValidationPoint] = []
+        self.bleu: list[tuple[int, float]] = []
+        self.best: ValidationPoint | None = None
+        self.last_step = 0
+        self.revision += 1
+
+    def add_step(self, event: StepDone) -> None:
+        """Takes in one step; a figure that is no number stays off its curve."""
+        values = (event.loss, event.learning_rate, event.gradient_norm, event.tokens_per_second)
+        for series, value in zip(self._series, values, strict=True):
+            if math.isfinite(value):
+                series.append(event.step, value)
+        self.last_step = max(self.last_step, event.step)
+        self.revision += 1
+
+    def add_validation(self, point: ValidationPoint) -> None:
+        """Takes in a validation; it replaces what was known of its step and of later ones."""
+        self.validations = [old for old in self.validations if old.step < point.step] + [point]
+        self._find_best()
+        self.last_step = max(self.last_step, point.step)
+        self.revision += 1
+
+    def add_record(self, record: EpochRecord) -> None:
+        """Takes in an epoch of which only its end is known: one point on the curves of the steps, too."""
+        for series, value in ((self.training_loss, record.training_loss), (self.learning_rate, record.learning_rate)):
+            if math.isfinite(value):
+                series.append(record.step, value)
+        self.add_validation(ValidationPoint(record.epoch, record.step, record.validation_loss, record.training_loss))
+
+    def add_bleu(self, step: int, bleu: float) -> None:
+        """Takes in the BLEU of a sample."""
+        self.bleu = [old for old in self.bleu if old[0] < step] + [(step, bleu)]
+        self.revision += 1
+
+    def drop_after(self, step: int) -> None:
+        """Forgets what came after `step`: a resumed run does these steps again."""
+        for series in self._series:
+            series.drop_after(step)
+        self.validations = [point for point in self.validations if point.step <= step]
+        self.bleu = [entry for entry in self.bleu if entry[0] <= step]
+        self.last_step = min(self.last_step, step)
+        self._find_best()
+        self.revision += 1
+
+    def epoch_start(self) -> int:
+        """The last validation's step that later steps follow; 0 if none."""
+        return max((point.step for point in self.validations if point.step < self.last_step), default=0)
+
+    def _find_best(self) -> None:
+        self.best = min(self.validations, key=lambda point: _infinite_if_nan(point.loss), default=None)
+
+
+def _infinite_if_nan(loss: float) -> float:
+    return math.inf if math.isnan(loss) else loss

@@ -1,0 +1,126 @@
+"""What the lines of a chart are: a mark in the line's colour and a name; compared runs are taken away by a click."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
+
+from viz_app.theme import Theme
+from viz_app.train.line_colors import line_color, marker_of
+
+_ICON_SIZE = QSize(22, 12)
+_MAX_WIDTH_PX = 240
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """One line of the legend.
+
+    Attributes:
+        name: what it is called.
+        color: as in `viz_app.train.line_colors`.
+        has_marks: whether the line has a mark at each of its points.
+        run: what names the compared run that a click takes away; empty for a line that stays.
+        tip: more about it.
+    """
+
+    name: str
+    color: str
+    has_marks: bool
+    run: str = ""
+    tip: str = ""
+
+
+class Legend(QWidget):
+    """Entries in a row.
+
+    Signals:
+        removed(str): a compared run was clicked: the `run` of its entry.
+    """
+
+    removed = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._entries: tuple[LegendEntry, ...] = ()
+        self.buttons: list[QToolButton] = []
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(4)
+
+    def show_entries(self, entries: Sequence[LegendEntry]) -> None:
+        """Shows `entries`, if they are others than before."""
+        if tuple(entries) != self._entries:
+            self._entries = tuple(entries)
+            self._rebuild()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes the colours of `theme`."""
+        self._theme = theme
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        for button in self.buttons:
+            self._row.removeWidget(button)
+            button.hide()
+            button.deleteLater()
+        self.buttons = [self._button(entry) for entry in self._entries]
+        for button in self.buttons:
+            self._row.addWidget(button)
+
+    def _button(self, entry: LegendEntry) -> QToolButton:
+        button = QToolButton(self)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setIconSize(_ICON_SIZE)
+        button.setIcon(QIcon(line_pixmap(entry, self._theme, self.devicePixelRatioF())))
+        button.setProperty("role", "legend-run" if entry.run else "legend")
+        button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        room = _MAX_WIDTH_PX - _ICON_SIZE.width() - 24
+        name = button.fontMetrics().elidedText(entry.name, Qt.TextElideMode.ElideMiddle, room)
+        button.setText(f" {name}  ✕" if entry.run else f" {name}")
+        button.setToolTip(entry.tip)
+        button.setAccessibleName(f"take {entry.name} away" if entry.run else entry.name)
+        if entry.run:
+            button.setCursor(Qt.CursorShape.PointingHandCursor)
+            button.clicked.connect(lambda _checked=False, run=entry.run: self.removed.emit(run))
+        else:
+            button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            button.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents, not entry.tip)
+        return button
+
+
+def line_pixmap(entry: LegendEntry, theme: Theme, pixel_ratio: float) -> QPixmap:
+    """A short piece of the line, with its mark."""
+    pixmap = QPixmap(_ICON_SIZE * pixel_ratio)
+    pixmap.setDevicePixelRatio(pixel_ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    color = QColor(line_color(entry.color, theme))
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(color, 2))
+    middle = QPointF(_ICON_SIZE.width() / 2, _ICON_SIZE.height() / 2)
+    painter.drawLine(QPointF(1, middle.y()), QPointF(_ICON_SIZE.width() - 1, middle.y()))
+    if entry.has_marks:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(color)
+        _draw_mark(painter, middle, marker_of(entry.color))
+    painter.end()
+    return pixmap
+
+
+def _draw_mark(painter: QPainter, middle: QPointF, marker: str) -> None:
+    radius = 4.0
+    shapes: dict[str, list[tuple[float, float]]] = {
+        "s": [(-1, -1), (1, -1), (1, 1), (-1, 1)],
+        "^": [(0, -1.2), (1.1, 1), (-1.1, 1)],
+        "v": [(0, 1.2), (1.1, -1), (-1.1, -1)],
+        "D": [(0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)],
+    }
+    corners = shapes.get(marker)
+    if corners is None:
+        painter.drawEllipse(middle, radius, radius)
+    else:
+        painter.drawPolygon(QPolygonF([QPointF(middle.x() + radius * x, middle.y() + radius * y) for x, y in corners]))
