@@ -1,4 +1,4 @@
-"""Fixtures for tests of how the engine meets the operating system."""
+"""Fixtures for tests of how the engine meets the operating system, and translators that are made in a moment."""
 
 import os
 import stat
@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from tests.core.translators import copy_translator, subword_translator, word_translator  # noqa: F401
 
 _NOBODY = 65534
 

@@ -5,7 +5,7 @@ import pytest
 from core.errors import TextError
 from core.translation.source import EncodedSource, encode_source
 from core.translation.translator import Translator
-from tests.core.translation.conftest import MAX_POSITIONS
+from tests.core.translators import MAX_POSITIONS
 
 ROOM = MAX_POSITIONS - 2
 

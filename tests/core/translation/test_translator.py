@@ -11,7 +11,7 @@ from core.device import DeviceChoice
 from core.errors import CheckpointError, ConfigError, DeviceError, TextError
 from core.translation.result import Translation
 from core.translation.translator import NUM_ALTERNATIVES, Hypothesis, Translator
-from tests.core.translation.conftest import GERMAN, MAX_POSITIONS
+from tests.core.translators import GERMAN, MAX_POSITIONS
 
 SENTENCES = [
     "Ein Mann schläft im Gras.",

@@ -1,0 +1,230 @@
+"""ALTI+: the share of every source and prefix token in every predicted token. Shape legend: `core.analysis`.
+
+Ferrando, Gállego and Costa-jussà 2022, "Measuring the Mixing of Contextual Information in the Transformer" (ALTI, for
+one stack), and Ferrando, Gállego, Alastruey, Escolano and Costa-jussà 2022, "Towards Opening the Black Box of Neural
+Machine Translation" (ALTI+, for encoder and decoder).
+
+One attention block with the path around it gives position i the vector
+
+    y_i = Σ_j T_i(x_j) + bias,    T_i(x_j) = Σ_h α_ij^h W_O^h W_V^h x_j, plus x_i itself if j = i,
+
+exactly, once each layer norm is read as a linear map: γ ⊙ (v − mean(v)) / σ for every part v, with the σ that the norm
+really divided by in this pass, and β among the bias. Behind a post-norm block this map is laid on every part; before a
+pre-norm block it is part of what makes x_j a value. What no token brought (β, b_V, b_O) is the bias, and gets no share.
+The share of token j is how much nearer its part brings the sum to y_i, in L1 distance:
+
+    c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_i(x_j)‖₁),    Σ_j c_ij = 1.
+
+In the decoder's cross-attention the path around it is a part of its own, which stands for the prefix. The shares are
+multiplied from layer to layer (rollout). Feed-forward networks and final norms work on each position alone and move
+no share; they may change how much of a share survives, which this method does not see.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from core.analysis.contributions import Contributions
+from core.model.attention import MultiHeadAttention
+from core.model.layers import AnnotatedLayerNorm, Residual
+from core.model.transformer import Transformer
+from core.translation.result import FloatArray, Translation
+from core.translation.translator import Translator
+
+
+@dataclass(frozen=True, eq=False)
+class BlockParts:
+    """What one attention block and the path around it are made of, in double precision.
+
+    Attributes:
+        tokens: [Q, M, D], what each key brings to each position, by the attention alone.
+        around: [Q, D], what the position itself brings, by the path around.
+        bias: [Q, D], what no token brings.
+        output: [Q, D], what really leaves the block; the sum of all of these.
+    """
+
+    tokens: Tensor
+    around: Tensor
+    bias: Tensor
+    output: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class BlockTrace:
+    """All attention blocks of one pass: one entry for each layer, and what the last layers put out.
+
+    Attributes:
+        encoder, decoder, cross: L blocks each.
+        encoded: the encoder's output, [S, D].
+        hidden: the decoder's output before the output layer, [T, D].
+    """
+
+    encoder: list[BlockParts]
+    decoder: list[BlockParts]
+    cross: list[BlockParts]
+    encoded: Tensor
+    hidden: Tensor
+
+
+def contributions_of(translator: Translator, translation: Translation) -> Contributions:
+    """ALTI+ for one pair, read by teacher forcing. Not while another thread uses the model.
+
+    The first token has only `<sos>` for a prefix; that share is what the model takes from there being a start at all.
+    Heads that are off give nothing, and rows that are fixed are taken as they are used.
+
+    Args:
+        translator: whose model is looked at.
+        translation: its own, a given one, or one of a model with the same vocabularies.
+    """
+    parts = trace_blocks(translator.model, translation.source_ids, translation.read_ids)
+    encoder = _encoder_shares(parts.encoder)
+    source, prefix = _decoder_shares(parts.decoder, parts.cross)
+    return Contributions(translation, _array(source @ encoder), _array(prefix), _array(encoder))
+
+
+@torch.inference_mode()
+def trace_blocks(model: Transformer, source_ids: Sequence[int], read_ids: Sequence[int]) -> BlockTrace:
+    """The parts of every attention block, for S source ids and the T ids that the decoder reads."""
+    device = model.output.weight.device
+    read = torch.tensor([read_ids], device=device)
+    states = model.source_embedding(torch.tensor([source_ids], device=device))
+    encoder, decoder, cross = [], [], []
+    for layer in model.encoder_layers:
+        states, parts = _through(layer.self_attention, layer.attention_residual, states, None, None)  # type: ignore[arg-type]
+        encoder.append(parts)
+        states = _feed_forward(layer, states)
+    encoded = model.encoder_norm(states)
+    mask = model.target_mask(read)
+    states = model.target_embedding(read)
+    for layer in model.decoder_layers:
+        states, parts = _through(layer.self_attention, layer.self_residual, states, None, mask)  # type: ignore[arg-type]
+        decoder.append(parts)
+        states, parts = _through(layer.cross_attention, layer.cross_residual, states, encoded, None)  # type: ignore[arg-type]
+        cross.append(parts)
+        states = _feed_forward(layer, states)
+    return BlockTrace(encoder, decoder, cross, encoded[0], model.decoder_norm(states)[0])
+
+
+def _feed_forward(layer: nn.Module, states: Tensor) -> Tensor:
+    residual = layer.feed_forward_residual
+    output: Tensor = residual.after(states, layer.feed_forward(residual.before(states)))  # type: ignore[union-attr, operator]
+    return output
+
+
+def _through(
+    attention: MultiHeadAttention, residual: Residual, states: Tensor, memory: Tensor | None, mask: Tensor | None
+) -> tuple[Tensor, BlockParts]:
+    """One block on [1, Q, D]: what leaves it, and what that is made of."""
+    attended, maps = attention(residual.before(states), memory, mask, need_maps=True)
+    assert maps is not None
+    output = residual.after(states, attended)
+    summed, around = (states + attended)[0].double(), states[0].double()
+    if memory is not None:
+        values, constant = memory[0].double(), None
+    elif residual.is_pre:
+        values, constant = _linear_norm(residual.norm, around, around), _bias_of(residual.norm)
+    else:
+        values, constant = around, None
+    tokens, bias = _attended_parts(attention, maps[0].double(), values, constant)
+    bias = bias.expand_as(around)
+    if not residual.is_pre:
+        tokens = _linear_norm(residual.norm, tokens, summed[:, None])
+        around = _linear_norm(residual.norm, around, summed)
+        bias = _linear_norm(residual.norm, bias, summed) + _bias_of(residual.norm)
+    return output, BlockParts(tokens, around, bias, output[0].double())
+
+
+def _attended_parts(
+    attention: MultiHeadAttention, weights: Tensor, values: Tensor, constant: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """What an attention's output is made of: [Q, M, D] by the keys, and [D] that every position gets.
+
+    Args:
+        attention: which.
+        weights: [H, Q, M]; rows sum to 1, so that a constant part of the values comes through whole.
+        values: [M, D], what values are made from.
+        constant: [D], what is added to each of them and is no token's; None for nothing.
+    """
+    num_heads = attention.num_heads
+    weight = attention.in_proj_weight.chunk(3)[2].double()
+    shared = attention.in_proj_bias.chunk(3)[2].double()
+    if constant is not None:
+        shared = shared + weight @ constant
+    gate = weights.new_ones(num_heads) if attention.gate is None else attention.gate.double()
+    mixing = attention.out_proj.weight.double().t().unflatten(0, (num_heads, -1)) * gate[:, None, None]  # [H, K, D]
+    by_head = (values @ weight.t()).unflatten(1, (num_heads, -1)).transpose(0, 1) @ mixing  # [H, M, D]
+    tokens = torch.einsum("hqm,hmd->qmd", weights, by_head)
+    bias = torch.einsum("hk,hkd->d", shared.unflatten(0, (num_heads, -1)), mixing)
+    return tokens, bias + attention.out_proj.bias.double()
+
+
+def _linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
+    """A norm without its bias, as the linear map that it is once the deviation of `whole` [..., D] is known."""
+    if isinstance(norm, AnnotatedLayerNorm):
+        deviation = whole.std(dim=-1, keepdim=True) + norm.epsilon
+    else:
+        assert isinstance(norm, nn.LayerNorm)
+        deviation = (whole.var(dim=-1, keepdim=True, unbiased=False) + norm.eps).sqrt()
+    return norm.weight.double() * (parts - parts.mean(dim=-1, keepdim=True)) / deviation
+
+
+def _bias_of(norm: nn.Module) -> Tensor:
+    assert isinstance(norm, nn.LayerNorm | AnnotatedLayerNorm)
+    return norm.bias.double()
+
+
+def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
+    """[Q, N], rows of which sum to 1: how much nearer each part [Q, N, D] brings the sum to the output [Q, D].
+
+    Where no part brings it nearer (the output is the bias alone), the part with the index in `last_resort` [Q] gets
+    all: the one that the path around belongs to.
+    """
+    length = output.abs().sum(dim=-1, keepdim=True)
+    nearer = (length - (output[:, None] - parts).abs().sum(dim=-1)).clamp(min=0)
+    total = nearer.sum(dim=-1, keepdim=True)
+    fallback = functional.one_hot(last_resort, nearer.size(1)).to(nearer.dtype)
+    return torch.where(total > 0, nearer / total.clamp(min=1e-300), fallback)
+
+
+def _self_shares(block: BlockParts) -> Tensor:
+    """[Q, Q]: the path around belongs to the position's own token."""
+    own = torch.arange(len(block.around), device=block.around.device)
+    tokens = block.tokens.clone()
+    tokens[own, own] += block.around
+    return shares(tokens, block.output, own)
+
+
+def _cross_shares(block: BlockParts) -> Tensor:
+    """[Q, M + 1]: the path around is the last part."""
+    parts = torch.cat([block.tokens, block.around[:, None]], dim=1)
+    last = torch.full((len(parts),), parts.size(1) - 1, device=parts.device)
+    return shares(parts, block.output, last)
+
+
+def _encoder_shares(blocks: Sequence[BlockParts]) -> Tensor:
+    """[S, S], all layers together."""
+    flow = _self_shares(blocks[0])
+    for block in blocks[1:]:
+        flow = _self_shares(block) @ flow
+    return flow
+
+
+def _decoder_shares(decoder: Sequence[BlockParts], cross: Sequence[BlockParts]) -> tuple[Tensor, Tensor]:
+    """The shares of the encoder's output [T, S] and of the tokens read [T, T], all layers together."""
+    length, num_source = cross[0].tokens.shape[:2]
+    source = cross[0].tokens.new_zeros(length, num_source)
+    prefix = torch.eye(length, dtype=source.dtype, device=source.device)
+    for own, other in zip(decoder, cross, strict=True):
+        of_both = _cross_shares(other)
+        kept = of_both[:, -1:] * _self_shares(own)
+        source = of_both[:, :-1] + kept @ source
+        prefix = kept @ prefix
+    return source, prefix
+
+
+def _array(values: Tensor) -> FloatArray:
+    return values.cpu().numpy().astype(np.float32)
