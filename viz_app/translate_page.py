@@ -7,10 +7,11 @@ from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 from core.analysis.measures import Measure
 from core.analysis.roles import ROLES
 from core.analysis.selection import Combination, LabelMode
-from core.translation.result import Translation, Word
+from core.translation.result import Translation
 from viz_app.examples import copy_examples, example_sentences
 from viz_app.lab.alignment import AlignmentTab
 from viz_app.lab.area import USUAL_WIDTH, Laboratory
+from viz_app.marks import Marks
 from viz_app.panels.head import HeadPanel
 from viz_app.panels.heads import HeadsPanel
 from viz_app.panels.parts import flat_button
@@ -18,9 +19,9 @@ from viz_app.panels.sentence import SentencePanel
 from viz_app.preferences import Preferences
 from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
-from viz_app.state.seeing import Scale, Scope
+from viz_app.state.seeing import Order, Scale, Scope
 from viz_app.state.switchboard import SwitchedOff
-from viz_app.state.translate_state import Cell, Direction, HeadChoice, TranslateState
+from viz_app.state.translate_state import Direction, HeadChoice, TranslateState
 from viz_app.theme import GAP, Theme
 from viz_app.widgets.calm_message import CalmMessage
 
@@ -42,6 +43,7 @@ class TranslatePage(QWidget):
         state: what is selected and shown.
         sentence, heads, head: the three panels.
         lab: the laboratory beside them; `lab_button` opens and closes it.
+        marks: what the mouse does to them.
         message: what stands in place of the maps while there are none.
 
     Signals:
@@ -60,7 +62,6 @@ class TranslatePage(QWidget):
         super().__init__(parent)
         self._preferences = preferences
         self.state = TranslateState()
-        self._clicked_word: Word | None = None
         self._is_of_earlier_model = False
         self._restore_choices()
         self.sentence = SentencePanel(self.state, theme)
@@ -68,6 +69,7 @@ class TranslatePage(QWidget):
         self.head = HeadPanel(self.state, theme)
         self.lab = Laboratory((AlignmentTab(self.state, theme),), preferences)
         self.lab_button = flat_button("", "Go through decoding, align, compare, see what hangs on what (Ctrl+3)")
+        self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
         self.message = CalmMessage()
         self._lay_out()
         self._connect()
@@ -179,8 +181,7 @@ class TranslatePage(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""
         if event.key() == Qt.Key.Key_Escape:
-            self.state.pinned = self.state.highlighted_word = None
-            self._redraw_marks()
+            self.marks.forget()
         elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.translation is not None:
             self.switch(self.state.choice)
         elif not self.walk(DIRECTIONS.get(event.key())):
@@ -247,8 +248,6 @@ class TranslatePage(QWidget):
     def _connect(self) -> None:
         self.sentence.input.text_settled.connect(self.translation_wanted)
         self.sentence.input.left_for_heads.connect(self.heads.grid.setFocus)
-        self.sentence.chips.word_hovered.connect(self._on_word_hovered)
-        self.sentence.chips.word_clicked.connect(self._on_word_clicked)
         self.sentence.reset_button.clicked.connect(self.reset_switches)
         self.lab_button.clicked.connect(self.toggle_lab)
         self.lab.closed.connect(lambda: self.show_lab(False))
@@ -258,8 +257,7 @@ class TranslatePage(QWidget):
         self.heads.grid.added.connect(self._on_head_added)
         self.heads.scale_chosen.connect(self._on_scale_chosen)
         self.heads.role_chosen.connect(self._on_role_chosen)
-        self.head.heatmap.cell_hovered.connect(self._on_cell_hovered)
-        self.head.heatmap.cell_clicked.connect(self._on_cell_clicked)
+        self.heads.order_chosen.connect(self._on_order_chosen)
         self.head.label_mode_chosen.connect(self._on_label_mode_chosen)
         self.head.hide_wrapping_chosen.connect(self._on_hide_wrapping_chosen)
         self.head.hide_punctuation_chosen.connect(self._on_hide_punctuation_chosen)
@@ -277,7 +275,6 @@ class TranslatePage(QWidget):
             state.choice, state.was_chosen = choice, True
 
     def _show_maps(self) -> None:
-        self._clicked_word = None
         self._outer.setVisible(True)
         self.message.setVisible(False)
         self.heads.rebuild()
@@ -287,8 +284,8 @@ class TranslatePage(QWidget):
     def _after_choice(self) -> None:
         self.heads.show_choice()
         self.head.rebuild()
-        self.sentence.chips.update()
         self.lab.refresh()
+        self.sentence.show_picks()
 
     def _after_switching(self) -> None:
         self._ask_for_effect()
@@ -300,32 +297,6 @@ class TranslatePage(QWidget):
         translation, off = self.state.translation, self.state.switchboard.off
         if off and translation is not None and not self._is_of_earlier_model:
             self.switching_wanted.emit(translation, off)
-
-    def _redraw_marks(self) -> None:
-        self.head.heatmap.update()
-        self.sentence.chips.update()
-
-    def _on_word_hovered(self, word: Word | None) -> None:
-        self.state.highlighted_word = word or self._clicked_word
-        self._redraw_marks()
-
-    def _on_word_clicked(self, word: Word) -> None:
-        self._clicked_word = None if word == self._clicked_word else word
-        self.state.highlighted_word = word
-        self._redraw_marks()
-
-    def _on_cell_hovered(self, cell: Cell | None) -> None:
-        self.state.hovered = cell
-        self.state.highlighted_word = self._clicked_word
-        if cell is not None and (word := self.state.word_of_row(cell.row)) is not None:
-            self.sentence.chips.mark(word)
-        else:
-            self.sentence.chips.mark(None)
-        self.head.heatmap.update()
-
-    def _on_cell_clicked(self, cell: Cell) -> None:
-        self.state.pinned = None if cell == self.state.pinned else cell
-        self.head.heatmap.update()
 
     def _on_label_mode_chosen(self, mode: LabelMode) -> None:
         self.state.label_mode = self._preferences.label_mode = mode
@@ -349,6 +320,10 @@ class TranslatePage(QWidget):
 
     def _on_role_chosen(self, name: str) -> None:
         self.state.shown_role = next((role for role in ROLES if role == name), None)
+        self.heads.rebuild()
+
+    def _on_order_chosen(self, order: Order) -> None:
+        self.state.order = order
         self.heads.rebuild()
 
     def _on_head_added(self, choice: HeadChoice) -> None:
@@ -377,6 +352,7 @@ class TranslatePage(QWidget):
         self.heads.rebuild()
         self.head.rebuild()
         self.lab.refresh()
+        self.sentence.show_picks()
 
 
 def _language_names(info: ModelInfo) -> tuple[str, str]:

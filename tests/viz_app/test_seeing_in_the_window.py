@@ -12,6 +12,8 @@ from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_translation
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
+from viz_app.state.marking import Cell
+from viz_app.state.seeing import clearest_head
 from viz_app.state.translate_state import HeadChoice
 from viz_app.translate_page import TranslatePage
 
@@ -139,3 +141,72 @@ def test_no_control_of_the_map_is_cut_off_in_a_small_window(
     )
     qtbot.waitUntil(lambda: all(box.width() >= box.sizeHint().width() for box in boxes), timeout=2000)
     assert all(box.geometry().right() <= panel.width() for box in boxes)
+
+
+def _click_word(qtbot: QtBot, page: TranslatePage, index: int, *, also: bool = False) -> None:
+    _, place = page.sentence.chips._chips[index]
+    keys = Qt.KeyboardModifier.ControlModifier if also else Qt.KeyboardModifier.NoModifier
+    qtbot.mouseClick(page.sentence.chips, Qt.MouseButton.LeftButton, keys, place.center())
+
+
+def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window, make_translation("ein mann schläft .", "a man is sleep|ing .", text="Ein Mann ."))
+    grid, field = page.heads.grid, page.sentence.input
+    before = grid.grab().toImage()
+    _click_word(qtbot, page, 1)
+    _click_word(qtbot, page, 3, also=True)
+    assert page.head.pick_line.label.text().startswith("Sum of 2 rows: man + sleeping → ")
+    assert grid.grab().toImage() != before
+    assert any(each.format.background().color().alpha() for each in field.extraSelections())
+    qtbot.mouseClick(page.head.pick_line.clear_button, Qt.MouseButton.LeftButton)
+    assert grid.grab().toImage() == before
+    assert field.extraSelections() == []
+    assert page.head.pick_line.label.text().startswith("Click a cell to pin it")
+
+
+def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    grid, heatmap = page.heads.grid, page.head.heatmap
+    before = grid.grab().toImage()
+    place = heatmap.cell_rect(Cell(2, 1))
+    assert place is not None
+    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
+    lit = grid.grab().toImage()
+    assert lit != before
+    item = grid.place_of(HeadChoice("cross", 2, 7))
+    assert item is not None
+    assert lit.copy(item) != before.copy(item)
+    qtbot.keyClick(heatmap, Qt.Key.Key_Escape)
+    assert grid.grab().toImage() == before
+
+
+def test_zoom_buttons_make_cells_larger_and_fit_them_again(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    heatmap = page.head.heatmap
+    assert heatmap.layout_now is not None
+    before = heatmap.layout_now.cell.y()
+    for _ in range(3):
+        qtbot.mouseClick(page.head.zoom_in, Qt.MouseButton.LeftButton)
+    assert heatmap.layout_now.cell.y() > before
+    assert heatmap.down.isVisible()
+    qtbot.mouseClick(page.head.zoom_fit, Qt.MouseButton.LeftButton)
+    assert heatmap.layout_now.cell.y() == before
+    assert not heatmap.down.isVisible()
+
+
+def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window: MakeWindow) -> None:
+    page = _page(make_window)
+    translation = page.state.translation
+    assert translation is not None
+    page.heads.order_menu.actions_by_name["clarity"].trigger()
+    first, second = (
+        page.heads.grid.place_of(HeadChoice("cross", *each)) for each in page.state.in_order(translation, "cross")[:2]
+    )
+    assert first is not None
+    assert second is not None
+    assert (first.top(), first.left()) < (second.top(), second.left())
+    tagged = page.heads.grid.grab().toImage().copy(first)
+    page.heads.order_menu.actions_by_name["layer"].trigger()
+    place = page.heads.grid.place_of(HeadChoice("cross", *clearest_head(translation.maps.cross)))
+    assert place is not None
+    assert page.heads.grid.grab().toImage().copy(place) != tagged

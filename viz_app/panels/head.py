@@ -1,6 +1,6 @@
 """One head, large."""
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QPointF, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -18,9 +18,11 @@ from core.analysis.roles import ROLES
 from viz_app.exporting import ExportMenu
 from viz_app.panels.choice_menu import ChoiceMenu
 from viz_app.panels.parts import flat_button, label
+from viz_app.panels.pick_line import PickLine
 from viz_app.state.explain import explain
 from viz_app.state.measuring import SHORT_NAMES
 from viz_app.state.translate_state import TranslateState
+from viz_app.state.zoom import FIT
 from viz_app.theme import PANEL_MARGIN, Theme
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.heatmap import Heatmap
@@ -39,6 +41,8 @@ class HeadPanel(QFrame):
 
     Attributes:
         heatmap: the map.
+        pick_line: what is pinned and picked, in words.
+        zoom_out, zoom_fit, zoom_in: how large its cells are.
         switch_button: switches the head off, or on again.
         export_menu: takes along what is shown.
         measure_menu: what a cell tells.
@@ -52,6 +56,7 @@ class HeadPanel(QFrame):
         label_mode_chosen(str): "read" or "predicted".
         hide_wrapping_chosen(bool), hide_punctuation_chosen(bool), merge_words_chosen(bool)
         measure_chosen(str), scope_chosen(str), combination_chosen(str): see `viz_app.state.seeing`.
+        zoom_chosen(float): see `viz_app.state.zoom`.
         switch_wanted(): the chosen head is to be switched off, or on again.
     """
 
@@ -63,12 +68,14 @@ class HeadPanel(QFrame):
     scope_chosen = Signal(str)
     combination_chosen = Signal(str)
     switch_wanted = Signal()
+    zoom_chosen = Signal(float)
 
     def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._state = state
         self.heatmap = Heatmap(state, theme)
+        self.pick_line = PickLine(state)
         self.title = ElidingLabel("heading")
         self.role = label("accent")
         self.meaning = label("muted", wraps=True)
@@ -90,6 +97,12 @@ class HeadPanel(QFrame):
         self.explain_button.setAccessibleName("What am I looking at?")
         self.explain_button.toggled.connect(lambda _: self._show_explanation())
         self.explanation = label("small", wraps=True)
+        self.zoom_out = flat_button("−", "Smaller cells (Ctrl and the wheel)")
+        self.zoom_fit = flat_button("fit", "The whole map, whatever its size")
+        self.zoom_in = flat_button("+", "Larger cells (Ctrl and the wheel); the map scrolls")
+        self.zoom_out.clicked.connect(lambda: self._zoom(-1))
+        self.zoom_fit.clicked.connect(lambda: self.zoom_chosen.emit(FIT))
+        self.zoom_in.clicked.connect(lambda: self._zoom(1))
         self._make_controls()
         self._lay_out()
 
@@ -111,6 +124,7 @@ class HeadPanel(QFrame):
             button.setToolTip("The encoder predicts nothing: its rows are the tokens it reads." if is_encoder else "")
         self.merge_words.setVisible(state.has_split_words)
         self.heatmap.rebuild()
+        self.pick_line.rebuild()
         view = state.view()
         is_hiding = view is not None and (state.hides_wrapping or state.hides_punctuation)
         share = view.hidden_share if view is not None else 0.0
@@ -125,6 +139,11 @@ class HeadPanel(QFrame):
         super().resizeEvent(event)
         self._fit_controls()
 
+    def show_picks(self) -> None:
+        """Something was pinned or picked, or let go."""
+        self.pick_line.rebuild()
+        self.heatmap.lay_out()
+
     def show_switch(self) -> None:
         """The head was switched off or on."""
         state = self._state
@@ -137,6 +156,10 @@ class HeadPanel(QFrame):
         self.role.setVisible(role != "mixed")
         self.role.setText(role)
         self.role.setToolTip(f"In this sentence this head {ROLES[role]}.")
+
+    def _zoom(self, num_steps: int) -> None:
+        middle = self.heatmap.rect().center()
+        self.heatmap.zoom_about(QPointF(middle), num_steps)
 
     def _show_explanation(self) -> None:
         is_wanted = self.explain_button.isChecked()
@@ -190,8 +213,8 @@ class HeadPanel(QFrame):
         for choice in (self._hide_label, self.hide_wrapping, self.hide_punctuation):
             self._columns_controls.addWidget(choice)
         self._rows_controls.addStretch(0)
-        self._columns_controls.addStretch(1)
         self._columns_controls.addWidget(self.merge_words)
+        self._columns_controls.addStretch(1)
         self._controls = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._controls.setSpacing(18)
         self._controls.addLayout(self._rows_controls)
@@ -211,6 +234,8 @@ class HeadPanel(QFrame):
             self.explain_button,
         ):
             header.addWidget(button)
+        for button in (self.zoom_out, self.zoom_fit, self.zoom_in):
+            self.pick_line.row.addWidget(button)
         column = QVBoxLayout(self)
         column.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10)
         column.setSpacing(4)
@@ -219,4 +244,5 @@ class HeadPanel(QFrame):
         column.addWidget(self.explanation)
         column.addSpacing(6)
         column.addWidget(self.heatmap, 1)
+        column.addWidget(self.pick_line)
         column.addLayout(self._controls)

@@ -5,7 +5,6 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from core.analysis.roles import ROLES
 from viz_app.panels.choice_menu import ChoiceMenu
-from viz_app.panels.parts import label
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import PANEL_MARGIN, Theme
 from viz_app.widgets.eliding_label import ElidingLabel
@@ -17,6 +16,11 @@ SCALES = {
     "own": ("each its own", "Each its own: the last colour is the largest weight of that head"),
 }
 ANY_ROLE = "any"
+ORDERS: dict[str, tuple[str, str]] = {
+    "layer": ("by layer", "By layer and head"),
+    "role": ("by role", "By what they do in this sentence, the clearest first"),
+    "clarity": ("clearest", "The clearest first: large weights on many different tokens"),
+}
 
 
 class HeadsPanel(QFrame):
@@ -26,14 +30,17 @@ class HeadsPanel(QFrame):
         grid: the thumbnails.
         scale_menu: how far the colours reach.
         role_menu: which heads stand out.
+        order_menu: in which order they stand.
 
     Signals:
         scale_chosen(str): see `viz_app.state.seeing.Scale`.
         role_chosen(str): a role, or "any".
+        order_chosen(str): see `viz_app.state.seeing.Order`.
     """
 
     scale_chosen = Signal(str)
     role_chosen = Signal(str)
+    order_chosen = Signal(str)
 
     def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,14 +50,16 @@ class HeadsPanel(QFrame):
         self.area = HeadGridArea(self.grid)
         self.scale_menu = ChoiceMenu("How far the colours reach", SCALES, "scale: ")
         self.scale_menu.chosen.connect(self.scale_chosen)
-        self.role_menu = ChoiceMenu("Show the heads that do one thing in this sentence", {}, "role: ")
+        self.order_menu = ChoiceMenu("In which order the heads of a kind stand", ORDERS)
+        self.order_menu.chosen.connect(self.order_chosen)
+        self.role_menu = ChoiceMenu("Show the heads that do one thing in this sentence", {})
         self.role_menu.chosen.connect(self.role_chosen)
         hint = ElidingLabel("small", "← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)")
-        title = label("heading")
-        title.setText("All heads")
+        title = ElidingLabel("heading", "All heads")
         header = QHBoxLayout()
         header.addWidget(title)
         header.addStretch(1)
+        header.addWidget(self.order_menu)
         header.addWidget(self.role_menu)
         header.addWidget(self.scale_menu)
         header.addSpacing(4)
@@ -68,6 +77,7 @@ class HeadsPanel(QFrame):
     def rebuild(self) -> None:
         """The translation, the scale or the way of seeing changed."""
         self.scale_menu.show_choice(self._state.scale)
+        self.order_menu.show_choice(self._state.order)
         self._offer_roles()
         self.grid.rebuild()
 
@@ -80,7 +90,7 @@ class HeadsPanel(QFrame):
         """Only roles that some head has in this sentence; one that was chosen stays."""
         state = self._state
         counts = state.count_roles(state.translation) if state.translation is not None else {}
-        entries = {ANY_ROLE: ("any", "Any role")}
+        entries = {ANY_ROLE: ("any role", "Any role")}
         for role, text in ROLES.items():
             if role in counts or role == state.shown_role:
                 entries[role] = (role, f"{role} ({counts.get(role, 0)}): {text}")

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QToolButton, QVBoxLayout, QWidget
 from core.durations import duration
 from viz_app.examples import example_sentences
 from viz_app.panels.parts import flat_button, label, labelled_row
-from viz_app.state.spans import ignored_span, unknown_spans
+from viz_app.state.spans import ignored_span, unknown_spans, word_spans
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import PANEL_MARGIN, Theme, set_role
 from viz_app.widgets.chips import WordChips
@@ -114,7 +114,17 @@ class SentencePanel(QFrame):
             self.input.mark(unknown_spans(translation), ignored_span(translation))
         self.chips.setVisible(bool(translation.target_words))
         self.chips.rebuild()
+        self.show_picks()
         self.show_switches()
+
+    def show_picks(self) -> None:
+        """Rows were picked or let go: the words they look at are shaded."""
+        translation = self._state.translation
+        shares = self._state.key_shares("source")
+        if translation is not None and self.input.text == translation.source_text:
+            spans = word_spans(translation)
+            self.input.shade({spans[word]: share for word, share in shares.items() if word in spans and share > 0})
+        self.chips.update()
 
     def show_switches(self) -> None:
         """Heads were switched, or what that does has become known."""

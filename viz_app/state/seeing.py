@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from core.analysis.measures import MEASURES, Measure
 from core.analysis.profiles import HeadProfiler
@@ -20,9 +21,11 @@ from core.model.heads import Head
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from viz_app.state.map_view import MapView
 from viz_app.state.measuring import MeasuredMaps
+from viz_app.state.zoom import AUTO, Zoom
 
 Scale = Literal["shared", "layer", "own"]
 SCALES: tuple[Scale, ...] = ("shared", "layer", "own")
+Order = Literal["layer", "role", "clarity"]
 Scope = Literal["head", "layer", "all", "chosen"]
 COMBINATION_NAMES: dict[Combination, str] = {"mean": "mean", "max": "maximum"}
 
@@ -43,6 +46,8 @@ class Seeing:
         measured: the maps in the other measures, None until they are known.
         awaited_measure_id: id of the newest request for them, None if its answer has come.
         has_measuring_failed: the last request for them was refused.
+        zoom: how large the cells of the large map are, see `viz_app.state.zoom`.
+        order: of the heads in the grid: by layer, by role, or the clearest first.
         shown_role: heads with another role are pale in the grid; None: none is.
     """
 
@@ -55,6 +60,9 @@ class Seeing:
         self.scope: Scope = "head"
         self.combination: Combination = "mean"
         self.several: frozenset[Head] = frozenset()
+        self.zoom: Zoom = AUTO
+        self.order: Order = "layer"
+        self._clarity: dict[MapKind, tuple[Translation, NDArray[np.float64]]] = {}
         self.shown_role: Role | None = None
         self.measure: Measure = "weight"
         self.measured: MeasuredMaps | None = None
@@ -99,6 +107,10 @@ class Seeing:
             self.scope = "head"
 
     def view_of(self, translation: Translation, choice: Head) -> MapView:
+        """The large map, as plain data."""
+        return MapView.of(self.labelled_of(translation, choice))
+
+    def labelled_of(self, translation: Translation, choice: Head) -> LabelledMap:
         """The large map."""
         maps = self.maps(translation, choice.kind)
         heads = self.heads(choice, (maps.shape[0], maps.shape[1]))
@@ -110,12 +122,16 @@ class Seeing:
             tuple(heads),
             self.combination,
         )
-        return MapView.of(self._kept(key, translation, combine(maps, self.combination, heads), choice.kind))
+        return self._kept(key, translation, combine(maps, self.combination, heads), choice.kind)
 
     def thumbnails(self, translation: Translation, kind: MapKind) -> FloatArray:
         """All maps of a kind as the grid shows them, [L, H, rows, columns]."""
+        return self.labelled_all(translation, kind).weights
+
+    def labelled_all(self, translation: Translation, kind: MapKind) -> LabelledMap:
+        """The same with what rows and columns stand for."""
         key = ("all", self.shown_measure(translation, kind), self.selection, kind)
-        return self._kept(key, translation, self.maps(translation, kind), kind).weights
+        return self._kept(key, translation, self.maps(translation, kind), kind)
 
     def maps(self, translation: Translation, kind: MapKind) -> FloatArray:
         """The whole maps of a kind in the measure that is shown, [L, H, Q, M]; a layer's one map for each head."""
@@ -171,6 +187,22 @@ class Seeing:
             self._roles = translation, {kind: roles_of(sample.of_kind(kind)) for kind in MAP_KINDS}
         return self._roles[1][head.kind][head.layer][head.head]
 
+    def in_order(self, translation: Translation, kind: MapKind) -> list[tuple[int, int]]:
+        """Layer and head of all heads of a kind, in the chosen order."""
+        maps = translation.maps.of_kind(kind)
+        places = [(layer, head) for layer in range(maps.shape[0]) for head in range(maps.shape[1])]
+        if self.order == "layer":
+            return places
+        found = self._clarity.get(kind)
+        if found is None or found[0] is not translation:
+            found = self._clarity[kind] = translation, clarity(maps)
+        scores, names = found[1], list(ROLES)
+        if self.order == "clarity":
+            return sorted(places, key=lambda place: -scores[place])
+        return sorted(
+            places, key=lambda place: (names.index(self.role(translation, Head(kind, *place))), -scores[place])
+        )
+
     def count_roles(self, translation: Translation) -> dict[Role, int]:
         """How many heads have each role in this sentence, by the order of `ROLES`."""
         self.role(translation, Head("encoder", 0, 0))
@@ -195,3 +227,21 @@ class Seeing:
 def has_split_words(translation: Translation) -> bool:
     """Whether any word is made of several tokens."""
     return any(word.end - word.start > 1 for word in (*translation.source_words, *translation.target_words))
+
+
+def clarity(maps: FloatArray) -> NDArray[np.float64]:
+    """How clearly heads point: the mean largest weight of a row times the share of different columns, [L, H].
+
+    Args:
+        maps: [L, H, Q, M].
+    """
+    strength: NDArray[np.float64] = maps.max(axis=-1).mean(axis=-1, dtype=np.float64)
+    targets = np.sort(maps.argmax(axis=-1), axis=-1)
+    variety = 1 + (np.diff(targets, axis=-1) > 0).sum(axis=-1)
+    return strength * variety / max(maps.shape[-2], 1)
+
+
+def clearest_head(maps: FloatArray) -> tuple[int, int]:
+    """Layer and head, from 0, that point with large weights at many different columns. `maps` is [L, H, T, S]."""
+    best = int(clarity(maps).argmax())
+    return best // maps.shape[1], best % maps.shape[1]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.translation.result import Translation
+from core.translation.result import Translation, Word
 
 
 @dataclass(frozen=True)
@@ -15,16 +15,23 @@ class Span:
 
 def unknown_spans(translation: Translation) -> tuple[Span, ...]:
     """Where the typed text holds words of which the vocabulary does not know some token."""
+    unknown = set(translation.unknown_source_positions)
+    return tuple(
+        span for word, span in word_spans(translation).items() if unknown.intersection(range(word.start, word.end))
+    )
+
+
+def word_spans(translation: Translation) -> dict[Word, Span]:
+    """Where the typed text holds each source word; words that cannot be found again are left out."""
     text, lowered = translation.source_text, _same_length_lower(translation.source_text)
-    unknown, spans, position = set(translation.unknown_source_positions), [], 0
+    spans, position = {}, 0
     for word in translation.source_words:
         start = lowered.find(_same_length_lower(word.text), position)
         if start < 0:
             continue
         position = start + len(word.text)
-        if unknown.intersection(range(word.start, word.end)):
-            spans.append(_to_utf16(text, start, position))
-    return tuple(spans)
+        spans[word] = _to_utf16(text, start, position)
+    return spans
 
 
 def ignored_span(translation: Translation) -> Span | None:

@@ -3,15 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from core.analysis.measures import MEASURES, Measure
 from core.model.heads import Head
-from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, Word
+from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from viz_app.state.map_view import MapView
+from viz_app.state.marking import Cell as Cell
+from viz_app.state.marking import Marking
 from viz_app.state.measuring import SHORT_NAMES
-from viz_app.state.seeing import COMBINATION_NAMES, Seeing, has_split_words
+from viz_app.state.seeing import COMBINATION_NAMES, clearest_head, has_split_words
 from viz_app.state.switchboard import Switchboard
 
 Direction = Literal["left", "right", "up", "down", "first", "last"]
@@ -39,39 +38,24 @@ class HeadChoice(Head):
         return f"{KIND_TITLES[self.kind]} · layer {self.layer + 1} · head {self.head + 1}"
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A query and a key, as indices into a whole map (hidden rows and columns counted)."""
-
-    row: int
-    column: int
-
-
-class TranslateState(Seeing):
-    """Selection and result of the Translate page; how maps are shown is told by `Seeing`.
+class TranslateState(Marking):
+    """Selection and result of the Translate page; how maps are shown is told by `Seeing`, what is marked by `Marking`.
 
     Attributes:
         choice: the chosen head.
         was_chosen: whether a person chose it; if not, the first translation of a model picks one that shows something.
-        translation: what is shown, or None.
         awaited_id: id of the newest request, None if its answer has come.
         languages: what source and target are called in sentences: "German" and "English".
-        hovered, pinned: cells of the large heatmap.
-        highlighted_word: a word of the translation that the mouse or a click picked out.
         switchboard: which heads are off, and what that did.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self.choice = HeadChoice("cross", 0, 0)
+        self.choice: HeadChoice = HeadChoice("cross", 0, 0)
         self.was_chosen = False
         self._has_picked = False
         self.languages = ("German", "English")
-        self.translation: Translation | None = None
         self.awaited_id: int | None = None
-        self.hovered: Cell | None = None
-        self.pinned: Cell | None = None
-        self.highlighted_word: Word | None = None
         self.switchboard = Switchboard()
 
     def await_result(self, request_id: int) -> None:
@@ -102,7 +86,7 @@ class TranslateState(Seeing):
         self.switchboard.forget_effect()
         self.measured = self.awaited_measure_id = None
         self.has_measuring_failed = False
-        self.hovered = self.pinned = self.highlighted_word = None
+        self.forget_marks()
         if not (self.was_chosen or self._has_picked):
             self.choice = HeadChoice("cross", *clearest_head(translation.maps.cross))
             self._has_picked = True
@@ -123,7 +107,7 @@ class TranslateState(Seeing):
         self.switchboard.forget_effect()
         self.measured = self.awaited_measure_id = None
         self.has_measuring_failed = False
-        self.hovered = self.pinned = self.highlighted_word = None
+        self.forget_marks()
 
     def choose(self, choice: HeadChoice) -> None:
         """Chooses a head. A pinned cell stays pinned within the same kind of map."""
@@ -153,17 +137,23 @@ class TranslateState(Seeing):
         """Walks to a neighbouring head, or up and down through layers and on through the kinds. False at an edge."""
         if self.translation is None:
             return False
-        stops = [(kind, layer) for kind in MAP_KINDS for layer in range(self.shape(kind)[0])]
-        here = stops.index((self.choice.kind, self.choice.layer))
-        num_heads = self.shape(self.choice.kind)[1]
-        head = {"left": self.choice.head - 1, "right": self.choice.head + 1, "first": 0, "last": num_heads - 1}.get(
-            direction, self.choice.head
-        )
-        stop = here + {"up": -1, "down": 1}.get(direction, 0)
-        if not (0 <= stop < len(stops) and 0 <= head < num_heads):
+        lines = [line for kind in MAP_KINDS for line in self.lines_of_heads(kind)]
+        here = next(number for number, line in enumerate(lines) if self.choice in line)
+        place, last = lines[here].index(self.choice), len(lines[here]) - 1
+        place = {"left": place - 1, "right": place + 1, "first": 0, "last": last}.get(direction, place)
+        here += {"up": -1, "down": 1}.get(direction, 0)
+        if not (0 <= here < len(lines) and 0 <= place <= last):
             return False
-        self.choose(HeadChoice(*stops[stop], head))
+        self.choose(lines[here][min(place, len(lines[here]) - 1)])
         return True
+
+    def lines_of_heads(self, kind: MapKind) -> list[tuple[HeadChoice, ...]]:
+        """The heads of a kind as the grid shows them, line by line; one line for each layer, or by another order."""
+        if self.translation is None:
+            return []
+        heads = [HeadChoice(kind, *place) for place in self.in_order(self.translation, kind)]
+        num_heads = max(self.shape(kind)[1], 1)
+        return [tuple(heads[first : first + num_heads]) for first in range(0, len(heads), num_heads)]
 
     def shape(self, kind: MapKind) -> tuple[int, int]:
         """Number of layers and of heads of one kind; zeros while nothing is shown."""
@@ -201,7 +191,8 @@ class TranslateState(Seeing):
         one = "" if self.choice.kind in description.per_head else " One map for each layer, whatever the head."
         return f"{SHORT_NAMES[self.measure]}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
 
-    def _value_name(self) -> str:
+    def value_name(self) -> str:
+        """What a cell of the large map is called, in short."""
         name = {"weight": "weight", "norm": "‖α·f(x)‖", "norm-layer": "‖Σ α·f(x)‖", "rollout": "rollout"}
         how = "" if self.scope == "head" else f"{COMBINATION_NAMES[self.combination]} "
         return how + name[self.measure_of_choice]
@@ -254,30 +245,14 @@ class TranslateState(Seeing):
             return None
         verb = "predicting" if self.label_mode == "predicted" and self.choice.kind != "encoder" else "reading"
         tokens = f"{verb}  {view.row_labels[row]} → {view.column_labels[column]}"
-        return tokens, f"{self._value_name()} {view.weights[row, column]:.3f}"
+        return tokens, f"{self.value_name()} {view.weights[row, column]:.3f}"
 
-    def rows_of_word(self, word: Word) -> tuple[int, ...]:
-        """The rows in which a word of the translation is read, or predicted; none in encoder maps."""
-        if self.translation is None or self.choice.kind == "encoder":
-            return ()
-        shift = 1 if self.label_mode == "read" else 0
-        num_rows = len(self.translation.read_tokens)
-        return tuple(row for row in range(word.start + shift, word.end + shift) if row < num_rows)
-
-    def word_of_row(self, row: int) -> Word | None:
-        """The word of the translation that a row stands for, if any."""
-        if self.translation is None:
-            return None
-        return next((word for word in self.translation.target_words if row in self.rows_of_word(word)), None)
-
-
-def clearest_head(maps: FloatArray) -> tuple[int, int]:
-    """Layer and head, from 0, that point with large weights at many different columns. `maps` is [L, H, T, S]."""
-    strength: NDArray[np.float64] = maps.max(axis=-1).mean(axis=-1, dtype=np.float64)
-    targets = maps.argmax(axis=-1)
-    num_layers, num_heads, num_rows = targets.shape
-    variety = np.array(
-        [[len(set(targets[layer, head].tolist())) for head in range(num_heads)] for layer in range(num_layers)]
-    )
-    best = int((strength * variety / max(num_rows, 1)).argmax())
-    return best // num_heads, best % num_heads
+    def marks_in_words(self) -> str:
+        """What is pinned and picked; empty if nothing is."""
+        pinned = self.describe(self.pinned) if self.pinned is not None else None
+        total = self.row_sum()
+        if total is not None:
+            return total.sentence
+        if pinned is not None:
+            return f"Pinned: {' '.join(pinned[0].split())}, {pinned[1]}"
+        return "What is picked is lit wherever it is a row or a column." if self.has_marks else ""

@@ -1,22 +1,24 @@
 """The words of a translation as chips, each with its probability as a bar."""
 
-import html
 import math
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.translation.result import Translation, Word
+from core.translation.result import Word
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import CHIP_RADIUS, Theme
+from viz_app.widgets.alternatives_card import AlternativesCard
+from viz_app.widgets.click_manner import manner_of
 
 INSET = 3  # where the text of the lines above begins
 SPACING = 6
 PADDING = 7
 BAR_HEIGHT = 3
 LOW_PROBABILITY = 0.5
+MAX_SHADE = 0.55
 
 
 class WordChips(QWidget):
@@ -24,11 +26,11 @@ class WordChips(QWidget):
 
     Signals:
         word_hovered(Word | None): the mouse came upon a chip, or left them.
-        word_clicked(Word)
+        word_clicked(Word, str): and what the keys held down make of it, see `viz_app.state.picking.Manner`.
     """
 
     word_hovered = Signal(object)
-    word_clicked = Signal(object)
+    word_clicked = Signal(object, str)
 
     def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -114,11 +116,11 @@ class WordChips(QWidget):
         self.card.hide()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click keeps the word's row marked."""
+        """A click picks the word's row; with Ctrl one more, with Shift all up to here."""
         point = event.position().toPoint()
         word = next((word for word, place in self._chips if place.contains(point)), None)
         if word is not None and event.button() == Qt.MouseButton.LeftButton:
-            self.word_clicked.emit(word)
+            self.word_clicked.emit(word, manner_of(event))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Chips, words, bars."""
@@ -128,11 +130,17 @@ class WordChips(QWidget):
         painter, theme = QPainter(self), self._theme
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font(self._font_size()))
+        shares = self._state.key_shares("target")
         for word, place in self._chips:
-            is_marked = word in (self._hovered, self._marked, self._state.highlighted_word)
-            painter.setPen(QPen(theme.color("accent" if is_marked else "raised"), 1.6))
+            is_picked = self._state.is_picked(word)
+            is_marked = is_picked or word in (self._hovered, self._marked, self._state.highlighted_word)
+            painter.setPen(QPen(theme.color("accent" if is_marked else "raised"), 2.2 if is_picked else 1.6))
             painter.setBrush(theme.color("raised"))
             painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
+            if (share := shares.get(word, 0.0)) > 0:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(theme.color("accent", MAX_SHADE * share))
+                painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
             painter.setPen(theme.color("text"))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self._elided(word.text))
             self._paint_bar(painter, place, math.exp(translation.word_log_probability(word)))
@@ -168,64 +176,3 @@ class WordChips(QWidget):
 
     def _font_size(self) -> Literal["body", "large"]:
         return "body" if self._is_dense else "large"
-
-
-class AlternativesCard(QFrame):
-    """A small card beside a chip: how probable the word was, and the five likeliest tokens of each of its steps."""
-
-    def __init__(self, parent: QWidget) -> None:
-        self._chips = parent
-        super().__init__(parent, Qt.WindowType.ToolTip)
-        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
-        self.setProperty("role", "card")
-        self.label = QLabel(self)
-        self.label.setTextFormat(Qt.TextFormat.RichText)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 10)
-        layout.addWidget(self.label)
-
-    def show_word(self, translation: Translation, word: Word, position: QPoint) -> None:
-        """Fills and shows the card at a global position, moved to stay on the screen."""
-        self.label.setText(alternatives_html(translation, word))
-        self.adjustSize()
-        screen = self._chips.screen().availableGeometry()
-        x = min(position.x(), screen.right() - self.width())
-        y = position.y() if position.y() + self.height() < screen.bottom() else position.y() - self.height() - 50
-        self.move(max(x, screen.left()), max(y, screen.top()))
-        self.show()
-        self.raise_()
-
-
-def alternatives_html(translation: Translation, word: Word) -> str:
-    """The text of the card."""
-    log_probability = translation.word_log_probability(word)
-    title, number = html.escape(word.text), _minus(f"{log_probability:.2f}")
-    lines = [f"<b>{title}</b> &nbsp; {_percent(log_probability)} &nbsp; log-probability {number}"]
-    for step in range(word.start, word.end):
-        chosen = translation.predicted_tokens[step]
-        if word.end - word.start > 1:
-            lines.append(
-                f"<p style='margin:6px 0 0 0'>piece <b>{html.escape(chosen)}</b> &nbsp; "
-                f"{_minus(f'{translation.log_probabilities[step]:.2f}')}</p>"
-            )
-        rows = "".join(
-            f"<tr><td>{'<b>' if each.token == chosen else ''}{html.escape(each.token)}"
-            f"{'</b>' if each.token == chosen else ''}</td>"
-            f"<td align='right' style='padding-left:18px'>{_minus(f'{each.log_probability:.2f}')}</td>"
-            f"<td align='right' style='padding-left:12px'>{_percent(each.log_probability)}</td></tr>"
-            for each in translation.alternatives[step]
-        )
-        lines.append(f"<table cellspacing='0' cellpadding='1' style='margin-top:4px'>{rows}</table>")
-    return "".join(lines)
-
-
-def _percent(log_probability: float) -> str:
-    percent = 100 * math.exp(log_probability)
-    if percent < 0.1:
-        return "&lt; 0.1 %"
-    return f"{percent:.1f} %"
-
-
-def _minus(number: str) -> str:
-    """A typographic minus; no minus before nothing."""
-    return "0.00" if number == "-0.00" else number.replace("-", "−")

@@ -1,37 +1,41 @@
 """One attention map, large: labels, colour bar, cross-hair and the value under the mouse, drawn natively."""
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QColor,
-    QFontMetrics,
-    QImage,
-    QKeyEvent,
-    QLinearGradient,
-    QMouseEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-)
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
-from viz_app.colormap import NUM_COLORS, color_table
 from viz_app.state.map_view import MapView
-from viz_app.state.translate_state import Cell, TranslateState
+from viz_app.state.marking import Cell
+from viz_app.state.translate_state import TranslateState
 from viz_app.theme import Theme
-from viz_app.widgets.heatmap_layout import BAR_GAP, BAR_WIDTH, COLUMN_ANGLE, LABEL_GAP, HeatmapLayout, lay_out, thinned
-from viz_app.widgets.map_image import draw_map, map_image, ramp_of
+from viz_app.widgets.click_manner import manner_of
+from viz_app.widgets.heatmap_layout import COLUMN_COSINE, COLUMN_SINE, SCROLL_BAR, HeatmapLayout, lay_out
+from viz_app.widgets.heatmap_paint import HeatmapPainter
+from viz_app.widgets.map_image import map_image, ramp_of
+
+WHEEL_STEP = 120
+ROW_TIP = "Click: pick this row. With Ctrl: one more row. With Shift: up to here. Picked rows are summed."
+COLUMN_TIP = "Click: mark this column here and in all heads."
 
 
 class Heatmap(QWidget):
-    """Draws the chosen map of a `TranslateState`.
+    """Draws the chosen map of a `TranslateState`; scrolls where it is larger than the widget, its labels stay.
 
     Signals:
         cell_hovered(Cell | None): the mouse came upon a cell, or left the map.
         cell_clicked(Cell)
+        rows_clicked(tuple[int, ...], str): the label of these rows, or a cell with Ctrl or Shift; see `Manner`.
+        columns_clicked(tuple[int, ...]): the label of these columns.
+        sum_hovered(int | None): a column of the sum of rows.
+        zoom_wanted(float): larger by so many steps, smaller if negative.
     """
 
     cell_hovered = Signal(object)
     cell_clicked = Signal(object)
+    rows_clicked = Signal(object, str)
+    columns_clicked = Signal(object)
+    sum_hovered = Signal(object)
+    zoom_wanted = Signal(float)
 
     def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,7 +43,11 @@ class Heatmap(QWidget):
         self._theme = theme
         self._view: MapView | None = None
         self._image = QImage()
-        self._layout: HeatmapLayout | None = None
+        self._painter: HeatmapPainter | None = None
+        self.across, self.down = QScrollBar(Qt.Orientation.Horizontal, self), QScrollBar(Qt.Orientation.Vertical, self)
+        for bar in (self.across, self.down):
+            bar.hide()
+            bar.valueChanged.connect(self._on_scrolled)
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -53,34 +61,42 @@ class Heatmap(QWidget):
     def rebuild(self) -> None:
         """Makes the picture anew: the head, the labels, the scale, the theme or the size changed."""
         self._view = self._state.view()
-        self._layout = None
         if self._view is not None:
             top = self._state.top_weight(self._view.weights)
             self._image = map_image(self._view.weights, ramp_of(self._theme), top)
-            self._layout = lay_out(self._view, self.size(), self._theme)
             self.setAccessibleDescription(f"{self._state.title()}. {self._state.meaning_of_rows()}")
+        self.lay_out()
+
+    def lay_out(self) -> None:
+        """Rows were picked, or the zoom changed: parts stand elsewhere."""
+        self._painter = None
+        if self._view is not None:
+            total = self._state.row_sum()
+            scroll = QPointF(self.across.value(), self.down.value())
+            layout = lay_out(
+                self._view, self.size(), self._theme, self._state.zoom, scroll, has_strip=total is not None
+            )
+            self._painter = HeatmapPainter(self._state, self._theme, self._view, layout, self._image, total)
+        self._fit_scroll_bars()
         self.update()
+
+    @property
+    def layout_now(self) -> HeatmapLayout | None:
+        """Where the parts stand; None while nothing is shown."""
+        return self._painter.layout if self._painter is not None else None
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for small screens."""
-        return QSize(320, 260)
+        return QSize(320, 150)
 
     def cell_rect(self, cell: Cell) -> QRectF | None:
         """Where a cell of the whole map is drawn; None if it is hidden."""
-        view, layout = self._view, self._layout
-        if view is None or layout is None:
-            return None
-        row, column = view.row_of(cell.row), view.column_of(cell.column)
-        if row is None or column is None:
-            return None
-        x = layout.map.left() + column * layout.cell.x()
-        y = layout.map.top() + row * layout.cell.y()
-        return QRectF(x, y, layout.cell.x(), layout.cell.y())
+        return self._painter.cell_rect(cell) if self._painter is not None else None
 
     def cell_at(self, point: QPointF) -> Cell | None:
         """The cell of the whole map under a point."""
-        view, layout = self._view, self._layout
-        if view is None or layout is None or not layout.map.contains(point):
+        view, layout = self._view, self.layout_now
+        if view is None or layout is None or not layout.window.contains(point):
             return None
         column = int((point.x() - layout.map.left()) / layout.cell.x())
         row = int((point.y() - layout.map.top()) / layout.cell.y())
@@ -88,151 +104,133 @@ class Heatmap(QWidget):
             return None
         return Cell(view.rows[row], view.columns[column])
 
+    def row_label_at(self, point: QPointF) -> int | None:
+        """The row, as shown, whose label is under a point."""
+        layout = self.layout_now
+        if layout is None or not 0 <= point.x() < layout.window.left():
+            return None
+        if not layout.window.top() <= point.y() < layout.window.bottom():
+            return None
+        return int((point.y() - layout.map.top()) / layout.cell.y())
+
+    def column_label_at(self, point: QPointF) -> int | None:
+        """The column, as shown, whose slanted label is under a point."""
+        layout = self.layout_now
+        if layout is None or not 0 <= point.y() < layout.window.top():
+            return None
+        x = point.x() - (layout.window.top() - point.y()) * COLUMN_COSINE / COLUMN_SINE
+        if not layout.window.left() <= x < layout.window.right():
+            return None
+        return int((x - layout.map.left()) / layout.cell.x())
+
+    def sum_at(self, point: QPointF) -> int | None:
+        """The column, as shown, of the sum of rows under a point."""
+        layout = self.layout_now
+        if layout is None or layout.strip is None or not layout.strip.contains(point):
+            return None
+        is_in_sight = layout.window.left() <= point.x() < layout.window.right()
+        return int((point.x() - layout.strip.left()) / layout.cell.x()) if is_in_sight else None
+
     def resizeEvent(self, event: QEvent) -> None:
         """Cells follow the size."""
         self.rebuild()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The cross-hair follows the mouse."""
-        cell = self.cell_at(event.position())
+        point = event.position()
+        cell = self.cell_at(point)
+        is_on_label = self.row_label_at(point) is not None or self.column_label_at(point) is not None
+        shapes = Qt.CursorShape
+        self.setCursor(shapes.CrossCursor if cell else shapes.PointingHandCursor if is_on_label else shapes.ArrowCursor)
+        if (column := self.sum_at(point)) != self._state.hovered_sum:
+            self.sum_hovered.emit(column)
         if cell != self._state.hovered:
-            self.setCursor(Qt.CursorShape.CrossCursor if cell else Qt.CursorShape.ArrowCursor)
             self.cell_hovered.emit(cell)
 
     def leaveEvent(self, event: QEvent) -> None:
         """No cross-hair once the mouse is gone; a pinned cell stays."""
         if self._state.hovered is not None:
             self.cell_hovered.emit(None)
+        if self._state.hovered_sum is not None:
+            self.sum_hovered.emit(None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click pins a cell."""
-        cell = self.cell_at(event.position())
-        if cell is not None and event.button() == Qt.MouseButton.LeftButton:
+        """A click pins a cell or picks a row or column; with Ctrl or Shift the cell's row joins those picked."""
+        view, point = self._view, event.position()
+        if view is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        cell, manner = self.cell_at(point), manner_of(event)
+        if cell is not None and manner == "alone":
             self.cell_clicked.emit(cell)
+        elif cell is not None and (index := view.row_of(cell.row)) is not None:
+            self.rows_clicked.emit(view.row_positions[index], manner)
+        elif (row := self.row_label_at(point)) is not None:
+            self.rows_clicked.emit(view.row_positions[row], manner)
+        elif (column := self.column_label_at(point)) is not None:
+            self.columns_clicked.emit(view.column_positions[column])
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scrolls; with Shift sideways; with Ctrl it zooms, and the cell under the mouse stays there."""
+        delta = event.angleDelta()
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.zoom_about(event.position(), delta.y() / WHEEL_STEP)
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier or delta.x():
+            self.across.setValue(self.across.value() - (delta.x() or delta.y()) // 2)
+        else:
+            self.down.setValue(self.down.value() - delta.y() // 2)
+        event.accept()
+
+    def zoom_about(self, point: QPointF, num_steps: float) -> None:
+        """Zooms so that what is under a point stays there."""
+        before = self.layout_now
+        if before is None:
+            return
+        x, y = (point.x() - before.map.left()) / before.cell.x(), (point.y() - before.map.top()) / before.cell.y()
+        self.zoom_wanted.emit(num_steps)
+        after = self.layout_now
+        if after is not None:
+            self.across.setValue(round(x * after.cell.x() - (point.x() - after.window.left())))
+            self.down.setValue(round(y * after.cell.y() - (point.y() - after.window.top())))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys belong to the page."""
         event.ignore()
 
+    def event(self, event: QEvent) -> bool:
+        """Labels say what a click on them does, and show what did not fit."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._view is not None:
+            point = QPointF(event.pos())
+            if (row := self.row_label_at(point)) is not None:
+                QToolTip.showText(event.globalPos(), f"{self._view.row_labels[row]}\n{ROW_TIP}", self)
+            elif (column := self.column_label_at(point)) is not None:
+                QToolTip.showText(event.globalPos(), f"{self._view.column_labels[column]}\n{COLUMN_TIP}", self)
+            else:
+                QToolTip.hideText()
+            return True
+        return super().event(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Cells, labels, bar, cross-hair, value."""
-        view, layout = self._view, self._layout
-        if view is None or layout is None:
+        if self._painter is not None:
+            self._painter.paint(QPainter(self), self.size())
+
+    def _on_scrolled(self) -> None:
+        self.lay_out()
+
+    def _fit_scroll_bars(self) -> None:
+        layout = self.layout_now
+        if layout is None:
+            self.across.hide()
+            self.down.hide()
             return
-        painter = QPainter(self)
-        draw_map(painter, layout.map, self._image)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self._theme.color("border"), 1))
-        painter.drawRect(layout.map)
-        shown = self._state.hovered or self._state.pinned
-        self._paint_labels(painter, view, layout, shown)
-        self._paint_bar(painter, view, layout)
-        self._paint_highlighted_rows(painter)
-        if self._state.pinned is not None and self._state.pinned != shown:
-            self._paint_cell_frame(painter, self._state.pinned)
-        if shown is not None and self.cell_rect(shown) is not None:
-            self._paint_cross_hair(painter, layout, shown)
-            self._paint_value(painter, layout, shown)
-
-    def _paint_labels(self, painter: QPainter, view: MapView, layout: HeatmapLayout, shown: Cell | None) -> None:
-        lit_rows = {shown.row} if shown else set()
-        if self._state.highlighted_word is not None:
-            lit_rows.update(self._state.rows_of_word(self._state.highlighted_word))
-        lit_columns = {shown.column} if shown else set()
-        rows = sorted({index for row in lit_rows if (index := view.row_of(row)) is not None})
-        columns = sorted({index for column in lit_columns if (index := view.column_of(column)) is not None})
-        painter.setFont(layout.font)
-        for index in thinned(len(view.rows), layout.row_step, rows):
-            self._paint_row_label(painter, layout, index, view.row_labels[index], index in rows)
-        for index in thinned(len(view.columns), layout.column_step, columns):
-            self._paint_column_label(painter, layout, index, view.column_labels[index], index in columns)
-
-    def _paint_row_label(self, painter: QPainter, layout: HeatmapLayout, index: int, label: str, is_lit: bool) -> None:
-        metrics = QFontMetrics(layout.font)
-        center = layout.map.top() + (index + 0.5) * layout.cell.y()
-        right = layout.map.left() - LABEL_GAP
-        text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, layout.row_label_width)
-        painter.setPen(self._label_color(label, is_lit))
-        place = QRectF(right - layout.row_label_width - 4, center - 12, layout.row_label_width + 4, 24)
-        painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-
-    def _paint_column_label(
-        self, painter: QPainter, layout: HeatmapLayout, index: int, label: str, is_lit: bool
-    ) -> None:
-        metrics = QFontMetrics(layout.font)
-        text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, layout.column_label_length)
-        painter.save()
-        painter.translate(layout.map.left() + (index + 0.5) * layout.cell.x(), layout.map.top() - LABEL_GAP)
-        painter.rotate(COLUMN_ANGLE)
-        painter.setPen(self._label_color(label, is_lit))
-        painter.drawText(QPointF(0, metrics.ascent() * 0.38), text)
-        painter.restore()
-
-    def _label_color(self, label: str, is_lit: bool) -> QColor:
-        is_special = label.startswith("<") and label.endswith(">")
-        return self._theme.color("accent" if is_lit else "muted" if is_special else "text")
-
-    def _paint_bar(self, painter: QPainter, view: MapView, layout: HeatmapLayout) -> None:
-        bar = QRectF(layout.map.right() + BAR_GAP, layout.map.top(), BAR_WIDTH, layout.map.height())
-        gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
-        colors = color_table(ramp_of(self._theme))
-        for index in range(0, NUM_COLORS, 15):
-            gradient.setColorAt(index / (NUM_COLORS - 1), colors[index])
-        painter.fillRect(bar, gradient)
-        painter.setPen(QPen(self._theme.color("border"), 1))
-        painter.drawRect(bar)
-        painter.setPen(self._theme.color("muted"))
-        painter.setFont(self._theme.font("small"))
-        ascent = QFontMetrics(painter.font()).ascent()
-        top = self._state.top_weight(view.weights)
-        painter.drawText(QPointF(bar.right() + 5, bar.top() + ascent - 2), "1" if top == 1 else f"{top:.2f}")
-        painter.drawText(QPointF(bar.right() + 5, bar.bottom()), "0")
-
-    def _paint_highlighted_rows(self, painter: QPainter) -> None:
-        word, view, layout = self._state.highlighted_word, self._view, self._layout
-        if word is None or view is None or layout is None:
-            return
-        painter.setPen(QPen(self._theme.color("accent"), 1.4))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        for row in {view.row_of(row) for row in self._state.rows_of_word(word)} - {None}:
-            assert row is not None
-            y = layout.map.top() + row * layout.cell.y()
-            painter.drawRect(QRectF(layout.map.left(), y, layout.map.width(), layout.cell.y()))
-
-    def _paint_cell_frame(self, painter: QPainter, cell: Cell) -> None:
-        place = self.cell_rect(cell)
-        if place is not None:
-            painter.setPen(QPen(self._theme.color("accent"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRect(place)
-
-    def _paint_cross_hair(self, painter: QPainter, layout: HeatmapLayout, cell: Cell) -> None:
-        place = self.cell_rect(cell)
-        assert place is not None
-        painter.setPen(QPen(self._theme.color("accent"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(QRectF(layout.map.left(), place.top(), layout.map.width(), place.height()))
-        painter.drawRect(QRectF(place.left(), layout.map.top(), place.width(), layout.map.height()))
-        self._paint_cell_frame(painter, cell)
-
-    def _paint_value(self, painter: QPainter, layout: HeatmapLayout, cell: Cell) -> None:
-        """A box beside the cell: below and to the left if there is room, so that the row's end stays in sight."""
-        lines, place = self._state.describe(cell), self.cell_rect(cell)
-        if lines is None or place is None:
-            return
-        theme, metrics = self._theme, QFontMetrics(self._theme.font("body"))
-        tokens = metrics.elidedText(lines[0], Qt.TextElideMode.ElideMiddle, max(self.width() - 40, 60))
-        width = max(metrics.horizontalAdvance(tokens), metrics.horizontalAdvance(lines[1])) + 22
-        height = 2 * metrics.height() + 14
-        x = min(max(place.center().x() - width / 2, 2), self.width() - width - 2)
-        below = place.bottom() + 8
-        y = below if below + height < self.height() - 2 else place.top() - height - 8
-        box = QRectF(x, y, width, height)
-        painter.setPen(QPen(theme.color("border"), 1))
-        painter.setBrush(theme.color("panel"))
-        painter.drawRoundedRect(box, 6, 6)
-        painter.setFont(theme.font("body"))
-        painter.setPen(theme.color("text"))
-        painter.drawText(QPointF(x + 11, y + 7 + metrics.ascent()), tokens)
-        painter.setPen(theme.color("muted"))
-        painter.drawText(QPointF(x + 11, y + 7 + metrics.height() + metrics.ascent()), lines[1])
+        window, bars = layout.window.toRect(), (self.across, self.down)
+        self.across.setGeometry(window.left(), window.bottom() + 3, window.width(), SCROLL_BAR)
+        self.down.setGeometry(window.right() + 3, window.top(), SCROLL_BAR, window.height())
+        sizes = (layout.hidden.width(), window.width()), (layout.hidden.height(), window.height())
+        for bar, (hidden, page) in zip(bars, sizes, strict=True):
+            bar.blockSignals(True)
+            bar.setRange(0, round(hidden))
+            bar.setPageStep(page)
+            bar.setSingleStep(20)
+            bar.blockSignals(False)
+            bar.setVisible(hidden > 0)

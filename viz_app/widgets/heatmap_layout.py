@@ -1,11 +1,12 @@
-"""Where the parts of the large heatmap stand, for a size of the widget and a number of tokens."""
+"""Where the parts of the large heatmap stand, for a size of the widget, a number of tokens and a zoom."""
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF
 from PySide6.QtGui import QFont, QFontMetrics
 
 from viz_app.state.map_view import MapView
+from viz_app.state.zoom import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom
 from viz_app.theme import Theme
 
 MAX_CELL = 72.0
@@ -18,6 +19,8 @@ COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
 BAR_WIDTH, BAR_GAP, BAR_LABEL = 10, 16, 34
 MIN_LABEL_PX = 10
 EDGE = 6
+STRIP_GAP, MIN_STRIP, MAX_STRIP = 7, 14.0, 24.0
+SCROLL_BAR = 10
 
 
 @dataclass(frozen=True)
@@ -25,20 +28,36 @@ class HeatmapLayout:
     """Where things stand, in pixels.
 
     Attributes:
-        map: the rectangle of the cells.
+        window: the part of the widget in which cells show; smaller than `map` where the map scrolls.
+        map: the rectangle of all cells, in sight or not.
+        strip: where the sum of the picked rows is drawn, under the window, in sight or not; None if there is none.
         cell: width and height of a cell.
         font: of the labels; smaller where cells are small.
         row_step, column_step: every how many rows and columns a label fits.
         row_label_width, column_label_length: room for labels; longer ones are elided.
+        hidden: how much wider and higher the map is than the window; 0 where all of it fits.
     """
 
+    window: QRectF
     map: QRectF
+    strip: QRectF | None
     cell: QPointF
     font: QFont
     row_step: int
     column_step: int
     row_label_width: int
     column_label_length: int
+    hidden: QSizeF
+
+    @property
+    def rows_in_sight(self) -> range:
+        """Indices of rows of which the middle is in the window."""
+        return _in_sight(self.window.top() - self.map.top(), self.window.height(), self.cell.y(), self.map.height())
+
+    @property
+    def columns_in_sight(self) -> range:
+        """Indices of columns of which the middle is in the window."""
+        return _in_sight(self.window.left() - self.map.left(), self.window.width(), self.cell.x(), self.map.width())
 
 
 @dataclass(frozen=True)
@@ -48,29 +67,65 @@ class _Margins:
     left: int
     top: int
     right: int
+    bottom: float
     row_label_width: int
     column_label_length: int
 
 
-def lay_out(view: MapView, size: QSize, theme: Theme) -> HeatmapLayout:
-    """Cells as large as fit, square where that leaves them large enough; labels thin out where cells are small."""
+def lay_out(
+    view: MapView,
+    size: QSize,
+    theme: Theme,
+    zoom: Zoom = AUTO,
+    scroll: QPointF | None = None,
+    *,
+    has_strip: bool = False,
+) -> HeatmapLayout:
+    """Cells as large as fit, square where that leaves them large enough; labels thin out where cells are small.
+
+    Args:
+        view: the map.
+        size: of the widget.
+        theme: for its font.
+        zoom: see `viz_app.state.zoom`.
+        scroll: how far the map is scrolled; clipped to what there is.
+        has_strip: whether the sum of rows is shown below.
+    """
     font = QFont(theme.font("body"))
-    margins = _margins(view, font)
-    cell = _cell(view, size, margins)
+    margins = _margins(view, font, has_strip=has_strip)
+    cell = _cell(view, size, margins, zoom)
     font.setPixelSize(max(MIN_LABEL_PX, min(theme.base_px, int(min(cell.x(), cell.y()) * 0.95))))
-    margins = _margins(view, font)  # a smaller font leaves more room for the cells
-    cell = _cell(view, size, margins)
-    used = margins.left + cell.x() * len(view.columns) + margins.right
-    left = margins.left + max(0.0, (size.width() - used) / 2)
+    margins = _margins(view, font, has_strip=has_strip)  # a smaller font leaves more room for the cells
+    cell = _cell(view, size, margins, zoom)
+    content = QSizeF(cell.x() * len(view.columns), cell.y() * len(view.rows))
+    room = _room(size, margins)
+    fits_high, fits_wide = content.height() <= room.height() + 0.5, content.width() <= room.width() + 0.5
+    room = QSizeF(room.width(), room.height() - (0 if fits_wide else SCROLL_BAR))
+    fits_high = fits_high and content.height() <= room.height() + 0.5
+    shown = QSizeF(min(content.width(), room.width()), min(content.height(), room.height()))
+    left = margins.left + max(0.0, (size.width() - margins.left - shown.width() - margins.right) / 2)
+    window = QRectF(left, margins.top, shown.width(), shown.height())
+    hidden = QSizeF(
+        0.0 if fits_wide else content.width() - shown.width(), 0.0 if fits_high else content.height() - shown.height()
+    )
+    moved = scroll or QPointF()
+    origin = window.topLeft() - QPointF(
+        min(max(moved.x(), 0.0), hidden.width()), min(max(moved.y(), 0.0), hidden.height())
+    )
     line = QFontMetrics(font).height()
+    strip_top = window.bottom() + STRIP_GAP + (0 if fits_wide else SCROLL_BAR)
+    strip = QRectF(origin.x(), strip_top, content.width(), min(max(cell.y(), MIN_STRIP), MAX_STRIP))
     return HeatmapLayout(
-        map=QRectF(left, margins.top, cell.x() * len(view.columns), cell.y() * len(view.rows)),
+        window=window,
+        map=QRectF(origin, content),
+        strip=strip if has_strip else None,
         cell=cell,
         font=font,
         row_step=_step(line * 0.86, cell.y()),
         column_step=_step(line * 0.95 / COLUMN_SINE, cell.x()),
         row_label_width=margins.row_label_width,
         column_label_length=margins.column_label_length,
+        hidden=hidden,
     )
 
 
@@ -80,27 +135,48 @@ def thinned(count: int, step: int, lit: list[int]) -> list[int]:
     return sorted({*kept, *lit})
 
 
-def _margins(view: MapView, font: QFont) -> _Margins:
+def _margins(view: MapView, font: QFont, *, has_strip: bool) -> _Margins:
     metrics = QFontMetrics(font)
     row_label_width = min(max(map(metrics.horizontalAdvance, view.row_labels)) + 1, MAX_ROW_LABEL)
+    if has_strip:
+        row_label_width = max(row_label_width, metrics.horizontalAdvance("Σ 100 rows"))
     column_length = min(max(map(metrics.horizontalAdvance, view.column_labels)) + 1, MAX_COLUMN_LABEL)
     return _Margins(
         left=row_label_width + LABEL_GAP + EDGE,
         top=int(column_length * COLUMN_SINE + metrics.height() * 0.6) + LABEL_GAP,
         right=max(BAR_GAP + BAR_WIDTH + BAR_LABEL, int(column_length * COLUMN_COSINE)),
+        bottom=EDGE + (STRIP_GAP + MAX_STRIP if has_strip else 0),
         row_label_width=row_label_width,
         column_label_length=column_length,
     )
 
 
-def _cell(view: MapView, size: QSize, margins: _Margins) -> QPointF:
+def _room(size: QSize, margins: _Margins) -> QSizeF:
+    return QSizeF(
+        max(1.0, size.width() - margins.left - margins.right), max(1.0, size.height() - margins.top - margins.bottom)
+    )
+
+
+def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom) -> QPointF:
     """Square, or up to twice as wide as high where many rows would make the map a narrow band."""
-    width = max(1.0, size.width() - margins.left - margins.right) / len(view.columns)
-    height = max(1.0, size.height() - margins.top - EDGE) / len(view.rows)
-    side = min(width, height, MAX_CELL)
+    room = _room(size, margins)
+    width, height = room.width() / len(view.columns), room.height() / len(view.rows)
+    fitting = min(width, height, MAX_CELL)
+    if zoom == AUTO:
+        side = fitting if fitting >= MIN_LEGIBLE_PX else LEGIBLE_PX
+    else:
+        side = fitting if zoom == FIT else max(fitting, zoom)
+    if side > fitting:
+        return QPointF(max(side, min(width, 2 * side, MAX_NARROW_CELL)), side)
     return QPointF(min(width, max(side, min(2 * side, MAX_NARROW_CELL))), side)
 
 
 def _step(needed: float, cell: float) -> int:
     """Every how many cells a label has the room it needs."""
     return max(1, -int(-needed // max(cell, 0.1)))
+
+
+def _in_sight(offset: float, window: float, cell: float, content: float) -> range:
+    count = round(content / cell)
+    first = max(0, int(offset / cell + 0.5))
+    return range(first, min(count, int((offset + window) / cell + 0.5)))

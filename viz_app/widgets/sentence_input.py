@@ -1,5 +1,7 @@
 """The field for the sentence: grows from one line to a few, asks for a translation a moment after the last key."""
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
@@ -9,6 +11,7 @@ from viz_app.theme import Theme, set_role
 
 DEBOUNCE_MS = 300
 MAX_LINES = 4
+MAX_SHADE = 0.55
 
 
 class SentenceInput(QPlainTextEdit):
@@ -30,6 +33,7 @@ class SentenceInput(QPlainTextEdit):
         self._timer.setInterval(DEBOUNCE_MS)
         self._timer.timeout.connect(lambda: self.settle(is_asked=False))
         self._marks: tuple[tuple[Span, ...], Span | None] = ((), None)
+        self._shades: dict[Span, float] = {}
         self._theme = theme
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("role", "sentence")
@@ -67,10 +71,17 @@ class SentenceInput(QPlainTextEdit):
     def mark(self, unknown: tuple[Span, ...], ignored: Span | None) -> None:
         """Underlines words the model does not know and strikes out what it could not take in."""
         self._marks = (unknown, ignored)
-        selections = [self._selection(span, self._unknown_format()) for span in unknown]
+        selections = [self._selection(span, self._shade_format(share)) for span, share in self._shades.items()]
+        selections += [self._selection(span, self._unknown_format()) for span in unknown]
         if ignored is not None:
             selections.append(self._selection(ignored, self._ignored_format()))
         self.setExtraSelections(selections)
+
+    def shade(self, shares: Mapping[Span, float]) -> None:
+        """Lays colour behind words, the more the larger their share (0 to 1); until the text changes."""
+        if shares != self._shades:
+            self._shades = dict(shares)
+            self.mark(*self._marks)
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes on new colours."""
@@ -110,7 +121,8 @@ class SentenceInput(QPlainTextEdit):
         self._fit_height()
 
     def _on_text_changed(self) -> None:
-        if self._marks != ((), None):
+        if self._shades or self._marks != ((), None):
+            self._shades = {}
             self.mark((), None)
         self._timer.start()
 
@@ -131,6 +143,11 @@ class SentenceInput(QPlainTextEdit):
         selection.cursor = cursor
         selection.format = char_format
         return selection
+
+    def _shade_format(self, share: float) -> QTextCharFormat:
+        char_format = QTextCharFormat()
+        char_format.setBackground(self._theme.color("accent", MAX_SHADE * min(max(share, 0.0), 1.0)))
+        return char_format
 
     def _unknown_format(self) -> QTextCharFormat:
         char_format = QTextCharFormat()

@@ -1,9 +1,11 @@
 import numpy as np
 import pytest
 
+from core.analysis.roles import ROLES
 from core.translation.result import MAP_KINDS
 from tests.viz_app.synthetic import make_translation
 from viz_app.state.explain import explain
+from viz_app.state.seeing import clarity, clearest_head
 from viz_app.state.translate_state import Cell, HeadChoice, TranslateState
 
 
@@ -138,3 +140,32 @@ def test_rounding_never_makes_the_hidden_share_negative(state: TranslateState) -
     view = state.view()
     assert view is not None
     assert view.hidden_share >= 0
+
+
+def test_heads_stand_by_layer_by_role_or_the_clearest_first() -> None:
+    state = TranslateState()
+    translation = make_translation(num_layers=2, num_heads=4)
+    state.show(translation)
+    by_layer = [(layer, head) for layer in range(2) for head in range(4)]
+    assert state.in_order(translation, "cross") == by_layer
+    state.order = "clarity"
+    clearest = state.in_order(translation, "cross")
+    assert sorted(clearest) == by_layer
+    scores = clarity(translation.maps.cross)
+    assert [scores[place] for place in clearest] == sorted(scores.flat, reverse=True)
+    assert clearest[0] == clearest_head(translation.maps.cross)
+    state.order = "role"
+    names = [state.role(translation, HeadChoice("encoder", *place)) for place in state.in_order(translation, "encoder")]
+    assert names == sorted(names, key=list(ROLES).index)
+    assert len(set(names)) > 1
+
+
+def test_arrows_follow_the_order_in_which_heads_stand() -> None:
+    state = TranslateState()
+    translation = make_translation()
+    state.show(translation)
+    state.order = "clarity"
+    first, second = state.in_order(translation, "cross")[:2]
+    state.choose(HeadChoice("cross", *first))
+    assert state.move("right")
+    assert state.choice == HeadChoice("cross", *second)

@@ -3,7 +3,9 @@ import pytest
 
 from core.translation.result import MAP_KINDS
 from tests.viz_app.synthetic import make_translation
-from viz_app.state.translate_state import Cell, HeadChoice, TranslateState, clearest_head
+from viz_app.state.marking import Cell
+from viz_app.state.seeing import clearest_head
+from viz_app.state.translate_state import HeadChoice, TranslateState
 
 
 @pytest.fixture

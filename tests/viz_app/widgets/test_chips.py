@@ -7,7 +7,8 @@ from pytestqt.qtbot import QtBot
 from tests.viz_app.synthetic import make_translation
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import Theme
-from viz_app.widgets.chips import WordChips, alternatives_html
+from viz_app.widgets.alternatives_card import alternatives_html
+from viz_app.widgets.chips import WordChips
 
 
 @pytest.fixture
@@ -61,4 +62,4 @@ def test_a_click_tells_the_word(qtbot: QtBot, chips: WordChips) -> None:
     word, place = chips._chips[1]
     with qtbot.waitSignal(chips.word_clicked) as clicked:
         qtbot.mouseClick(chips, Qt.MouseButton.LeftButton, pos=place.center())
-    assert clicked.args == [word]
+    assert clicked.args == [word, "alone"]

@@ -1,0 +1,39 @@
+"""One line under the large map: what is pinned and picked, in words; else how to do it."""
+
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from viz_app.panels.parts import flat_button
+from viz_app.state.translate_state import TranslateState
+from viz_app.widgets.eliding_label import ElidingLabel
+
+HINT = "Click a cell to pin it, or words at the left to sum their rows (Ctrl, Shift: several)"
+
+
+class PickLine(QWidget):
+    """Says what is pinned and picked.
+
+    Attributes:
+        label: the words.
+        clear_button: lets go of all of it.
+    """
+
+    def __init__(self, state: TranslateState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.label = ElidingLabel("small", HINT)
+        self.clear_button = flat_button("clear", "Let go of what is pinned and picked (Esc)")
+        policy = self.clear_button.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # the map must not jump when a cell is pinned
+        self.clear_button.setSizePolicy(policy)
+        self.row = QHBoxLayout(self)
+        self.row.setContentsMargins(0, 0, 0, 0)
+        self.row.setSpacing(4)
+        self.row.addWidget(self.label, 1)
+        self.row.addWidget(self.clear_button)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Something was pinned or picked, or let go."""
+        state = self._state
+        self.clear_button.setVisible(state.has_marks)
+        self.label.setText(state.marks_in_words() or HINT)

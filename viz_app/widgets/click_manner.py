@@ -1,0 +1,13 @@
+"""What the keys held down make of a click."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QMouseEvent
+
+from viz_app.state.picking import Manner
+
+
+def manner_of(event: QMouseEvent) -> Manner:
+    """Ctrl adds one more, Shift all up to here."""
+    if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        return "also"
+    return "through" if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else "alone"

@@ -1,0 +1,89 @@
+"""Where every head's thumbnail stands in the grid."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRect, QSize
+
+from core.translation.result import MAP_KINDS, MapKind
+from viz_app.state.translate_state import HeadChoice, TranslateState
+from viz_app.theme import Theme
+
+MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
+SCROLLING_THUMBNAIL = 46
+MAX_THUMBNAIL = 96
+MAX_ASPECT = 1.4
+SPACING = 5
+HEADER_HEIGHT = 20
+NUMBERS_HEIGHT = 18
+SECTION_SPACING = 7
+
+
+@dataclass(frozen=True)
+class GridLayout:
+    """Places in the grid, in pixels.
+
+    Attributes:
+        places: of every thumbnail, in reading order.
+        headers: of each kind's title.
+        lines: a place and a name at the left of each line of thumbnails.
+        left: where thumbnails begin.
+        size: of a thumbnail.
+        height: of all of it.
+    """
+
+    places: dict[HeadChoice, QRect]
+    headers: dict[MapKind, QRect]
+    lines: tuple[tuple[QRect, str], ...]
+    left: int
+    size: QSize
+    height: int
+
+
+def lay_out_grid(state: TranslateState, available: QSize, width: int, theme: Theme) -> GridLayout:
+    """Kind under kind; in each a line for each layer, or lines in the order that was chosen.
+
+    Args:
+        state: whose heads.
+        available: room, a scroll bar left out.
+        width: of the widget.
+        theme: for the size of its letters.
+    """
+    left = theme.base_px * 5 + 4
+    size = _thumbnail_size(state, available, left)
+    places: dict[HeadChoice, QRect] = {}
+    headers: dict[MapKind, QRect] = {}
+    lines: list[tuple[QRect, str]] = []
+    y = NUMBERS_HEIGHT
+    for kind in MAP_KINDS:
+        headers[kind] = QRect(0, y, width, HEADER_HEIGHT)
+        y += HEADER_HEIGHT
+        for line in state.lines_of_heads(kind):
+            lines.append((QRect(0, y, left - 10, size.height()), _name(state, line)))
+            for column, head in enumerate(line):
+                place = QRect(left + column * (size.width() + SPACING), y, size.width(), size.height())
+                places[head] = place
+            y += size.height() + SPACING
+        y += SECTION_SPACING
+    return GridLayout(places, headers, tuple(lines), left, size, y if places else 0)
+
+
+def _name(state: TranslateState, line: tuple[HeadChoice, ...]) -> str:
+    """A layer, or the role with which a line begins; nothing where heads are ordered by how clearly they point."""
+    if state.order == "layer":
+        return f"layer {line[0].layer + 1}"
+    if state.order == "clarity" or state.translation is None:
+        return ""
+    roles = [state.role(state.translation, head) for head in line]
+    return roles[0] + (" …" if len(set(roles)) > 1 else "")
+
+
+def _thumbnail_size(state: TranslateState, available: QSize, left: int) -> QSize:
+    """As large as width and height allow, a little wider than high if need be."""
+    num_heads = max(1, *(state.shape(kind)[1] for kind in MAP_KINDS))
+    num_layers = max(1, sum(state.shape(kind)[0] for kind in MAP_KINDS))
+    fixed = NUMBERS_HEIGHT + len(MAP_KINDS) * (HEADER_HEIGHT + SECTION_SPACING)
+    by_width = (available.width() - left - 4) // num_heads - SPACING
+    by_height = (available.height() - fixed) // num_layers - SPACING
+    height = min(by_width, by_height if by_height >= MIN_THUMBNAIL else SCROLLING_THUMBNAIL, MAX_THUMBNAIL)
+    height = max(height, 10)
+    return QSize(max(height, min(by_width, int(height * MAX_ASPECT))), height)
