@@ -1,0 +1,216 @@
+"""Word alignment: links, the error rate of a hypothesis, and the gold pairs that were aligned by hand. No torch.
+
+A link is (source word, target word), counted from 0; in files from 1. Gold links are sure (S) or possible (P, which
+takes in S). Source: Och & Ney 2003, "A Systematic Comparison of Various Statistical Alignment Models", section 6.
+The guidelines that the gold pairs follow: `docs/alignment-guidelines.md`.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.errors import AnalysisError
+from core.resources import resource_path
+
+Link = tuple[int, int]
+Links = frozenset[Link]
+
+GOLD_FILE = "alignments/val.tsv"
+IBM_1_FILE = "alignments/val.ibm1.tsv"
+"""What an IBM model 1 that was trained on the training split says about the gold pairs."""
+GOLD_COLUMNS = ("line", "german", "english", "links")
+_LINK = re.compile(r"([1-9][0-9]{0,3})([-?])([1-9][0-9]{0,3})")
+
+
+@dataclass(frozen=True)
+class GoldPair:
+    """A sentence pair with its links by hand.
+
+    Attributes:
+        line: where it stands in the corpus, counted from 1.
+        source, target: words, as spaCy's rules cut them, in their own case.
+        sure, possible: links; every sure one is possible too.
+    """
+
+    line: int
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    sure: Links
+    possible: Links
+
+    @property
+    def source_text(self) -> str:
+        """The words with spaces between them, for a model to read."""
+        return " ".join(self.source)
+
+    @property
+    def target_text(self) -> str:
+        """The same of the target."""
+        return " ".join(self.target)
+
+
+@dataclass(frozen=True)
+class AlignmentScore:
+    """How well links fit gold links, over one pair or many: `+` adds pairs up.
+
+    Attributes:
+        num_links: links of the hypothesis, |A|.
+        num_sure: sure links of the gold, |S|.
+        sure_found: links that are sure, |A ∩ S|.
+        possible_found: links that are at least possible, |A ∩ P|.
+    """
+
+    num_links: int = 0
+    num_sure: int = 0
+    sure_found: int = 0
+    possible_found: int = 0
+
+    def __add__(self, other: "AlignmentScore") -> "AlignmentScore":
+        return AlignmentScore(
+            self.num_links + other.num_links,
+            self.num_sure + other.num_sure,
+            self.sure_found + other.sure_found,
+            self.possible_found + other.possible_found,
+        )
+
+    @property
+    def aer(self) -> float:
+        """Alignment error rate, 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|), from 0 (best) to 1; 0 if there is no link."""
+        compared = self.num_links + self.num_sure
+        return 1 - (self.sure_found + self.possible_found) / compared if compared else 0.0
+
+    @property
+    def precision(self) -> float:
+        """|A ∩ P| / |A|; 1 if the hypothesis has no link."""
+        return self.possible_found / self.num_links if self.num_links else 1.0
+
+    @property
+    def recall(self) -> float:
+        """|A ∩ S| / |S|; 1 if the gold has no sure link."""
+        return self.sure_found / self.num_sure if self.num_sure else 1.0
+
+
+def score_links(hypothesis: Collection[Link], sure: Collection[Link], possible: Collection[Link]) -> AlignmentScore:
+    """Compares the links of one pair with its gold links. Sure links count as possible, named among them or not."""
+    found, certain = frozenset(hypothesis), frozenset(sure)
+    return AlignmentScore(len(found), len(certain), len(found & certain), len(found & (certain | frozenset(possible))))
+
+
+def alignment_error_rate(hypothesis: Collection[Link], sure: Collection[Link], possible: Collection[Link]) -> float:
+    """AER of the links of one pair (Och & Ney 2003); for many pairs add up what `score_links` gives."""
+    return score_links(hypothesis, sure, possible).aer
+
+
+def diagonal_links(num_source: int, num_target: int) -> Links:
+    """One link for each target word, to the source word in the same relative place: what needs no model at all."""
+    return frozenset((diagonal_place(target, num_source, num_target), target) for target in range(num_target))
+
+
+def diagonal_place(target: int, num_source: int, num_target: int) -> int:
+    """The source word at the place of a target word: j (S − 1) / (T − 1), rounded to the nearest, halves up."""
+    return int(target * (num_source - 1) / max(1, num_target - 1) + 0.5)
+
+
+def read_gold(path: Path | str | None = None) -> tuple[GoldPair, ...]:
+    """The gold pairs of a file; without a path, those that ship with the product.
+
+    The file is UTF-8 with tabs: a heading, then for each pair its line in the corpus, the words of both sides with
+    spaces between them, and the links, such as `1-1 2-2 3?4`: `-` sure, `?` possible.
+
+    Raises:
+        AnalysisError: the file is missing, cannot be read, or is damaged.
+    """
+    chosen = resource_path(GOLD_FILE) if path is None else Path(path)
+    pairs = tuple(_gold_pair(chosen, *row) for row in _rows(chosen, GOLD_COLUMNS))
+    if not pairs:
+        raise AnalysisError(f"{chosen} holds no sentence pair. At least one below the heading was expected.")
+    return pairs
+
+
+def read_ibm_1(path: Path | str | None = None) -> dict[int, Links]:
+    """The links of IBM model 1 by line of the corpus; without a path, those that ship with the product.
+
+    Raises:
+        AnalysisError: the file is missing, cannot be read, or is damaged.
+    """
+    chosen = resource_path(IBM_1_FILE) if path is None else Path(path)
+    found = {}
+    for row, (line, links) in _rows(chosen, ("line", "links")):
+        sure, _ = parse_links(links, f"{chosen}, line {row}")
+        found[_line_number(chosen, row, line)] = sure
+    return found
+
+
+def parse_links(text: str, where: str) -> tuple[Links, Links]:
+    """The sure links and the possible ones (sure ones among them) of a line such as `1-1 2-2 3?4`.
+
+    Raises:
+        AnalysisError: it has another form, or a pair of words is named twice; `where` stands in the message.
+    """
+    sure, possible = set(), set()
+    for part in text.split():
+        match = _LINK.fullmatch(part)
+        if match is None:
+            raise AnalysisError(
+                f"{where}: {part!r} is no link. Links such as 3-4 (sure) or 3?4 (possible), words counted from 1, "
+                "were expected; correct the file."
+            )
+        link = int(match[1]) - 1, int(match[3]) - 1
+        if link in possible:
+            raise AnalysisError(f"{where}: words {match[1]} and {match[3]} are linked twice. Remove one of the two.")
+        possible.add(link)
+        if match[2] == "-":
+            sure.add(link)
+    return frozenset(sure), frozenset(possible)
+
+
+def format_links(sure: Collection[Link], possible: Collection[Link] = ()) -> str:
+    """The line that `parse_links` reads, in the order of the words."""
+    certain = frozenset(sure)
+    return " ".join(
+        f"{source + 1}{'-' if (source, target) in certain else '?'}{target + 1}"
+        for source, target in sorted(certain | frozenset(possible))
+    )
+
+
+def _gold_pair(path: Path, row: int, columns: tuple[str, ...]) -> GoldPair:
+    line, german, english, links = columns
+    source, target = tuple(german.split()), tuple(english.split())
+    if not source or not target:
+        raise AnalysisError(f"{path}, line {row}: a sentence is empty. Words on both sides were expected.")
+    sure, possible = parse_links(links, f"{path}, line {row}")
+    for place, other in sorted(possible):
+        if place >= len(source) or other >= len(target):
+            raise AnalysisError(
+                f"{path}, line {row}: the link {place + 1}-{other + 1} leads out of the sentences, which have "
+                f"{len(source)} and {len(target)} words. Correct the file."
+            )
+    return GoldPair(_line_number(path, row, line), source, target, sure, possible)
+
+
+def _line_number(path: Path, row: int, text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise AnalysisError(f"{path}, line {row}: {text!r} is no line of a corpus. A number from 1 was expected.")
+    return int(text)
+
+
+def _rows(path: Path, heading: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """The rows below the heading with their line numbers in the file."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"
+        raise AnalysisError(
+            f"Cannot read the alignments in {path}: {reason}. A text file with the columns {', '.join(heading)} was "
+            "expected; name another file, or install the program again if it is one of its own."
+        ) from error
+    for row, line in enumerate(lines, start=1):
+        columns = tuple(line.split("\t"))
+        if (row == 1 and columns != heading) or len(columns) != len(heading):
+            raise AnalysisError(
+                f"{path}, line {row}: the columns {', '.join(heading)}, with tabs between them, were expected; "
+                f"{len(columns)} columns beginning with {line[:40]!r} were found. Correct the file."
+            )
+        if row > 1:
+            yield row, columns

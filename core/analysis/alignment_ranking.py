@@ -1,0 +1,277 @@
+"""Which head aligns: every way of reading links off the cross-attention, ranked on gold pairs.
+
+Reference translations are forced, as in Kobayashi et al. 2020, section 5, and Chen et al. 2020, "Accurate Word
+Alignment Induction from Neural Machine Translation". Shape legend: `core.analysis`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from core.analysis.alignment import AlignmentScore, GoldPair, Links, diagonal_links, score_links
+from core.analysis.alignment_links import WordLink, word_links, word_maps
+from core.analysis.capture import trace_pair, trace_translation
+from core.analysis.measures import MEASURES, Measure, measure_maps
+from core.analysis.selection import LABEL_MODES, LabelMode
+from core.analysis.trace import Trace
+from core.errors import AnalysisError, TextError
+from core.translation.result import FloatArray, MapKind, Translation, Word
+from core.translation.source import encode_source
+from core.translation.target import encode_target
+from core.translation.translator import Translator
+
+ALIGNING_MEASURES: tuple[Measure, ...] = tuple(name for name, measure in MEASURES.items() if "cross" in measure.kinds)
+
+
+@dataclass(frozen=True)
+class Aligner:
+    """A way of reading word links off a model.
+
+    Attributes:
+        layer: counted from 0; None for the mean of all heads of all layers.
+        head: counted from 0; None for the mean of all heads of the layer, or where the measure has one map a layer.
+        label_mode: whether row t speaks for the token read at step t, or for the one predicted.
+        measure: what the map holds.
+        kind: of the maps: only cross-attention leads from one sentence to the other.
+    """
+
+    layer: int | None
+    head: int | None
+    label_mode: LabelMode
+    measure: Measure
+    kind: MapKind = "cross"
+
+    def __str__(self) -> str:
+        where = "all layers" if self.layer is None else f"layer {self.layer + 1}"
+        if self.head is not None:
+            which = f"head {self.head + 1}"
+        else:
+            which = "all heads at once" if self.measure == "norm-layer" else "mean of heads"
+        return f"{where} {which}, {MEASURES[self.measure].title}, token {self.label_mode}"
+
+
+@dataclass(frozen=True)
+class AlignerScore:
+    """An aligner on the two halves of the gold pairs: best ones are chosen on one and reported on the other."""
+
+    aligner: Aligner
+    choosing: AlignmentScore
+    reporting: AlignmentScore
+
+
+@dataclass(frozen=True)
+class BaselineScore:
+    """The same of something that is no attention map.
+
+    Attributes:
+        name: for people.
+    """
+
+    name: str
+    choosing: AlignmentScore
+    reporting: AlignmentScore
+
+
+@dataclass(frozen=True)
+class AlignerRanking:
+    """All aligners of a model, and what they are to be measured against.
+
+    Attributes:
+        scores: best on the choosing half first; empty if someone stopped before each half had a pair.
+        baselines: the diagonal, and others if their links were given.
+        num_choosing, num_reporting: pairs in each half.
+        num_skipped: gold pairs that the model refused or cut into other words.
+        is_complete: whether every pair was read.
+    """
+
+    scores: tuple[AlignerScore, ...]
+    baselines: tuple[BaselineScore, ...]
+    num_choosing: int
+    num_reporting: int
+    num_skipped: int
+    is_complete: bool
+
+    @property
+    def best(self) -> AlignerScore | None:
+        """The one with the lowest error rate on the choosing half."""
+        return self.scores[0] if self.scores else None
+
+    def score_of(self, aligner: Aligner) -> AlignerScore | None:
+        """How this one did."""
+        return next((score for score in self.scores if score.aligner == aligner), None)
+
+
+@dataclass
+class _Half:
+    """Sums over the pairs of a half: [4, C] for C aligners, in the order of `AlignmentScore`'s attributes."""
+
+    num_pairs: int = 0
+    aligners: "np.ndarray[tuple[int, int], np.dtype[np.int64]] | int" = 0
+    baselines: dict[str, AlignmentScore] = field(default_factory=dict)
+
+
+def rank_aligners(
+    translator: Translator,
+    gold: Sequence[GoldPair],
+    others: Mapping[str, Mapping[int, Links]] | None = None,
+    *,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> AlignerRanking:
+    """Ranks every layer × head × label mode × measure, and means of heads, by alignment error rate.
+
+    Pairs of the gold take turns: the first is for choosing, the second for reporting, and so on. Each target word gets
+    one link, also those of the diagonal. Not while another thread uses the model.
+
+    Args:
+        translator: whose model is looked at.
+        gold: pairs with links by hand.
+        others: baselines by name, each with its links by line of the corpus.
+        on_progress: told how many pairs are done, of how many.
+        should_stop: asked before each pair; what was read so far is then ranked.
+
+    Raises:
+        AnalysisError: the model can read no gold pair, or a baseline lacks the links of one.
+    """
+    halves, aligners, num_skipped, done = (_Half(), _Half()), list[Aligner](), 0, 0
+    for index, pair in enumerate(gold):
+        if should_stop():
+            break
+        forced = _force(translator, pair)
+        if forced is None:
+            num_skipped += 1
+        else:
+            aligners, counts = _pair_counts(forced, pair)
+            half = halves[index % 2]
+            half.aligners = half.aligners + counts
+            half.baselines = _added(half.baselines, _baselines(pair, others or {}))
+            half.num_pairs += 1
+        done = index + 1
+        on_progress(done, len(gold))
+    if done == len(gold) and not all(half.num_pairs for half in halves):
+        raise AnalysisError(
+            f"The model can read {sum(half.num_pairs for half in halves)} of {len(gold)} gold pairs word by word. At "
+            "least two, one to choose by and one to report on, were expected; choose a model from German to English."
+        )
+    return _ranking(aligners, halves, num_skipped, is_complete=done == len(gold))
+
+
+def aligner_map(aligner: Aligner, trace: Trace) -> FloatArray:
+    """The cross map [T, S] that an aligner reads. Raises `AnalysisError` if the model has no such head."""
+    maps = measure_maps(trace, aligner.measure, "cross")
+    layers, heads = maps.shape[:2]
+    if aligner.layer is None:
+        return maps.mean(axis=(0, 1))
+    if aligner.layer not in range(layers) or (aligner.head is not None and aligner.head not in range(heads)):
+        raise AnalysisError(
+            f"This model has no {aligner}. Layers 1 to {layers} and heads 1 to {heads} were expected; "
+            "choose from these."
+        )
+    chosen: FloatArray = maps[aligner.layer].mean(axis=0) if aligner.head is None else maps[aligner.layer, aligner.head]
+    return chosen
+
+
+def align(translator: Translator, translation: Translation, aligner: Aligner) -> tuple[WordLink, ...]:
+    """The word links of a translation. Raises `AnalysisError` if the model has no such head."""
+    trace = trace_translation(translator, translation)
+    return word_links(aligner_map(aligner, trace), translation, aligner.label_mode)
+
+
+@dataclass(frozen=True, eq=False)
+class _Forced:
+    """A gold pair as the model read it."""
+
+    trace: Trace
+    source_words: tuple[Word, ...]
+    target_words: tuple[Word, ...]
+
+
+def _force(translator: Translator, pair: GoldPair) -> _Forced | None:
+    """Reads a pair by teacher forcing; None if the model refuses it or cuts it into other words."""
+    codecs, run = translator.checkpoint.codecs, translator.run
+    start_id, end_id = codecs.target.vocabulary.start_id, codecs.target.vocabulary.end_id
+    try:
+        source = encode_source(pair.source_text, codecs.source, run)
+        target = encode_target(pair.target_text, codecs.target, run)
+    except TextError:
+        return None
+    same = (len(source.words), len(target.words)) == (len(pair.source), len(pair.target))
+    if not same or end_id is None:  # without an end token (the copy task) the last word is never read
+        return None
+    trace = trace_pair(translator.model, source.ids, (start_id, *target.ids[:-1]))
+    return _Forced(trace, source.words, target.words)
+
+
+def _pair_counts(
+    forced: _Forced, pair: GoldPair
+) -> "tuple[list[Aligner], np.ndarray[tuple[int, int], np.dtype[np.int64]]]":
+    """All aligners, and what each scores on this pair: [4, C] in the order of `AlignmentScore`'s attributes."""
+    sure, possible = (_matrix(links, pair) for links in (pair.sure, pair.possible))
+    targets = np.arange(len(pair.target))
+    aligners, found = [], []
+    for measure in ALIGNING_MEASURES:
+        maps = measure_maps(forced.trace, measure, "cross")
+        num_layers, num_heads = maps.shape[:2]
+        places: list[tuple[int | None, int | None]] = []
+        stacked = []
+        if num_layers > 1:
+            places.append((None, None))
+            stacked.append(maps.mean(axis=(0, 1))[None])
+        if num_heads > 1:
+            places += [(layer, None) for layer in range(num_layers)]
+            stacked.append(maps.mean(axis=1))
+        single = "cross" in MEASURES[measure].per_head
+        places += [(layer, head if single else None) for layer in range(num_layers) for head in range(num_heads)]
+        stacked.append(maps.reshape(-1, *maps.shape[2:]))
+        for mode in LABEL_MODES:
+            words = word_maps(np.concatenate(stacked), forced.source_words, forced.target_words, mode)
+            best = words.argmax(axis=-1)
+            aligners += [Aligner(layer, head, mode, measure) for layer, head in places]
+            found.append(np.stack([sure[targets, best].sum(axis=-1), possible[targets, best].sum(axis=-1)]))
+    hits = np.concatenate(found, axis=1)
+    totals = np.broadcast_to(np.array([[len(pair.target)], [len(pair.sure)]]), (2, len(aligners)))
+    return aligners, np.concatenate([totals, hits])
+
+
+def _matrix(links: Links, pair: GoldPair) -> "np.ndarray[tuple[int, int], np.dtype[np.bool_]]":
+    """[J, I]: whether two words are linked."""
+    matrix = np.zeros((len(pair.target), len(pair.source)), dtype=bool)
+    for source, target in links:
+        matrix[target, source] = True
+    return matrix
+
+
+def _baselines(pair: GoldPair, others: Mapping[str, Mapping[int, Links]]) -> dict[str, AlignmentScore]:
+    found = {"diagonal": diagonal_links(len(pair.source), len(pair.target))}
+    for name, links in others.items():
+        if pair.line not in links:
+            raise AnalysisError(
+                f"{name} has no links for line {pair.line} of the gold pairs. Links for every pair were expected; "
+                "compute them again."
+            )
+        found[name] = links[pair.line]
+    return {name: score_links(links, pair.sure, pair.possible) for name, links in found.items()}
+
+
+def _added(sums: dict[str, AlignmentScore], more: dict[str, AlignmentScore]) -> dict[str, AlignmentScore]:
+    return {name: sums.get(name, AlignmentScore()) + score for name, score in more.items()}
+
+
+def _ranking(
+    aligners: Sequence[Aligner], halves: tuple[_Half, _Half], num_skipped: int, *, is_complete: bool
+) -> AlignerRanking:
+    choosing, reporting = halves
+    scores: tuple[AlignerScore, ...] = ()
+    baselines: tuple[BaselineScore, ...] = ()
+    if choosing.num_pairs and reporting.num_pairs:
+        columns = zip(*(np.asarray(half.aligners).T.tolist() for half in halves), strict=True)
+        found = [
+            AlignerScore(aligner, AlignmentScore(*one), AlignmentScore(*other))
+            for aligner, (one, other) in zip(aligners, columns, strict=True)
+        ]
+        scores = tuple(sorted(found, key=lambda score: score.choosing.aer))
+        baselines = tuple(
+            BaselineScore(name, score, reporting.baselines[name]) for name, score in choosing.baselines.items()
+        )
+    return AlignerRanking(scores, baselines, choosing.num_pairs, reporting.num_pairs, num_skipped, is_complete)

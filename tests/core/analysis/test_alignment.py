@@ -1,0 +1,137 @@
+"""Word alignment: error rates on cases with a known answer, files that are sound and files that are not."""
+
+from pathlib import Path
+
+import pytest
+
+from core.analysis.alignment import (
+    AlignmentScore,
+    alignment_error_rate,
+    diagonal_links,
+    format_links,
+    parse_links,
+    read_gold,
+    score_links,
+)
+from core.errors import AnalysisError
+from core.text.tokenizers import SpacyTokenizer
+
+SURE = {(0, 0), (1, 2)}
+POSSIBLE = SURE | {(1, 1), (2, 1)}
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "aer", "precision", "recall"),
+    [
+        (SURE, 0, 1, 1),
+        (POSSIBLE, 0, 1, 1),  # possible links cost nothing …
+        ({(0, 0), (1, 1)}, 1 - (1 + 2) / (2 + 2), 1, 1 / 2),  # … but do not stand for a sure one that is missed
+        ({(0, 0), (1, 2), (2, 2)}, 1 - (2 + 2) / (3 + 2), 2 / 3, 1),
+        ({(2, 0), (0, 2)}, 1, 0, 0),
+        (set(), 1, 1, 0),
+    ],
+)
+def test_error_rate_precision_and_recall_of_textbook_cases(hypothesis, aer, precision, recall) -> None:
+    score = score_links(hypothesis, SURE, POSSIBLE)
+    assert (score.aer, score.precision, score.recall) == pytest.approx((aer, precision, recall))
+    assert alignment_error_rate(hypothesis, SURE, POSSIBLE) == pytest.approx(aer)
+
+
+def test_sure_links_count_as_possible_whether_named_or_not() -> None:
+    assert score_links(SURE, SURE, POSSIBLE - SURE) == score_links(SURE, SURE, POSSIBLE)
+
+
+def test_swapping_both_sides_changes_nothing() -> None:
+    hypothesis = {(0, 0), (1, 1), (2, 2)}
+
+    def swapped(links: set) -> set:
+        return {(target, source) for source, target in links}
+
+    assert score_links(hypothesis, SURE, POSSIBLE) == score_links(swapped(hypothesis), swapped(SURE), swapped(POSSIBLE))
+
+
+def test_with_sure_links_alone_the_error_rate_is_one_minus_f1() -> None:
+    score = score_links({(0, 0), (1, 1), (1, 2)}, SURE, SURE)
+    assert score.aer == pytest.approx(1 - 2 * score.precision * score.recall / (score.precision + score.recall))
+
+
+def test_pairs_add_up_by_their_links() -> None:
+    total = score_links(SURE, SURE, POSSIBLE) + score_links(set(), {(0, 0), (1, 1)}, set())
+    assert total == AlignmentScore(num_links=2, num_sure=4, sure_found=2, possible_found=2)
+    assert total.aer == pytest.approx(1 - 4 / 6)
+    assert AlignmentScore().aer == 0
+
+
+def test_the_diagonal_gives_each_target_word_one_source_word() -> None:
+    assert diagonal_links(3, 3) == {(0, 0), (1, 1), (2, 2)}
+    assert diagonal_links(5, 3) == {(0, 0), (2, 1), (4, 2)}
+    assert diagonal_links(2, 3) == {(0, 0), (1, 1), (1, 2)}
+    assert diagonal_links(4, 1) == {(0, 0)}
+
+
+def test_links_are_written_as_they_are_read() -> None:
+    sure, possible = parse_links("2-1 1-1 10?3", "here")
+    assert (sure, possible) == ({(0, 0), (1, 0)}, {(0, 0), (1, 0), (9, 2)})
+    assert format_links(sure, possible) == "1-1 2-1 10?3"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("1-1 2", "'2' is no link"), ("0-1", "'0-1' is no link"), ("1-1 1?1", "linked twice"), ("1–2", "is no link")],
+)
+def test_links_of_another_form_are_refused(text: str, message: str) -> None:
+    with pytest.raises(AnalysisError, match=message):
+        parse_links(text, "here")
+
+
+def test_the_gold_pairs_are_sound() -> None:
+    gold = read_gold()
+    assert len(gold) >= 60
+    assert len({pair.line for pair in gold}) == len(gold)
+    for pair in gold:
+        assert pair.sure <= pair.possible, pair.line
+        assert all(
+            0 <= source < len(pair.source) and 0 <= target < len(pair.target) for source, target in pair.possible
+        )
+        assert 2 * len({target for _, target in pair.sure}) >= len(pair.target), (
+            pair.line
+        )  # most words have a sure link
+        final = len(pair.source) - 1, len(pair.target) - 1
+        assert pair.source[-1] != "." or pair.target[-1] != "." or final in pair.sure
+
+
+def test_the_words_of_the_gold_pairs_are_those_of_the_tokenizers() -> None:
+    german, english = SpacyTokenizer("de"), SpacyTokenizer("en")
+    for pair in read_gold():
+        assert tuple(token.text for token in german(pair.source_text)) == pair.source
+        assert tuple(token.text for token in english(pair.target_text)) == pair.target
+
+
+HEADING = "line\tgerman\tenglish\tlinks\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no sentence pair"),
+        (HEADING, "holds no sentence pair"),
+        ("Ein Hund\tA dog\n", "line 1: the columns line, german, english, links"),
+        (HEADING + "3\tEin Hund\tA dog\n", "line 2: the columns"),
+        (HEADING + "x\tEin Hund\tA dog\t1-1\n", "'x' is no line"),
+        (HEADING + "3\tEin Hund\tA dog\t1-1 2-3\n", "line 2: the link 2-3 leads out"),
+        (HEADING + "3\tEin Hund\t\t\n", "a sentence is empty"),
+        (HEADING + "3\tEin Hund\tA dog\tone\n", "line 2: 'one' is no link"),
+    ],
+)
+def test_damaged_gold_files_are_told(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "gold.tsv").write_text(text, encoding="utf-8")
+    with pytest.raises(AnalysisError, match=message):
+        read_gold(tmp_path / "gold.tsv")
+
+
+def test_missing_and_foreign_gold_files_are_told(tmp_path: Path) -> None:
+    with pytest.raises(AnalysisError, match="Cannot read the alignments"):
+        read_gold(tmp_path / "missing.tsv")
+    (tmp_path / "gold.tsv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(AnalysisError, match="not UTF-8"):
+        read_gold(tmp_path / "gold.tsv")
