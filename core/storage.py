@@ -27,7 +27,7 @@ def atomic_path(target: Path | str) -> Iterator[Path]:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
     except OSError as error:
-        raise _cannot_write(target, error) from error
+        raise cannot_write(target, error) from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -37,7 +37,7 @@ def atomic_path(target: Path | str) -> Iterator[Path]:
         os.replace(temporary, target)
         _flush_folder(target.parent)
     except OSError as error:
-        raise _cannot_write(target, error) from error
+        raise cannot_write(target, error) from error
     finally:
         temporary.unlink(missing_ok=True)
 
@@ -70,7 +70,8 @@ def _umask() -> int:
     return mask
 
 
-def _cannot_write(target: Path, error: OSError) -> StorageError:
+def cannot_write(target: Path, error: OSError) -> StorageError:
+    """What to raise where the system refused to write `target`."""
     reason = error.strerror or str(error)
     return StorageError(
         f"Cannot write {target}: {reason}. A writable place with enough free space was expected. "

@@ -2,11 +2,13 @@
 
 import csv
 import io
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from core.errors import CheckpointError
 from core.storage import write_text
 
 
@@ -21,6 +23,7 @@ class EpochRecord:
         validation_loss_batch_mean: mean of the batches' means, as the published `notebook` curve counts it.
         learning_rate: at the last step.
         seconds: wall time of the epoch.
+        bleu: of the run's sample of the validation split, from 0 to 100; None if none was translated.
     """
 
     epoch: int
@@ -30,11 +33,14 @@ class EpochRecord:
     validation_loss_batch_mean: float
     learning_rate: float
     seconds: float
+    bleu: float | None = None
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "EpochRecord":
         """The record that `asdict` gave. Raises `TypeError` if `values` are damaged."""
         for name, value in values.items():
+            if name == "bleu" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise TypeError(f"{name} is {value!r}, which is no number")
         return cls(**values)
@@ -47,3 +53,36 @@ def write_history(path: Path, records: Sequence[EpochRecord]) -> None:
     writer.writeheader()
     writer.writerows(asdict(record) for record in records)
     write_text(path, text.getvalue())
+
+
+def read_history(path: Path) -> tuple[EpochRecord, ...]:
+    """The records that `write_history` wrote, also those of an earlier version, which had no scores.
+
+    Raises:
+        CheckpointError: the file is missing or damaged.
+    """
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return tuple(_record(row) for row in csv.DictReader(file))
+    except (OSError, ValueError, TypeError, csv.Error) as error:
+        raise CheckpointError(
+            f"{path} cannot be read as the history of a run ({error}). A table that Augenmerk wrote was expected; "
+            "use another copy."
+        ) from error
+
+
+def _record(row: dict[str, str]) -> EpochRecord:
+    """One line of the table. Raises `TypeError` or `ValueError` if it is damaged."""
+    values: dict[str, Any] = {
+        name: int(text) if name in ("epoch", "step") else float(text) if text else None for name, text in row.items()
+    }
+    return EpochRecord.from_dict(values)
+
+
+def num_stale_epochs(records: Sequence[EpochRecord]) -> int:
+    """Epochs since the validation loss was last lower than ever before."""
+    best, stale = math.inf, 0
+    for record in records:
+        stale = 0 if record.validation_loss < best else stale + 1
+        best = min(best, record.validation_loss)
+    return stale

@@ -1,10 +1,18 @@
 """What can end a training against one's will, and what to try then. No torch here: a window reads these."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
+from core.config import TrainingConfig
 from core.errors import TrainingError
+from core.training.folder import kept_checkpoints
+
+LARGEST_NORM = 1.0
+"""What gradients are proposed to be clipped to where they are not: as the published systems do."""
+_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "cannot allocate memory")
 
 
 @dataclass(frozen=True)
@@ -40,3 +48,82 @@ class DivergedError(InterruptedTrainingError):
 
 class OutOfMemoryError(InterruptedTrainingError):
     """A step did not fit into the memory; the proposal is smaller batches, more of them accumulated."""
+
+
+def lower_rate(training: TrainingConfig) -> Proposal:
+    """Half the rate, and gradients clipped if they are not."""
+    changes: dict[str, float | int] = {}
+    if training.schedule == "noam":
+        changes["noam_factor"] = training.noam_factor / 2
+        text = f"a Noam factor of {changes['noam_factor']:g} instead of {training.noam_factor:g}"
+    else:
+        changes["learning_rate"] = training.learning_rate / 2
+        text = f"a learning rate of {changes['learning_rate']:g} instead of {training.learning_rate:g}"
+    if training.clip_norm is None:
+        changes["clip_norm"] = LARGEST_NORM
+        text += f", with gradients clipped to a norm of {LARGEST_NORM:g}"
+    return Proposal(text, changes)
+
+
+def smaller_batches(training: TrainingConfig) -> Proposal | None:
+    """Half the batch size, and twice as many batches for one step: the same gradients. None if it cannot be halved."""
+    size, number = training.batch_size // 2, training.num_accumulated * 2
+    if size < 1:
+        return None
+    return Proposal(
+        f"a batch size of {size:,} instead of {training.batch_size:,}, with {number} batches accumulated for one step, "
+        "which learns the same",
+        {"batch_size": size, "num_accumulated": number},
+    )
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether the machine or the device has no more memory to give, in whatever words."""
+    return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OUT_OF_MEMORY)
+
+
+class _Position(Protocol):
+    step: int
+
+
+@contextmanager
+def explained(training: TrainingConfig, folder: Path, progress: _Position) -> Iterator[None]:
+    """Turns a loss that is no number, or memory used up, into an error with a proposal.
+
+    The new error is raised after the old one is gone, and with it the tensors that its frames held.
+
+    Args:
+        training: settings of the run.
+        folder: where its checkpoints are.
+        progress: where it stands.
+
+    Raises:
+        InterruptedTrainingError: instead of what was raised within.
+    """
+    kind: type[InterruptedTrainingError]
+    try:
+        yield
+        return
+    except DivergedError as error:
+        message, kind = str(error), DivergedError
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        kind = OutOfMemoryError
+        reason = (str(error) or repr(error)).splitlines()[0]
+        message = (
+            f"At step {progress.step + 1} there was not enough memory ({reason}). What was saved before is intact."
+        )
+    proposal = lower_rate(training) if kind is DivergedError else smaller_batches(training)
+    saved = kept_checkpoints(folder, "last")
+    path, step = (saved[0].path, saved[0].step) if saved else (None, 0)
+    raise kind(f"{message} {_what_to_do(proposal, path, step)}", proposal, path)
+
+
+def _what_to_do(proposal: Proposal | None, path: Path | None, step: int) -> str:
+    if proposal is None:
+        return "The batches cannot be made smaller: choose a smaller model, or a device with more memory."
+    options = " ".join(f"--change {name}={value:g}" for name, value in proposal.changes.items())
+    if path is None:
+        return f"Start again with {proposal.text}."
+    return f"Go on from step {step} ({path.name}) with {proposal.text}: --resume {options}."

@@ -1,108 +1,132 @@
 """The training loop: a plain function of its config. It never prints, sleeps or knows a window."""
 
-import math
-import os
+import contextlib
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-from core.checkpoint.file import load_checkpoint, save_checkpoint
-from core.checkpoint.history import EpochRecord, write_history
+from core.checkpoint.history import EpochRecord, num_stale_epochs
 from core.config import RunConfig
-from core.corpora.batches import Batch, collate, training_batches, validation_batches
-from core.corpora.prepared import EncodedPairs, PreparedCorpus
+from core.corpora.batches import Batch, collate, training_batches
+from core.corpora.prepared import PreparedCorpus
 from core.device import DeviceChoice, choose_device
-from core.errors import CheckpointError, ConfigError, TrainingError
-from core.evaluation.loss import corpus_loss
+from core.errors import CheckpointError
+from core.training.checks import check_corpus_fits
 from core.training.events import (
-    CheckpointSaved,
+    EndReason,
     EpochDone,
+    Noted,
     PhaseStarted,
+    ProbeTranslated,
     StepDone,
+    StopRequest,
     TrainingEvent,
     TrainingFinished,
     TrainingStarted,
 )
+from core.training.failures import explained
+from core.training.film import read_film
+from core.training.folder import BEST, HISTORY, LAST, check_free, discard_run
+from core.training.keeping import Keeper, OnSaveFailed, load_resumable
+from core.training.lock import locked
 from core.training.schedules import cooldown_factor
 from core.training.session import TrainingSession
+from core.training.validation import Validator
 
-LAST, BEST, HISTORY = "last.safetensors", "best.safetensors", "history.csv"
+__all__ = ["BEST", "HISTORY", "LAST", "OnEvent", "OnSaveFailed", "ShouldStop", "train"]
+
 OnEvent = Callable[[TrainingEvent], None]
-ShouldStop = Callable[[], bool]
-EndReason = Literal["completed", "max_steps", "stopped"]
+ShouldStop = Callable[[], bool | StopRequest]
+_REASONS: Mapping[bool | StopRequest, EndReason] = {
+    True: "stopped",
+    "keep": "stopped",
+    "pause": "paused",
+    "discard": "discarded",
+}
 
 
-def train(
+def train(  # noqa: PLR0913 — each of them is one decision of the caller
     run: RunConfig,
     corpus: PreparedCorpus,
     folder: Path,
     *,
     device: str = "auto",
     resume: bool = False,
+    changes: Mapping[str, Any] | None = None,
+    probe: str | None = None,
     on_event: OnEvent = lambda event: None,
     should_stop: ShouldStop = lambda: False,
+    on_save_failed: OnSaveFailed = lambda failure: "stop",
 ) -> TrainingFinished:
-    """Trains a Transformer; the best and the last checkpoint and `history.csv` are kept in `folder`.
+    """Trains a Transformer; checkpoints, history and the film of a probe sentence are kept in `folder`.
 
     Args:
         run: every setting.
         corpus: what to learn from.
         folder: made if missing; must not hold another run unless `resume`.
         device: "auto", "cpu", "cuda", "cuda:N" or "mps".
-        resume: go on from the folder's last checkpoint; settings must be the same, only the length may differ.
+        resume: go on from the folder's last checkpoint, or if that is damaged, from the next older one. Settings must
+            be the same but for the length of the run, what it keeps and what `changes` names.
+        changes: settings of `TrainingConfig` that the run is to have otherwise from here on, a lower rate for instance.
+        probe: the sentence of the film; None for the one it has already, or one of the validation split.
         on_event: told of every step, epoch and checkpoint, in this thread.
-        should_stop: asked before every step; if it says so, the run is validated, saved and ended.
+        should_stop: asked before every step. True or "keep": the run is validated, saved and ended; "pause": saved
+            only; "discard": ended, and its files are removed.
+        on_save_failed: asked when something cannot be written: "retry", or "stop", which raises `StorageError`.
 
     Returns:
         How it ended; the same is the last event.
 
     Raises:
-        TrainingError: the folder holds another run, or the loss is no longer a number.
-        ConfigError: the data does not fit the model's positions.
+        TrainingError: the folder holds another run, or another training is at work there.
+        InterruptedTrainingError: the loss is no longer a number, or the memory is used up; it carries a proposal.
+        ConfigError: a setting is refused, or the data does not fit the model's positions or the batches.
+        TextError: the probe cannot be read.
         CheckpointError: the run to resume is missing, damaged or has other settings.
         DeviceError: the device is not here.
-        StorageError: a checkpoint cannot be written.
+        StorageError: a file cannot be written; the older ones stand as they were.
     """
     folder = Path(folder)
-    _check_folder(folder, resume)
-    _check_lengths(run, corpus)
+    run = replace(run, training=run.training.replace(**(changes or {})))
+    check_free(folder, resume)
+    check_corpus_fits(run, corpus)
     choice = choose_device(device)
-    on_event(PhaseStarted(f"Moving the model to {choice.name}"))
-    session = TrainingSession(run, corpus, choice.name)
-    if resume:
-        on_event(PhaseStarted(f"Resuming from {folder / LAST}"))
-        session.restore(load_checkpoint(folder / LAST, with_state=True))
-    on_event(PhaseStarted(f"Computing in {session.precision.name}: {session.precision.reason}"))
-    return _Loop(session, folder, choice, on_event, should_stop).run_to_end()
+    with locked(folder):
+        check_free(folder, resume)
+        on_event(PhaseStarted(f"Moving the model to {choice.name}"))
+        session = TrainingSession(run, corpus, choice.name)
+        if resume:
+            _take_up(session, folder, frozenset(changes or {}), on_event)
+            probe = probe or _earlier_probe(folder)
+        validator = Validator(session, choice, probe)
+        keeper = Keeper(session, folder, on_event, on_save_failed)
+        on_event(PhaseStarted(f"Computing in {session.precision.name}: {session.precision.reason}"))
+        with explained(run.training, folder, session.progress):
+            finished = _Loop(session, keeper, validator, choice, on_event, should_stop).run_to_end()
+        if finished.reason == "discarded":
+            discard_run(folder)
+    if finished.reason == "discarded":
+        with contextlib.suppress(OSError):  # something of the user's is in it
+            folder.rmdir()
+    on_event(finished)
+    return finished
 
 
-def _check_folder(folder: Path, resume: bool) -> None:
-    # `Path.exists` raises where one may not look; `os.path.exists` does not, and writing will say it
-    if not resume and any(os.path.exists(folder / name) for name in (LAST, BEST)):  # noqa: PTH110
-        raise TrainingError(
-            f"{folder} holds a run already. An empty or new folder was expected, so that nothing is overwritten: "
-            "choose another, or resume that run."
-        )
+def _take_up(session: TrainingSession, folder: Path, changed: frozenset[str], on_event: OnEvent) -> None:
+    """Brings `session` to where the run in `folder` stands. Raises `CheckpointError`."""
+    on_event(PhaseStarted(f"Resuming from {folder / LAST}"))
+    checkpoint, _, notes = load_resumable(folder)
+    notes += session.restore(checkpoint, changed)
+    for note in notes:
+        on_event(Noted(note))
 
 
-def _check_lengths(run: RunConfig, corpus: PreparedCorpus) -> None:
-    """Raises `ConfigError` unless every sentence finds a position in the model."""
-    positions = run.model.max_positions
-    if run.training.pad_to is not None and run.training.pad_to > positions:
-        raise ConfigError(
-            f"Sentences are to be padded to {run.training.pad_to} tokens, but the model has {positions} positions. As "
-            "many were expected: lower pad_to, or raise max_positions."
-        )
-    for split, pairs in (("training", corpus.train), ("validation", corpus.validation)):
-        longest = max(map(len, [*pairs.source, *pairs.target]))
-        if longest > positions:
-            raise ConfigError(
-                f"The longest {split} sentence of {corpus.name} has {longest} tokens, but the model has {positions} "
-                f"positions. At most as many were expected: leave that sentence out of the corpus, or choose a preset "
-                "with more positions (max_positions)."
-            )
+def _earlier_probe(folder: Path) -> str | None:
+    """The sentence of the film in `folder`."""
+    frames = read_film(folder).frames
+    return frames[-1].translation.source_text if frames else None
 
 
 @dataclass
@@ -126,7 +150,8 @@ class _Loop:
     def __init__(
         self,
         session: TrainingSession,
-        folder: Path,
+        keeper: Keeper,
+        validator: Validator,
         device: DeviceChoice,
         on_event: OnEvent,
         should_stop: ShouldStop,
@@ -134,17 +159,13 @@ class _Loop:
         self.session = session
         self.run = session.run
         self.progress = session.progress
-        self.folder = folder
+        self.keeper = keeper
+        self.validator = validator
         self.device = device
         self.on_event = on_event
         self.should_stop = should_stop
         self.pace = _Pace()
         self.started = time.perf_counter()
-        corpus = session.corpus
-        self.validation = [
-            self._collate(corpus.validation, indices).to(session.device)
-            for indices in validation_batches(corpus.validation, self.run.training)
-        ]
 
     def run_to_end(self) -> TrainingFinished:
         """Epochs and steps until the run is complete, long enough, or stopped."""
@@ -155,16 +176,18 @@ class _Loop:
                 f"{len(groups)}. The corpus it was begun with was expected: resume with that, or start a new run in "
                 "another folder."
             )
-        write_history(self.folder / HISTORY, self.progress.history)  # shows now, not in an hour, whether one may write
+        self.keeper.begin()
         self._announce(len(groups))
-        while (reason := self._reason_to_end(len(groups))) is None:
-            batches = [self._collate(self._epoch_pairs, indices) for indices in groups[self.progress.group]]
+        if self.progress.step == 0:
+            self._add_to_film(None)
+        while (reason := self._reason_to_end()) is None:
+            batches = [self._collate(indices) for indices in groups[self.progress.group]]
             self._run_step(batches, epochs_done=self.progress.epoch - 1 + self.progress.group / len(groups))
             if self.progress.group == len(groups):
                 self._end_epoch()
                 groups = self._epoch_groups()
             elif self.progress.step % self.run.training.checkpoint_steps == 0:
-                self._save_last()
+                self.keeper.save_last()
         return self._finish(reason)
 
     def _epoch_groups(self) -> list[list[list[int]]]:
@@ -174,8 +197,8 @@ class _Loop:
         size = self.run.training.num_accumulated
         return [batches[first : first + size] for first in range(0, len(batches), size)]
 
-    def _collate(self, pairs: EncodedPairs, indices: list[int]) -> Batch:
-        return collate(pairs, indices, self.session.padding_id, self.run.training.pad_to)
+    def _collate(self, indices: list[int]) -> Batch:
+        return collate(self._epoch_pairs, indices, self.session.padding_id, self.run.training.pad_to)
 
     def _announce(self, steps_per_epoch: int) -> None:
         corpus, training = self.session.corpus, self.run.training
@@ -193,17 +216,19 @@ class _Loop:
                 first_step=self.progress.step,
                 device=self.device.name,
                 device_reason=self.device.reason,
-                folder=self.folder,
+                folder=self.keeper.folder,
             )
         )
 
-    def _reason_to_end(self, num_groups: int) -> EndReason | None:
+    def _reason_to_end(self) -> EndReason | None:
         training, progress = self.run.training, self.progress
         if progress.epoch > training.num_epochs:
             return "completed"
         if training.max_steps is not None and progress.step >= training.max_steps:
             return "max_steps"
-        return "stopped" if self.should_stop() else None
+        if training.patience is not None and num_stale_epochs(progress.history) >= training.patience:
+            return "patience"
+        return _REASONS.get(self.should_stop())
 
     def _run_step(self, batches: list[Batch], epochs_done: float) -> None:
         began = time.perf_counter()
@@ -227,23 +252,23 @@ class _Loop:
         )
 
     def _end_epoch(self) -> None:
-        record = self._validate()
+        record = self._validate(with_sample=True)
         self.progress.history.append(record)
-        write_history(self.folder / HISTORY, self.progress.history)
-        self._keep_best(record, self.progress.history)
+        self.keeper.save_history()
+        self._keep(record, self.progress.history)
         self.progress.begin_epoch(self.progress.epoch + 1)
-        self._save_last()
+        self.keeper.save_last()
 
-    def _validate(self) -> EpochRecord:
+    def _validate(self, *, with_sample: bool) -> EpochRecord:
         self.on_event(PhaseStarted("Validating"))
-        loss = corpus_loss(self.session.model, self.validation)
-        progress = self.progress
-        if not math.isfinite(loss.token_weighted):
-            raise TrainingError(
-                f"After step {progress.step} the validation loss is {loss.token_weighted}. A finite number was "
-                "expected. What was saved before is intact. Start a run in another folder with a lower learning rate, "
-                "a longer warm-up, or gradient clipping."
-            )
+        progress, bleu = self.progress, None
+        loss = self.validator.loss()
+        if with_sample and self.validator.sample.sources:
+            self.on_event(PhaseStarted("Translating a sample"))
+            sample = self.validator.translate_sample()
+            self.on_event(sample)
+            bleu = sample.bleu
+        self._add_to_film(loss.token_weighted)
         return EpochRecord(
             epoch=progress.epoch,
             step=progress.step,
@@ -252,14 +277,17 @@ class _Loop:
             validation_loss_batch_mean=loss.batch_mean,
             learning_rate=progress.learning_rate,
             seconds=progress.epoch_seconds,
+            bleu=bleu,
         )
 
-    def _keep_best(self, record: EpochRecord, history: list[EpochRecord]) -> None:
-        is_best = record.validation_loss < self.progress.best_validation_loss
-        if is_best:
-            self.progress.best_epoch = record.epoch
-            self.progress.best_validation_loss = record.validation_loss
-            self._save_best(history)
+    def _add_to_film(self, validation_loss: float | None) -> None:
+        frame = self.validator.translate_probe(validation_loss)
+        if frame is not None:
+            self.keeper.save_frame(frame)
+            self.on_event(ProbeTranslated(frame.epoch, frame.step, frame.validation_loss, frame.translation))
+
+    def _keep(self, record: EpochRecord, history: list[EpochRecord]) -> None:
+        is_best = self.keeper.save_if_among_the_best(record, history)
         self.on_event(
             EpochDone(
                 epoch=record.epoch,
@@ -270,36 +298,29 @@ class _Loop:
                 learning_rate=record.learning_rate,
                 seconds=record.seconds,
                 is_best=is_best,
+                bleu=record.bleu,
             )
         )
 
-    def _save_best(self, history: list[EpochRecord]) -> None:
-        save_checkpoint(self.session.snapshot(history), self.folder / BEST)
-        self.on_event(CheckpointSaved(self.folder / BEST, "best", self.progress.epoch, self.progress.step))
-
-    def _save_last(self) -> None:
-        save_checkpoint(self.session.resumable_snapshot(), self.folder / LAST)
-        self.on_event(CheckpointSaved(self.folder / LAST, "last", self.progress.epoch, self.progress.step))
-
     def _finish(self, reason: EndReason) -> TrainingFinished:
-        """Whatever ended the run, what was learned is kept, judged and said."""
+        """Whatever ended the run, what was learned is kept, judged and said; unless it is to be paused or discarded."""
         progress = self.progress
-        if progress.group and progress.epoch_tokens:
-            self._save_last()
-            record = self._validate()
-            self._keep_best(record, [*progress.history, record])
-        elif not progress.best_epoch:  # stopped before the first step: still the two files that were promised
-            self._save_best(progress.history)
-        self._save_last()
-        finished = TrainingFinished(
+        if reason not in ("paused", "discarded"):
+            if progress.group and progress.epoch_tokens:
+                self.keeper.save_last()
+                record = self._validate(with_sample=reason != "stopped")  # who stops does not want to wait
+                self._keep(record, [*progress.history, record])
+            elif not progress.best_epoch:  # stopped before the first step: still the two files that were promised
+                self.keeper.save_best(progress.history)
+        if reason != "discarded":
+            self.keeper.save_last()
+        return TrainingFinished(
             reason=reason,
             epoch=min(progress.epoch, self.run.training.num_epochs),
             step=progress.step,
             best_epoch=progress.best_epoch,
             best_validation_loss=progress.best_validation_loss,
-            best_checkpoint=self.folder / BEST,
-            last_checkpoint=self.folder / LAST,
+            best_checkpoint=self.keeper.folder / BEST,
+            last_checkpoint=self.keeper.folder / LAST,
             seconds=time.perf_counter() - self.started,
         )
-        self.on_event(finished)
-        return finished

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -14,49 +13,15 @@ from core.config import RunConfig
 from core.corpora.batches import Batch
 from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.corpora.resegmentation import Resegmentation
-from core.errors import CheckpointError, TrainingError
+from core.errors import CheckpointError
 from core.model.transformer import Transformer
+from core.training.failures import DivergedError
 from core.training.loss import output_layer_loss
 from core.training.precision import choose_precision
+from core.training.resuming import Progress, fit_to_changes, progress_of, require_same_run
 from core.training.schedules import learning_rate
 
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
-_FREE_TO_CHANGE = frozenset(
-    ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")
-)
-"""Settings that a resumed run may have otherwise: none of them changes a single step."""
-
-
-@dataclass
-class Progress:
-    """Where a run stands.
-
-    Attributes:
-        epoch: the epoch being trained, from 1.
-        group: optimiser steps done within it.
-        step: optimiser steps done in all.
-        learning_rate: of the last of them.
-        epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
-        epoch_seconds: spent within the epoch.
-        best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the first.
-        history: the epochs that are complete.
-    """
-
-    epoch: int = 1
-    group: int = 0
-    step: int = 0
-    learning_rate: float = 0.0
-    epoch_loss_sum: float = 0.0
-    epoch_tokens: int = 0
-    epoch_seconds: float = 0.0
-    best_epoch: int = 0
-    best_validation_loss: float = math.inf
-    history: list[EpochRecord] = field(default_factory=list)
-
-    def begin_epoch(self, epoch: int) -> None:
-        """Turns to the next epoch."""
-        self.epoch, self.group = epoch, 0
-        self.epoch_loss_sum, self.epoch_tokens, self.epoch_seconds = 0.0, 0, 0.0
 
 
 @dataclass(frozen=True)
@@ -113,7 +78,7 @@ class TrainingSession:
         The schedule's rate is multiplied with `rate_factor`.
 
         Raises:
-            TrainingError: the loss or the gradient is no longer a number; the weights are as before the step.
+            DivergedError: the loss or the gradient is no longer a number; the weights are as before the step.
         """
         training = self.run.training
         num_tokens = sum(batch.num_target_tokens for batch in batches)
@@ -130,10 +95,9 @@ class TrainingSession:
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit, foreach=True)
         result = StepResult(float(total), rate, float(norm), num_tokens)
         if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
-            raise TrainingError(
+            raise DivergedError(
                 f"At step {self.progress.step + 1} the loss became {result.loss} (gradient norm {result.gradient_norm}"
-                "). Finite numbers were expected. Nothing was changed by this step; what was saved before is intact. "
-                "Start a run in another folder with a lower learning rate, a longer warm-up, or gradient clipping."
+                "). Finite numbers were expected. Nothing was changed by this step; what was saved before is intact."
             )
         self.optimizer.step()
         self.progress.step += 1
@@ -173,16 +137,24 @@ class TrainingSession:
         state = {"random.cpu": torch.get_rng_state()}
         if self.device.type == "cuda":
             state["random.cuda"] = torch.cuda.get_rng_state(self.device)
+        if self.device.type == "mps":
+            state["random.mps"] = torch.mps.get_rng_state()
         for name, parameter in self.model.named_parameters():
             for key, value in self.optimizer.state[parameter].items():
                 state[f"optimizer.{key}.{name}"] = value
-        progress = {name: value for name, value in asdict(self.progress).items() if name != "history"}
-        if math.isinf(progress["best_validation_loss"]):
-            progress["best_validation_loss"] = None
-        return Checkpoint(plain.run, plain.codecs, plain.weights, plain.corpus, plain.history, state, progress)
+        return Checkpoint(
+            plain.run, plain.codecs, plain.weights, plain.corpus, plain.history, state, self.progress.to_dict()
+        )
 
-    def restore(self, checkpoint: Checkpoint) -> None:
+    def restore(self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset()) -> list[str]:
         """Takes up a run where `resumable_snapshot` left it.
+
+        Args:
+            checkpoint: what that gave.
+            changed: settings of `TrainingConfig` that are meant to be others than then.
+
+        Returns:
+            What a person should know of it, a sentence each.
 
         Raises:
             CheckpointError: the checkpoint is for translation only, or of another architecture, data or recipe.
@@ -192,7 +164,7 @@ class TrainingSession:
                 "This checkpoint is for translating only: it holds no optimiser state. The file last.safetensors of a "
                 "run was expected; resume from that, or start a new run."
             )
-        _require_same_run(self.run, checkpoint.run)
+        require_same_run(self.run, checkpoint.run, changed)
         if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
             raise CheckpointError(
                 "The corpus gives another vocabulary than the run was begun with. The same data was expected: resume "
@@ -200,16 +172,19 @@ class TrainingSession:
             )
         fill_parameters(self.model, checkpoint.weights)
         try:
-            self.progress = _progress_of(checkpoint)
+            self.progress = progress_of(checkpoint.progress, checkpoint.history)
             self._restore_optimizer(checkpoint.state)
             torch.set_rng_state(checkpoint.state["random.cpu"])
             if self.device.type == "cuda" and "random.cuda" in checkpoint.state:
                 torch.cuda.set_rng_state(checkpoint.state["random.cuda"], self.device)
+            if self.device.type == "mps" and "random.mps" in checkpoint.state:
+                torch.mps.set_rng_state(checkpoint.state["random.mps"])
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
                 f"What this checkpoint holds for resuming is damaged ({error}). The complete file last.safetensors "
                 "of a run was expected; use another copy, or start a new run in another folder."
             ) from error
+        return fit_to_changes(self.progress, self.run.training, checkpoint.run.training)
 
     def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
         """Raises `KeyError` or `ValueError` if something is missing or of another shape."""
@@ -223,31 +198,3 @@ class TrainingSession:
                 if key != "step" or self.device.type != "cpu":
                     entries[key] = value.to(self.device)
             self.optimizer.state[parameter] = entries
-
-
-def _progress_of(checkpoint: Checkpoint) -> Progress:
-    """Where the run stood. Raises `TypeError` or `KeyError` if that is damaged."""
-    values: dict[str, Any] = dict(checkpoint.progress)
-    if values["best_validation_loss"] is None:
-        values["best_validation_loss"] = math.inf
-    for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise TypeError(f"{name} is {value!r}, which is no number")
-    return Progress(**values, history=list(checkpoint.history))
-
-
-def _require_same_run(now: RunConfig, then: RunConfig) -> None:
-    """Raises `CheckpointError` unless the two runs differ in nothing but how long they last and what they keep."""
-    different = []
-    for part in ("model", "data", "training"):
-        new, old = getattr(now, part).to_dict(), getattr(then, part).to_dict()
-        different += [
-            f"{part}.{name} was {old[name]!r} and is now {new[name]!r}"
-            for name in new
-            if new[name] != old[name] and name not in _FREE_TO_CHANGE
-        ]
-    if different:
-        raise CheckpointError(
-            f"The run in this folder was begun with other settings: {'; '.join(different)}. The same settings were "
-            "expected: resume with those, or start a new run in another folder."
-        )

@@ -92,8 +92,9 @@ def record(
     resume: bool = False,
     stop_after: int | None = None,
     on_event: Callable[[TrainingEvent], None] = lambda event: None,
+    **options: Any,
 ) -> tuple[TrainingFinished, Recorder]:
-    """Trains on the CPU and returns how it ended, with all events."""
+    """Trains on the CPU and returns how it ended, with all events; `options` go to `train`."""
     recorder = Recorder(stop_after)
 
     def both(event: TrainingEvent) -> None:
@@ -101,5 +102,6 @@ def record(
         on_event(event)
 
     corpus = corpus or (copy_corpus(run) if run.is_copy_task else text_corpus(run))
-    finished = train(run, corpus, folder, device="cpu", resume=resume, on_event=both, should_stop=recorder.should_stop)
+    options = {"should_stop": recorder.should_stop} | options
+    finished = train(run, corpus, folder, device="cpu", resume=resume, on_event=both, **options)
     return finished, recorder

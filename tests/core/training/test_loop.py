@@ -18,7 +18,7 @@ from core.corpora.prepared import prepare_copy_task
 from core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
 from core.evaluation.loss import CorpusLoss
 from core.text.tokenizers import SpacyTokenizer
-from core.training import loop as loop_module
+from core.training import validation as validation_module
 from core.training.events import (
     CheckpointSaved,
     EpochDone,
@@ -28,6 +28,7 @@ from core.training.events import (
     TrainingFinished,
     TrainingStarted,
 )
+from core.training.film import FILM
 from core.training.loop import BEST, HISTORY, LAST, train
 from core.training.session import StepResult, TrainingSession
 from core.translation.decoding import DecodingRules, greedy
@@ -53,17 +54,19 @@ def assert_equal_to_the_last_bit(one: Path, other: Path) -> None:
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     """Makes the validations of the test give these losses, one after the other."""
     following = iter(losses)
-    monkeypatch.setattr(loop_module, "corpus_loss", lambda *given: CorpusLoss(next(following), 1.0, 1))
+    monkeypatch.setattr(validation_module, "corpus_loss", lambda *given: CorpusLoss(next(following), 1.0, 1))
 
 
 class TestEvents:
     def test_they_come_in_order(self, tmp_path: Path) -> None:
         _, said = record(copy_run(num_epochs=2), tmp_path / "run")
-        epoch = [*["StepDone"] * STEPS_PER_EPOCH, "PhaseStarted", "CheckpointSaved", "EpochDone", "CheckpointSaved"]
+        judged = ["PhaseStarted", "PhaseStarted", "SampleTranslated", "ProbeTranslated"]
+        epoch = [*["StepDone"] * STEPS_PER_EPOCH, *judged, "CheckpointSaved", "EpochDone", "CheckpointSaved"]
         assert said.kinds == [
             "PhaseStarted",  # the device
             "PhaseStarted",  # the numbers to compute in
             "TrainingStarted",
+            "ProbeTranslated",
             *epoch,
             *epoch,
             "CheckpointSaved",
@@ -72,8 +75,7 @@ class TestEvents:
         assert [event.text for event in said.of(PhaseStarted)] == [
             "Moving the model to cpu",
             "Computing in float32: the settings ask for it",
-            "Validating",
-            "Validating",
+            *["Validating", "Translating a sample"] * 2,
         ]
 
     def test_the_beginning_says_what_is_trained(self, tmp_path: Path) -> None:
@@ -151,7 +153,7 @@ class TestKept:
         assert best.history[-1].validation_loss == finished.best_validation_loss
         assert best.history[-1].epoch == finished.best_epoch
         best.build_model()
-        assert {path.name for path in folder.iterdir()} == {LAST, BEST, HISTORY}
+        assert {path.name for path in folder.iterdir()} == {LAST, BEST, HISTORY, FILM}
 
     def test_a_run_stopped_before_its_first_step_has_both_files_too(self, tmp_path: Path) -> None:
         finished, said = record(copy_run(), tmp_path / "run", stop_after=0)
@@ -314,7 +316,7 @@ class TestResume:
         run = text_run(max_steps=1)
         record(run, tmp_path / "run")
         with pytest.raises(CheckpointError, match="another vocabulary"):
-            record(run, tmp_path / "run", corpus=text_corpus(run, number=3), resume=True)
+            record(run, tmp_path / "run", corpus=text_corpus(run, number=16), resume=True)
 
     def test_a_smaller_corpus_of_the_same_words_is_refused_where_the_run_stands_beyond_it(self, tmp_path: Path) -> None:
         run = text_run()
@@ -400,13 +402,15 @@ class TestRefusals:
         assert finished.reason == "completed"
 
     def test_an_infinite_rate_of_growth_is_noticed(self, tmp_path: Path) -> None:
-        with pytest.raises(TrainingError, match=r"lower learning rate"):
+        with pytest.raises(TrainingError, match=r"a learning rate of 5e\+29 instead of 1e\+30, with gradients clipped"):
             record(copy_run(schedule="constant", learning_rate=1e30), tmp_path / "run")
 
     def test_a_validation_loss_that_is_no_number_is_refused(self, tmp_path: Path, monkeypatch) -> None:
-        original = loop_module.corpus_loss
+        original = validation_module.corpus_loss
         monkeypatch.setattr(
-            loop_module, "corpus_loss", lambda *given: dataclasses.replace(original(*given), token_weighted=math.nan)
+            validation_module,
+            "corpus_loss",
+            lambda *given: dataclasses.replace(original(*given), token_weighted=math.nan),
         )
         with pytest.raises(TrainingError, match="After step 7 the validation loss is nan"):
             record(copy_run(), tmp_path / "run")

@@ -1,0 +1,125 @@
+"""A run's folder: the names of its files, and what stands there. No torch here."""
+
+import contextlib
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from safetensors import SafetensorError, safe_open
+
+from core.errors import TrainingError
+from core.storage import cannot_write
+from core.training.film import FILM, frame_paths
+
+LAST, BEST, HISTORY = "last.safetensors", "best.safetensors", "history.csv"
+RUN_SETTINGS, ENVIRONMENT, TENSORBOARD = "run.toml", "environment.json", "tensorboard"
+CheckpointKind = Literal["best", "last"]
+_KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
+    "best": re.compile(r"best-epoch\d+-step\d+\.safetensors"),
+    "last": re.compile(r"last-step\d+\.safetensors"),
+}
+_PART_NAME = re.compile(r"\..+\.part")
+"""What `core.storage.atomic_path` writes before it renames."""
+
+
+def check_free(folder: Path, resume: bool) -> None:
+    """Raises `TrainingError` if `folder` holds a run that is not to be resumed."""
+    # `Path.exists` raises where one may not look; `os.path.exists` does not, and writing will say it
+    if not resume and any(os.path.exists(folder / name) for name in (LAST, BEST)):  # noqa: PTH110
+        raise TrainingError(
+            f"{folder} holds a run already. An empty or new folder was expected, so that nothing is overwritten: "
+            "choose another, or resume that run."
+        )
+
+
+@dataclass(frozen=True)
+class KeptCheckpoint:
+    """A checkpoint that stands in a run's folder, as its header tells.
+
+    Attributes:
+        path: the file.
+        kind: "best" or "last".
+        epoch, step: where the run stood: for a best one, at its validation.
+        validation_loss: of the last validation in it; infinite if there was none.
+    """
+
+    path: Path
+    kind: CheckpointKind
+    epoch: int
+    step: int
+    validation_loss: float
+
+
+def kept_checkpoints(folder: Path, kind: CheckpointKind) -> list[KeptCheckpoint]:
+    """The complete checkpoints of one kind: the best ones best first, the last ones newest first.
+
+    A file that cannot be read is left out, and of two that hold the same moment one is enough.
+    """
+    found: dict[int, KeptCheckpoint] = {}
+    for path in (Path(folder) / f"{kind}.safetensors", *older_files(folder, kind)):
+        checkpoint = describe_checkpoint(path, kind)
+        if checkpoint is not None:
+            found.setdefault(checkpoint.step, checkpoint)
+    if kind == "last":
+        return sorted(found.values(), key=lambda kept: -kept.step)
+    return sorted(found.values(), key=lambda kept: (kept.validation_loss, kept.step))
+
+
+def older_files(folder: Path, kind: CheckpointKind) -> list[Path]:
+    """The files of one kind beside `best.safetensors` or `last.safetensors`, by name."""
+    try:
+        return sorted(path for path in Path(folder).iterdir() if _KEPT_NAMES[kind].fullmatch(path.name))
+    except OSError:
+        return []
+
+
+def describe_checkpoint(path: Path, kind: CheckpointKind) -> KeptCheckpoint | None:
+    """What the header of a checkpoint says; None if there is none that can be read."""
+    try:
+        with safe_open(path, framework="numpy") as tensors:
+            header: dict[str, Any] = json.loads((tensors.metadata() or {})["augenmerk"])
+        history, progress = header["history"], header.get("progress") or {}
+        validated: dict[str, Any] = history[-1] if history else {}
+        return KeptCheckpoint(
+            path=path,
+            kind=kind,
+            epoch=int(progress.get("epoch", validated.get("epoch", 0))),
+            step=int(progress.get("step", validated.get("step", 0))),
+            validation_loss=float(validated.get("validation_loss", "inf")),
+        )
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def discard_run(folder: Path) -> None:
+    """Removes all files of the run in `folder`, and the folder if nothing else is in it.
+
+    Raises:
+        StorageError: something cannot be removed.
+    """
+    try:
+        for path in [*run_files(folder), *frame_paths(folder)]:
+            path.unlink(missing_ok=True)
+        for path in (folder / FILM, folder / TENSORBOARD, folder):
+            with contextlib.suppress(OSError):  # not empty: something of the user's is in it
+                path.rmdir()
+    except OSError as error:
+        raise cannot_write(folder, error) from error
+
+
+def run_files(folder: Path) -> list[Path]:
+    """The files in `folder` that belong to its run; the lock and the film are not among them."""
+    own = [Path(folder) / name for name in (LAST, BEST, HISTORY, RUN_SETTINGS, ENVIRONMENT)]
+    logs = sorted((Path(folder) / TENSORBOARD).glob("events.out.tfevents.*"))
+    return [*own, *older_files(folder, "best"), *older_files(folder, "last"), *logs]
+
+
+def remove_half_written(folder: Path) -> None:
+    """Removes what a killed process left half written in `folder`. Raises `OSError`."""
+    film = folder / FILM
+    for path in [*folder.iterdir(), *(film.iterdir() if film.is_dir() else ())]:
+        if _PART_NAME.fullmatch(path.name):
+            path.unlink(missing_ok=True)

@@ -1,0 +1,149 @@
+"""Two trainings at once into one folder are kept apart by a lock of the operating system. No torch here.
+
+Such a lock ends with the process that holds it, however that ends: there is no stale one to take over by hand. Where a
+file system knows no locks, the process named in the file decides: a dead one holds nothing.
+"""
+
+import contextlib
+import errno
+import os
+import re
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from core.errors import TrainingError
+from core.storage import cannot_write
+from core.training.folder import remove_half_written
+
+LOCK = "run.lock"
+_ATTEMPTS, _PAUSE_SECONDS = 4, 0.05
+"""Looking whether a folder is locked (`is_locked`) takes the lock for a moment; a training waits so long for that."""
+_NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
+_OWNER = re.compile(r"process (\d+) on (.+)")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keeps every other training out of `folder`, which is made if it is missing.
+
+    What a killed process left half written there is removed.
+
+    Raises:
+        TrainingError: another training is at work there.
+        StorageError: the folder cannot be written.
+    """
+    path = folder / LOCK
+    try:
+        is_new = not folder.is_dir()
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = _open_locked(path)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    if descriptor is None:
+        raise TrainingError(
+            f"Another training is at work in {folder} ({_owner(path)}). A folder that no other training writes to was "
+            "expected: wait until that one has ended, stop it, or choose another folder."
+        )
+    try:
+        try:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+            remove_half_written(folder)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        yield
+    finally:
+        with contextlib.suppress(OSError):  # Windows removes no open file; an unlocked one does no harm
+            path.unlink()
+        os.close(descriptor)
+        if is_new:
+            with contextlib.suppress(OSError):  # nothing came of it
+                folder.rmdir()
+
+
+def is_locked(folder: Path) -> bool:
+    """Whether a training is at work in `folder` at this moment."""
+    try:
+        descriptor = os.open(Path(folder) / LOCK, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return not _lock(descriptor)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def _open_locked(path: Path) -> int | None:
+    """A descriptor of `path` that holds its lock; None if another process holds it. Raises `OSError`."""
+    for attempt in range(_ATTEMPTS):
+        if attempt:
+            time.sleep(_PAUSE_SECONDS)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            is_ours = _lock(descriptor)
+            with contextlib.suppress(
+                FileNotFoundError
+            ):  # its owner removed the file between our opening and locking it
+                if is_ours and os.path.samestat(os.fstat(descriptor), path.stat()):
+                    return descriptor
+        except OSError:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)
+    return None
+
+
+def _lock(descriptor: int) -> bool:
+    """Takes the lock of an open file; False if another holds it. Raises `OSError`."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # far behind the text, which others may read
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            return False
+        finally:
+            os.lseek(descriptor, 0, os.SEEK_SET)
+        return True
+    else:
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_LOCKS_HERE:
+                raise
+            return not _is_alive(os.pread(descriptor, 500, 0).decode(errors="replace"))
+        return True
+
+
+def _is_alive(owner: str) -> bool:
+    """Whether the process that a lock's text names is still there; one of another machine is taken to be."""
+    named = _OWNER.match(owner)
+    if named is None:
+        return False
+    if named[2] != socket.gethostname():
+        return True
+    try:
+        os.kill(int(named[1]), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip() or "it does not say which"
+    except OSError:
+        return "it does not say which"

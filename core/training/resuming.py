@@ -1,0 +1,119 @@
+"""Where a run stands, and whether it may be taken up with the settings it is given now. No torch here."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from core.checkpoint.history import EpochRecord
+from core.config import RunConfig, TrainingConfig
+from core.errors import CheckpointError
+from core.training.schedules import cooldown_factor
+
+_FREE_TO_CHANGE = frozenset(
+    ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")
+)
+"""Settings that a resumed run may have otherwise: none of them changes a single step (but see `_on_cooldown`)."""
+_OF_BATCHES = ("batch_unit", "batch_size", "num_accumulated")
+
+
+@dataclass
+class Progress:
+    """Where a run stands.
+
+    Attributes:
+        epoch: the epoch being trained, from 1.
+        group: optimiser steps done within it.
+        step: optimiser steps done in all.
+        learning_rate: of the last of them.
+        epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
+        epoch_seconds: spent within the epoch.
+        best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the first.
+        history: the epochs that are complete.
+    """
+
+    epoch: int = 1
+    group: int = 0
+    step: int = 0
+    learning_rate: float = 0.0
+    epoch_loss_sum: float = 0.0
+    epoch_tokens: int = 0
+    epoch_seconds: float = 0.0
+    best_epoch: int = 0
+    best_validation_loss: float = math.inf
+    history: list[EpochRecord] = field(default_factory=list)
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Turns to the next epoch."""
+        self.epoch, self.group = epoch, 0
+        self.epoch_loss_sum, self.epoch_tokens, self.epoch_seconds = 0.0, 0, 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """All but the history, as JSON-ready values."""
+        values = {name: value for name, value in asdict(self).items() if name != "history"}
+        if math.isinf(self.best_validation_loss):
+            values["best_validation_loss"] = None
+        return values
+
+
+def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Progress:
+    """What `Progress.to_dict` described. Raises `TypeError` or `KeyError` if that is damaged."""
+    values = dict(values)
+    if values["best_validation_loss"] is None:
+        values["best_validation_loss"] = math.inf
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError(f"{name} is {value!r}, which is no number")
+    return Progress(**values, history=list(history))
+
+
+def require_same_run(now: RunConfig, then: RunConfig, changed: frozenset[str] = frozenset()) -> None:
+    """Raises `CheckpointError` unless the two differ in nothing but length, what is kept, and what is `changed`.
+
+    Args:
+        now, then: the settings given, and those in the checkpoint.
+        changed: settings of `TrainingConfig` that are meant to be others.
+    """
+    different, can_be_meant = [], []
+    for part in ("model", "data", "training"):
+        new, old = getattr(now, part).to_dict(), getattr(then, part).to_dict()
+        free = _FREE_TO_CHANGE | changed if part == "training" else frozenset[str]()
+        for name in new:
+            if new[name] != old[name] and name not in free:
+                different.append(f"{part}.{name} was {old[name]!r} and is now {new[name]!r}")
+                if part == "training" and name != "seed":
+                    can_be_meant.append(f"--change {name}={new[name]}")
+    if different:
+        meant = len(can_be_meant) == len(different)
+        option = f", say that the change is meant ({' '.join(can_be_meant)})" if meant else ""
+        raise CheckpointError(
+            f"The run in this folder was begun with other settings: {'; '.join(different)}. The same settings were "
+            f"expected: resume with those{option}, or start a new run in another folder."
+        )
+
+
+def fit_to_changes(progress: Progress, now: TrainingConfig, then: TrainingConfig) -> list[str]:
+    """Fits `progress`, which was made with `then`, to `now`; what a person should know of it, a sentence each."""
+    return [*_on_batches(progress, now, then), *_on_cooldown(progress, now, then)]
+
+
+def _on_batches(progress: Progress, now: TrainingConfig, then: TrainingConfig) -> list[str]:
+    """A position within an epoch means nothing where the epoch is cut otherwise."""
+    if progress.group == 0 or all(getattr(now, name) == getattr(then, name) for name in _OF_BATCHES):
+        return []
+    progress.begin_epoch(progress.epoch)
+    return [f"The batches are others than before, so epoch {progress.epoch} begins anew."]
+
+
+def _on_cooldown(progress: Progress, now: TrainingConfig, then: TrainingConfig) -> list[str]:
+    """A run made longer after its rate began to fall learns at the higher rate again."""
+    done = progress.epoch - 1
+    before, after = (cooldown_factor(done, each.num_epochs, each.cooldown_epochs) for each in (then, now))
+    if math.isclose(before, after):
+        return []
+    note = (
+        f"When this run was saved, its rate had cooled down to {before:.0%} of the schedule's, because it was to have "
+        f"{then.num_epochs} epochs. It is to have {now.num_epochs} now, so it goes on at {after:.0%}: expect the loss "
+        "to rise before it falls again."
+    )
+    return [note]

@@ -1,0 +1,128 @@
+"""What is asked of a model between its steps: its loss, a sample of translations, the probe sentence of the film."""
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.corpora.batches import collate, validation_batches
+from core.device import DeviceChoice
+from core.evaluation.loss import CorpusLoss, corpus_loss
+from core.evaluation.scores import bleu_tokenized_lowercased, reference_words
+from core.training.events import SampleTranslated, TranslatedExample
+from core.training.failures import DivergedError
+from core.training.film import FilmFrame
+from core.training.session import TrainingSession
+from core.translation.source import encode_source
+from core.translation.translator import Hypothesis, Translator
+
+NUM_EXAMPLES = 5
+PROBE_LENGTHS = range(8, 17)
+"""Tokens of a sentence that is worth looking at: neither a heading nor a list."""
+_SAMPLE_SEED = "validation sample"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Sentences of the validation split, always the same ones, whatever the seed of the run.
+
+    Attributes:
+        sources, references: as they were written.
+        expected_words: of the references, as BLEU counts them.
+    """
+
+    sources: tuple[str, ...]
+    references: tuple[str, ...]
+    expected_words: tuple[tuple[str, ...], ...]
+
+
+class Validator:
+    """Judges the model of `session`, without leaving a trace in it: dropout, random numbers and mode stay as they are.
+
+    Args:
+        session: whose model is judged, on its corpus.
+        device: where that is.
+        probe: the sentence of the film; None for one of the validation split.
+
+    Attributes:
+        probe: the sentence of the film; None if there is none, because the corpus brings no text.
+        sample: what is translated at each validation.
+
+    Raises:
+        TextError: the model cannot read the probe.
+    """
+
+    def __init__(self, session: TrainingSession, device: DeviceChoice, probe: str | None) -> None:
+        self.session = session
+        self.device = device
+        self.run = session.run
+        corpus = session.corpus
+        if probe is not None:
+            encode_source(probe, corpus.codecs.source, self.run)
+        self.probe = self._default_probe() if probe is None else probe
+        self.sample = self._draw_sample(self.run.training.sample_size)
+        self._batches = [
+            collate(corpus.validation, indices, session.padding_id, self.run.training.pad_to).to(session.device)
+            for indices in validation_batches(corpus.validation, self.run.training)
+        ]
+
+    def loss(self) -> CorpusLoss:
+        """The loss of the whole validation split. Raises `DivergedError` if it is no finite number."""
+        loss = corpus_loss(self.session.model, self._batches)
+        if not math.isfinite(loss.token_weighted):
+            raise DivergedError(
+                f"After step {self.session.progress.step} the validation loss is {loss.token_weighted}. A finite "
+                "number was expected. What was saved before is intact."
+            )
+        return loss
+
+    def translate_sample(self) -> SampleTranslated:
+        """BLEU of the sample and the examples."""
+        sample, progress = self.sample, self.session.progress
+        hypotheses = self._translator().translate_corpus(sample.sources)
+        shown = zip(sample.sources, sample.references, hypotheses, strict=True)
+        return SampleTranslated(
+            epoch=progress.epoch,
+            step=progress.step,
+            bleu=bleu_tokenized_lowercased([self._with_all_words(one) for one in hypotheses], sample.expected_words),
+            num_sentences=len(sample.sources),
+            examples=tuple(TranslatedExample(text, wanted, given.text) for text, wanted, given in shown)[:NUM_EXAMPLES],
+        )
+
+    def translate_probe(self, validation_loss: float | None) -> FilmFrame | None:
+        """A frame of the film, if there is to be one."""
+        if self.probe is None:
+            return None
+        progress = self.session.progress
+        epoch = progress.epoch if progress.step else 0
+        return FilmFrame(epoch, progress.step, validation_loss, self._translator().translate(self.probe))
+
+    def _translator(self) -> Translator:
+        """A copy of the model as it is now, ready to translate."""
+        return Translator(self.session.snapshot(()), self.device)
+
+    def _draw_sample(self, size: int) -> Sample:
+        texts = self.session.corpus.validation_texts
+        number = len(texts.source)
+        chosen = sorted(random.Random(_SAMPLE_SEED).sample(range(number), min(size, number)))
+        references = tuple(texts.target[index] for index in chosen)
+        words: Sequence[Sequence[str]]
+        if self.run.is_copy_task:
+            words = [reference.split() for reference in references]
+        else:
+            words = reference_words(references, self.run.data.target_language) if references else []
+        return Sample(tuple(texts.source[index] for index in chosen), references, tuple(map(tuple, words)))
+
+    def _with_all_words(self, hypothesis: Hypothesis) -> Hypothesis:
+        """The copy task's first symbol is given, but part of the answer."""
+        return Hypothesis(hypothesis.text, tuple(hypothesis.text.split())) if self.run.is_copy_task else hypothesis
+
+    def _default_probe(self) -> str | None:
+        """The symbols in their order for the copy task, else the first validation sentence of a good length."""
+        data, corpus = self.run.data, self.session.corpus
+        if self.run.is_copy_task:
+            return " ".join(str(1 + place % data.copy_symbols) for place in range(data.copy_length))
+        texts = corpus.validation_texts.source
+        lengths = map(len, corpus.validation.source)
+        fitting = (text for text, length in zip(texts, lengths, strict=False) if length in PROBE_LENGTHS)
+        return next(fitting, next((text for text in texts if text.strip()), None))
