@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from core.model.dropout import dropout
+from core.model.products import linear
 
 KeysAndValues = tuple[Tensor, Tensor]
 WeightsHook = Callable[[Tensor], Tensor]
@@ -127,7 +128,7 @@ class MultiHeadAttention(nn.Module):
         """Projections number `first` up to `last` (of query, key, value) of [B, N, D], each [B, H, N, K]."""
         batch, length, width = states.shape
         rows = slice(first * width, last * width)
-        joined = functional.linear(states, self.in_proj_weight[rows], self.in_proj_bias[rows])
+        joined = linear(states, self.in_proj_weight[rows], self.in_proj_bias[rows], self.training)
         parts = joined.view(batch, length, last - first, self.num_heads, self.head_width)
         return parts.permute(2, 0, 3, 1, 4).unbind(0)
 
@@ -143,7 +144,9 @@ class MultiHeadAttention(nn.Module):
             probability = self.dropout if drops else 0.0
             mixed = functional.scaled_dot_product_attention(queries, keys, values, mask, probability)
             maps = None
-        return self.out_proj(self._gated(mixed).transpose(1, 2).flatten(2)), maps if need_maps else None
+        joined = self._gated(mixed).transpose(1, 2).flatten(2)
+        output = linear(joined, self.out_proj.weight, self.out_proj.bias, self.training)
+        return output, maps if need_maps else None
 
     def _gated(self, mixed: Tensor) -> Tensor:
         """The heads' outputs [B, H, Q, K], each times its gate."""

@@ -9,6 +9,7 @@ from torch.nn import functional
 from core.config import ModelConfig
 from core.model.attention import KeysAndValues, MultiHeadAttention
 from core.model.dropout import Dropout
+from core.model.products import linear
 
 
 class AnnotatedLayerNorm(nn.Module):
@@ -42,8 +43,9 @@ class FeedForward(nn.Module):
 
     def forward(self, states: Tensor) -> Tensor:
         """[..., D] to [..., D]."""
-        output: Tensor = self.contract(self.dropout(functional.relu(self.expand(states), inplace=True)))
-        return output
+        inner = linear(states, self.expand.weight, self.expand.bias, self.training)
+        inner = self.dropout(functional.relu(inner, inplace=True))
+        return linear(inner, self.contract.weight, self.contract.bias, self.training)
 
 
 class Residual(nn.Module):

@@ -5,6 +5,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import functional
+
+from core.model.products import faster_kernels_serve, product
 
 
 def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id: int) -> Tensor:
@@ -23,7 +26,11 @@ def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id:
     Returns:
         A scalar, in nats.
     """
-    normalizer = logits.logsumexp(dim=-1).sum()
+    return _smoothed_loss(logits, logits.logsumexp(dim=-1).sum(), targets, smoothing, padding_id)
+
+
+def _smoothed_loss(logits: Tensor, normalizer: Tensor, targets: Tensor, smoothing: float, padding_id: int) -> Tensor:
+    """The same where the rows' log-sum-exps are known already: `normalizer` is their sum."""
     of_truth = logits.gather(1, targets[:, None]).sum()
     if smoothing == 0:
         return normalizer - of_truth
@@ -85,13 +92,15 @@ class _OutputLayerLoss(torch.autograd.Function):
         size = (_CHUNK_ROWS_HALVED if is_halved else _CHUNK_ROWS).get(kind, _CHUNK_ROWS_ELSEWHERE)
         with torch.autocast(kind, enabled=False):
             small_hidden, small_weight = hidden.to(dtype), weight.to(dtype)
+            multiply = product if faster_kernels_serve(small_hidden) else functional.linear
             for first in range(0, len(hidden), size):
                 rows = slice(first, first + size)
-                logits = torch.nn.functional.linear(small_hidden[rows], small_weight).to(weight.dtype)
-                if bias is not None:
+                logits = multiply(small_hidden[rows], small_weight, None if is_halved else bias).to(weight.dtype)
+                if is_halved and bias is not None:
                     logits += bias
-                total += smoothed_loss(logits, targets[rows], smoothing, padding_id)
-                gradient = logits.softmax(dim=-1)  # d loss / d logits: model's distribution minus the smoothed one
+                gradient, normalizer = _softmax_and_normalizer(logits)
+                total += _smoothed_loss(logits, normalizer, targets[rows], smoothing, padding_id)
+                # d loss / d logits: the model's distribution minus the smoothed one
                 if smoothing:
                     gradient -= share
                     gradient[:, padding_id] += share
@@ -99,11 +108,8 @@ class _OutputLayerLoss(torch.autograd.Function):
                     1, targets[rows, None], gradient.new_full((len(gradient), 1), share + smoothing - 1)
                 )
                 small_gradient = gradient.to(dtype)
-                hidden_gradient[rows] = small_gradient @ small_weight
-                if is_halved:
-                    weight_gradient += small_gradient.t() @ small_hidden[rows]
-                else:
-                    weight_gradient.addmm_(small_gradient.t(), small_hidden[rows])
+                hidden_gradient[rows] = multiply(small_gradient, small_weight.t())
+                weight_gradient += multiply(small_gradient.t(), small_hidden[rows].t())
                 if bias_gradient is not None:
                     bias_gradient += gradient.sum(dim=0)
         ctx.save_for_backward(hidden_gradient, weight_gradient, bias_gradient)
@@ -115,6 +121,16 @@ class _OutputLayerLoss(torch.autograd.Function):
         (outer,) = gradients
         hidden, weight, bias = ctx.saved_tensors
         return hidden * outer, weight * outer, None if bias is None else bias * outer, None, None, None
+
+
+def _softmax_and_normalizer(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """The softmax of each row, and the sum of the rows' log-sum-exps, read off the softmax at the largest logit.
+
+    There the probability is at least 1 / V, so its logarithm is exact to rounding; a pass over the logits is saved.
+    """
+    largest, place = logits.max(dim=-1, keepdim=True)
+    probabilities = logits.softmax(dim=-1)
+    return probabilities, (largest - probabilities.gather(1, place).log()).sum()
 
 
 def smoothed_distribution(target: int, num_tokens: int, smoothing: float, padding_id: int) -> Tensor:

@@ -1,0 +1,91 @@
+"""Matrix products of training on a CPU, by oneDNN where its kernels are the faster ones.
+
+PyTorch multiplies 32-bit matrices with MKL, which keeps to AVX2 on processors that are not Intel's. oneDNN, which
+PyTorch brings along too, uses AVX-512 on all that have it: twice as fast there, the same elsewhere. Sums are added up
+in another order, so results differ by rounding. Translating keeps PyTorch's own product.
+"""
+
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+_MIN_ROWS = 64
+"""With fewer rows, setting up oneDNN's kernel costs more than it saves."""
+
+
+def linear(states: Tensor, weight: Tensor, bias: Tensor | None, training: bool) -> Tensor:
+    """states · weightᵀ + bias, as `torch.nn.functional.linear`, by the faster kernels if `training`.
+
+    Args:
+        states: [..., N].
+        weight, bias: [M, N] and [M].
+        training: whether many rows and a backward pass are to be expected.
+
+    Returns:
+        [..., M]; differentiable once.
+    """
+    if not (training and torch.is_grad_enabled() and states.numel() >= _MIN_ROWS * states.size(-1)):
+        return functional.linear(states, weight, bias)
+    if not faster_kernels_serve(states):
+        return functional.linear(states, weight, bias)
+    output: Tensor = _Linear.apply(states.reshape(-1, states.size(-1)), weight, bias)
+    return output.view(*states.shape[:-1], len(weight))
+
+
+def product(rows: Tensor, columns: Tensor, bias: Tensor | None = None) -> Tensor:
+    """rows · columnsᵀ + bias of [R, N], [C, N] and [C], by oneDNN: [R, C]. Not differentiable.
+
+    Only where `faster_kernels_serve`; any strides will do.
+    """
+    result: Tensor = _operator()(rows, columns, bias, "none", [], "")
+    return result
+
+
+def faster_kernels_serve(states: Tensor) -> bool:
+    """Whether `product` can be used for such states, and is worth it."""
+    return (
+        states.device.type == "cpu"
+        and states.dtype == torch.float32
+        and not torch.is_autocast_enabled("cpu")
+        and not torch.compiler.is_compiling()
+        and has_faster_kernels()
+    )
+
+
+@cache
+def has_faster_kernels() -> bool:
+    """Whether this processor has AVX-512 and this PyTorch an oneDNN whose product is right.
+
+    Never decided by a measurement: a resumed run must compute as it did before.
+    """
+    if torch.backends.cpu.get_cpu_capability() != "AVX512" or not torch.backends.mkldnn.is_available():
+        return False
+    try:
+        rows, columns, bias = torch.arange(12.0).view(4, 3), torch.arange(6.0).view(3, 2).t(), torch.arange(2.0)
+        return torch.equal(product(rows, columns, bias), rows @ columns.t() + bias)
+    except (AttributeError, RuntimeError, TypeError):  # not public, so it may change: then PyTorch's own serves
+        return False
+
+
+def _operator() -> Any:
+    return torch.ops.mkldnn._linear_pointwise.default
+
+
+class _Linear(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """rows · weightᵀ + bias: [R, M]."""
+        ctx.save_for_backward(rows, weight)
+        ctx.has_bias = bias is not None
+        return product(rows, weight, bias)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        """Of rows, weight and bias."""
+        (outer,) = gradients
+        rows, weight = ctx.saved_tensors
+        of_rows = product(outer, weight.t()) if ctx.needs_input_grad[0] else None
+        return of_rows, product(outer.t(), rows.t()), outer.sum(dim=0) if ctx.has_bias else None
