@@ -11,6 +11,7 @@ from core.translation.result import Translation
 from viz_app.examples import copy_examples, example_sentences
 from viz_app.lab.alignment import AlignmentTab
 from viz_app.lab.area import USUAL_WIDTH, Laboratory
+from viz_app.lab.steps import StepsTab
 from viz_app.marks import Marks
 from viz_app.panels.head import HeadPanel
 from viz_app.panels.heads import HeadsPanel
@@ -67,7 +68,7 @@ class TranslatePage(QWidget):
         self.sentence = SentencePanel(self.state, theme)
         self.heads = HeadsPanel(self.state, theme)
         self.head = HeadPanel(self.state, theme)
-        self.lab = Laboratory((AlignmentTab(self.state, theme),), preferences)
+        self.lab = Laboratory((StepsTab(self.state, theme), AlignmentTab(self.state, theme)), preferences)
         self.lab_button = flat_button("", "Go through decoding, align, compare, see what hangs on what (Ctrl+3)")
         self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
         self.message = CalmMessage()
@@ -250,6 +251,8 @@ class TranslatePage(QWidget):
         self.sentence.input.left_for_heads.connect(self.heads.grid.setFocus)
         self.sentence.reset_button.clicked.connect(self.reset_switches)
         self.lab_button.clicked.connect(self.toggle_lab)
+        for tab in self.lab.tabs:
+            tab.marks_changed.connect(self.head.heatmap.update)
         self.lab.closed.connect(lambda: self.show_lab(False))
         self.heads.grid.chosen.connect(self.choose)
         self.heads.grid.switched.connect(self.switch)

@@ -30,6 +30,7 @@ class LabTab(QWidget):
     Signals:
         job_wanted(Job): ask the worker, then call `await_job`.
         cancel_wanted(int): nobody waits for this job any more.
+        marks_changed(): what is marked in the large map is another row.
     """
 
     name: ClassVar[str]
@@ -38,6 +39,7 @@ class LabTab(QWidget):
 
     job_wanted = Signal(object)
     cancel_wanted = Signal(int)
+    marks_changed = Signal()
 
     def __init__(self, page: TranslateState, theme: Theme, awaited: Awaited, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -46,6 +46,7 @@ class TranslateState(Marking):
         was_chosen: whether a person chose it; if not, the first translation of a model picks one that shows something.
         awaited_id: id of the newest request, None if its answer has come.
         languages: what source and target are called in sentences: "German" and "English".
+        step_row: the decoding step that the laboratory looks at, a row of decoder and cross maps.
         switchboard: which heads are off, and what that did.
     """
 
@@ -56,6 +57,7 @@ class TranslateState(Marking):
         self._has_picked = False
         self.languages = ("German", "English")
         self.awaited_id: int | None = None
+        self.step_row: int | None = None
         self.switchboard = Switchboard()
 
     def await_result(self, request_id: int) -> None:

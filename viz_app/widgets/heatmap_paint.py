@@ -54,6 +54,7 @@ class HeatmapPainter:
         painter.save()
         painter.setClipRect(layout.window.adjusted(-2, -2, 2, 2))
         self._paint_lit(painter)
+        self._paint_step_row(painter)
         if self.state.pinned is not None and self.state.pinned != shown:
             self._paint_cell_frame(painter, self.state.pinned)
         if shown is not None and self.cell_rect(shown) is not None:
@@ -177,6 +178,16 @@ class HeatmapPainter:
         for column in self._lit_columns():
             x = layout.map.left() + column * layout.cell.x()
             painter.drawRect(QRectF(x, layout.window.top(), layout.cell.x(), layout.window.height()))
+
+    def _paint_step_row(self, painter: QPainter) -> None:
+        """The row of the decoding step that the laboratory looks at."""
+        layout, step = self.layout, self.state.step_row
+        row = self.view.row_of(step) if step is not None and self.state.choice.kind != "encoder" else None
+        if row is not None:
+            painter.setPen(QPen(self.theme.color("warm"), 2.4))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            y = layout.map.top() + row * layout.cell.y()
+            painter.drawRect(QRectF(layout.window.left(), y, layout.window.width(), layout.cell.y()))
 
     def _paint_cell_frame(self, painter: QPainter, cell: Cell) -> None:
         place = self.cell_rect(cell)

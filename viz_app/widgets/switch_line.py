@@ -5,8 +5,9 @@ import html
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
-from viz_app.state.switchboard import Switchboard, SwitchedOff, changed_pieces, in_order, name_heads
+from viz_app.state.switchboard import Switchboard, SwitchedOff, in_order, name_heads
 from viz_app.theme import Theme, set_role
+from viz_app.widgets.marked_text import marked, number
 
 HINT = "Right-click a head, or press O, to switch it off and see what the translation becomes."
 
@@ -51,20 +52,12 @@ class SwitchLine(QLabel):
 
 def effect_html(effect: SwitchedOff, text_color: str, muted: str) -> str:
     """The new sentence with its marks, and what the change did to the old one's log-probability."""
-    change = f"{effect.difference:+.2f}".replace("-", "−")
-    number = f"<span style='white-space:nowrap'>&nbsp;&nbsp;Δ log-probability {change}</span>"
+    difference = number(effect.difference, signed=True)
+    change = f"<span style='white-space:nowrap'>&nbsp;&nbsp;Δ log-probability {difference}</span>"
     if effect.after.text == effect.before.text:
-        return f"the translation stays the same{number}"
-    styles = {
-        "same": f"color:{text_color}",
-        "new": "font-weight:bold",
-        "gone": f"color:{muted};text-decoration:line-through",
-    }
-    pieces = "".join(
-        f"<span style='{styles[piece.mark]}'>{html.escape(piece.text)}</span>"
-        for piece in changed_pieces(effect.before, effect.after)
-    )
-    return f"{pieces or 'nothing: the model ends at once'}{number}"
+        return f"the translation stays the same{change}"
+    pieces = marked(effect.before, effect.after, text_color, muted)
+    return f"{pieces or 'nothing: the model ends at once'}{change}"
 
 
 def _tip(names: str, effect: SwitchedOff | None) -> str:

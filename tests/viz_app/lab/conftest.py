@@ -1,12 +1,16 @@
 """Windows with a laboratory that is open: on a translator of thin air, and on small real models."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
+from tests.core.translation.conftest import SHAPE, untrained
 
+from core.checkpoint.file import save_checkpoint
+from core.config import preset
 from viz_app.lab.area import MIN_WIDTH
 from viz_app.lab.tab import LabTab
 from viz_app.main_window import MainWindow
@@ -52,3 +56,19 @@ def make_real_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> It
     for window in windows:
         window.close()
         window.deleteLater()
+
+
+@pytest.fixture(scope="session")
+def model_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Untrained checkpoints: whole words, subwords, and one layer with one head."""
+    folder = tmp_path_factory.mktemp("models")
+    words, pieces = preset("notebook"), preset("multi30k")
+    single = {**SHAPE, "num_heads": 1, "num_encoder_layers": 1, "num_decoder_layers": 1}
+    runs = {
+        "words": replace(words, model=words.model.replace(**SHAPE)),
+        "pieces": replace(pieces, model=pieces.model.replace(**SHAPE), data=pieces.data.replace(num_subwords=160)),
+        "single": replace(words, model=words.model.replace(**single)),
+    }
+    for name, run in runs.items():
+        save_checkpoint(untrained(run).checkpoint, folder / f"{name}.safetensors")
+    return {name: folder / f"{name}.safetensors" for name in runs}

@@ -1,0 +1,147 @@
+"""Words with bars, one under the other; a click picks one, or says how long its bar is to be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from viz_app.theme import Theme
+
+LINE_GAP = 6
+GAP = 6
+MAX_LABEL = 96
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One line.
+
+    Attributes:
+        label: the word.
+        value: length of the bar, from 0 to 1.
+        text: what stands at the end of the line.
+        is_lit: the word stands out.
+        is_changed: the bar was set by hand.
+    """
+
+    label: str
+    value: float
+    text: str
+    is_lit: bool = False
+    is_changed: bool = False
+
+
+class BarList(QWidget):
+    """Draws bars.
+
+    Signals:
+        label_clicked(int): the word of a line was clicked.
+        bar_clicked(int, float): the bar of a line was clicked at this share of its room, from 0 to 1.
+    """
+
+    label_clicked = Signal(int)
+    bar_clicked = Signal(int, float)
+
+    def __init__(self, theme: Theme, name: str, tip: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.bars: tuple[Bar, ...] = ()
+        self._hovered: int | None = None
+        self.setMouseTracking(True)
+        self.setToolTip(tip)
+        self.setAccessibleName(name)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        self._theme = theme
+        self.update()
+
+    def show_bars(self, bars: Sequence[Bar]) -> None:
+        """Draws other bars."""
+        self.bars = tuple(bars)
+        self.setAccessibleDescription(", ".join(f"{bar.label} {bar.text}" for bar in self.bars))
+        self.setFixedHeight(max(1, len(self.bars) * self._line()))
+        self.update()
+
+    def label_place(self, index: int) -> QRectF:
+        """Where a word stands."""
+        return QRectF(0, index * self._line(), self._label_width(), self._line())
+
+    def bar_place(self, index: int) -> QRectF:
+        """The room for a bar of length 1."""
+        left = self._label_width() + GAP
+        width = max(20.0, self.width() - left - GAP - self._text_width())
+        return QRectF(left, index * self._line(), width, self._line())
+
+    def sizeHint(self) -> QSize:
+        """As high as the lines need."""
+        return QSize(180, max(1, len(self.bars) * self._line()))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on a word, or into the room of its bar."""
+        index = self._index_at(event.position())
+        if index is None or event.button() != Qt.MouseButton.LeftButton:
+            return
+        room = self.bar_place(index)
+        if event.position().x() < room.left() - GAP / 2:
+            self.label_clicked.emit(index)
+        else:
+            self.bar_clicked.emit(index, min(1.0, max(0.0, (event.position().x() - room.left()) / room.width())))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The line under the mouse stands out."""
+        index = self._index_at(event.position())
+        if index != self._hovered:
+            self._hovered = index
+            self.setCursor(Qt.CursorShape.PointingHandCursor if index is not None else Qt.CursorShape.ArrowCursor)
+            self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """No line stands out."""
+        self._hovered = None
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Words, bars, numbers."""
+        painter, theme = QPainter(self), self._theme
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        metrics = QFontMetrics(theme.font("body"))
+        for index, bar in enumerate(self.bars):
+            place, room = self.label_place(index), self.bar_place(index)
+            if index == self._hovered:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(theme.color("raised"))
+                painter.drawRoundedRect(QRectF(0, place.top(), self.width(), place.height()), 4, 4)
+            painter.setFont(theme.font("body", bold=bar.is_lit))
+            is_special = bar.label.startswith("<") and bar.label.endswith(">")
+            painter.setPen(theme.color("accent" if bar.is_lit else "muted" if is_special else "text"))
+            label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
+            painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
+            painter.setPen(Qt.PenStyle.NoPen)
+            for share, color in ((1.0, "border"), (bar.value, "warm" if bar.is_changed else "accent")):
+                painter.setBrush(theme.color(color))
+                length = max(0.0, min(1.0, share)) * room.width()
+                painter.drawRoundedRect(QRectF(room.left(), room.center().y() - 3, length, 6), 3, 3)
+            painter.setFont(theme.font("small"))
+            painter.setPen(theme.color("muted"))
+            end = QRectF(room.right() + GAP, place.top(), self._text_width(), place.height())
+            painter.drawText(end, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, bar.text)
+
+    def _index_at(self, point: QPointF) -> int | None:
+        index = int(point.y() // self._line())
+        return index if 0 <= index < len(self.bars) else None
+
+    def _line(self) -> int:
+        return QFontMetrics(self._theme.font("body")).height() + LINE_GAP
+
+    def _label_width(self) -> float:
+        metrics = QFontMetrics(self._theme.font("body", bold=True))
+        widest = max((metrics.horizontalAdvance(bar.label) for bar in self.bars), default=0)
+        return float(min(widest + 6, MAX_LABEL, self.width() // 2))
+
+    def _text_width(self) -> float:
+        metrics = QFontMetrics(self._theme.font("small"))
+        return float(max((metrics.horizontalAdvance(bar.text) for bar in self.bars), default=0) + 2)

@@ -1,0 +1,141 @@
+"""Tokens in lines that wrap; a click picks one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from viz_app.theme import CHIP_RADIUS, Theme
+
+SPACING = 4
+PADDING = 6
+MAX_LETTERS = 24
+
+TokenMark = Literal["plain", "now", "changed", "gone"]
+
+
+@dataclass(frozen=True)
+class TokenChip:
+    """One token.
+
+    Attributes:
+        text: as it is shown.
+        mark: "now" is framed; "changed" was set by hand; "gone" is struck through.
+        tip: of the mouse.
+        is_now: framed whatever the mark.
+    """
+
+    text: str
+    mark: TokenMark = "plain"
+    tip: str = ""
+    is_now: bool = False
+
+
+class TokenLine(QWidget):
+    """Draws chips.
+
+    Signals:
+        clicked(int): the index of a chip.
+    """
+
+    clicked = Signal(int)
+
+    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.chips: tuple[TokenChip, ...] = ()
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setMouseTracking(True)
+        self.setAccessibleName(name)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        self._theme = theme
+        self.update()
+
+    def show_chips(self, chips: Sequence[TokenChip]) -> None:
+        """Draws other chips."""
+        self.chips = tuple(chips)
+        self.setAccessibleDescription(" ".join(chip.text for chip in self.chips))
+        self.updateGeometry()
+        self.update()
+
+    def place_of(self, index: int) -> QRect:
+        """Where a chip stands."""
+        return self._flow(self.width())[index]
+
+    def index_at(self, point: QPoint) -> int | None:
+        """The chip under a point."""
+        return next((index for index, place in enumerate(self._flow(self.width())) if place.contains(point)), None)
+
+    def hasHeightForWidth(self) -> bool:
+        """Chips wrap."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """Height of the wrapped lines."""
+        places = self._flow(width)
+        return places[-1].bottom() + 2 if places else self._line()
+
+    def sizeHint(self) -> QSize:
+        """One line, unless the tokens need more."""
+        return QSize(200, self.heightForWidth(max(self.width(), 200)))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click picks a token."""
+        index = self.index_at(event.position().toPoint())
+        if index is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit(index)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The pointer says what can be clicked."""
+        is_on_chip = self.index_at(event.position().toPoint()) is not None
+        self.setCursor(Qt.CursorShape.PointingHandCursor if is_on_chip else Qt.CursorShape.ArrowCursor)
+
+    def event(self, event: QEvent) -> bool:
+        """Each chip has a tip of its own."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            index = self.index_at(event.pos())
+            QToolTip.showText(event.globalPos(), self.chips[index].tip if index is not None else "", self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Chips and words."""
+        painter, theme = QPainter(self), self._theme
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for chip, place in zip(self.chips, self._flow(self.width()), strict=True):
+            font = theme.font("body")
+            font.setStrikeOut(chip.mark == "gone")
+            painter.setFont(font)
+            is_framed = chip.is_now or chip.mark == "now"
+            painter.setPen(QPen(theme.color("accent" if is_framed else "raised"), 1.6))
+            painter.setBrush(theme.color("raised"))
+            painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
+            colors = {"changed": "warm", "gone": "muted"}
+            is_special = chip.text.startswith("<") and chip.text.endswith(">")
+            painter.setPen(theme.color(colors.get(chip.mark, "muted" if is_special else "text")))
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _short(chip.text))
+
+    def _flow(self, width: int) -> list[QRect]:
+        metrics, height = QFontMetrics(self._theme.font("body")), self._line()
+        places, x, y = [], 0, 0
+        for chip in self.chips:
+            chip_width = max(metrics.horizontalAdvance(_short(chip.text)) + 2 * PADDING, 20)
+            if x > 0 and x + chip_width > width:
+                x, y = 0, y + height + SPACING
+            places.append(QRect(x, y, chip_width, height))
+            x += chip_width + SPACING
+        return places
+
+    def _line(self) -> int:
+        return self._theme.pixel_size("body") + 9
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MAX_LETTERS else text[: MAX_LETTERS - 1] + "…"

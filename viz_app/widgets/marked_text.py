@@ -1,0 +1,37 @@
+"""Two translations as rich text: what changed from one to the other is marked."""
+
+import html
+
+from core.translation.result import Translation
+from viz_app.state.switchboard import changed_pieces
+from viz_app.theme import Theme
+
+
+def marked(before: Translation, after: Translation, text_color: str, muted: str, new: str = "") -> str:
+    """The sentence of `after`: new words bold, lost ones struck through; empty if it has no words."""
+    styles = {
+        "same": f"color:{text_color}",
+        "new": f"font-weight:bold{f';color:{new}' if new else ''}",
+        "gone": f"color:{muted};text-decoration:line-through",
+    }
+    return "".join(
+        f"<span style='{styles[piece.mark]}'>{html.escape(piece.text)}</span>"
+        for piece in changed_pieces(before, after)
+    )
+
+
+def before_and_after(before: Translation, after: Translation, theme: Theme) -> str:
+    """Both sentences with their log-probabilities, one under the other."""
+    colors = theme.palette
+    new = marked(before, after, colors.text, colors.muted, colors.warm) or "nothing: it ends at once"
+    lines = (("before", html.escape(before.text) or "nothing", before), ("now", new, after))
+    return "".join(
+        f"<p style='margin:0 0 3px 0'><span style='color:{colors.muted}'>{name}&nbsp;</span> {text} "
+        f"<span style='color:{colors.muted};white-space:nowrap'>({number(of.log_probability)})</span></p>"
+        for name, text, of in lines
+    )
+
+
+def number(value: float, *, signed: bool = False) -> str:
+    """Two decimal places, with a typographic minus."""
+    return (f"{value:+.2f}" if signed else f"{value:.2f}").replace("-", "−")
