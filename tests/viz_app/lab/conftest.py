@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
-from tests.core.translation.conftest import SHAPE, untrained
 
 from core.checkpoint.file import save_checkpoint
 from core.config import preset
+from tests.core.translators import SHAPE, untrained
 from viz_app.lab.area import MIN_WIDTH
 from viz_app.lab.tab import LabTab
 from viz_app.main_window import MainWindow
