@@ -160,7 +160,7 @@ def numbers_of_sample(translator: "Translator", options: argparse.Namespace) -> 
             "must translate line N of the other. Check the two files."
         )
     sources, targets = sources[: options.num_sentences], targets[: options.num_sentences]
-    with _progress(" sentences") as show:
+    with show_progress(" sentences") as show:
         found = profile_heads(translator, sources, targets, on_progress=lambda done: show(done, len(sources)))
     numbers: Numbers = {"sample_sentences": np.array(found.num_sentences)}
     for kind in ATTENTION_KINDS:
@@ -170,7 +170,7 @@ def numbers_of_sample(translator: "Translator", options: argparse.Namespace) -> 
     if options.importance:
         from core.analysis.importance import head_importance
 
-        with _progress(" heads") as show:
+        with show_progress(" heads") as show:
             importance = head_importance(translator, sources, targets, on_progress=show)
         numbers["sample_loss"] = np.array(importance.loss)
         numbers |= {f"{kind}_importance": importance.of_kind(kind) for kind in ATTENTION_KINDS}
@@ -178,7 +178,7 @@ def numbers_of_sample(translator: "Translator", options: argparse.Namespace) -> 
 
 
 @contextmanager
-def _progress(unit: str) -> "Iterator[Callable[[int, int], None]]":
+def show_progress(unit: str) -> "Iterator[Callable[[int, int], None]]":
     """A bar on standard error, if that is a terminal, to be told how much is done, of how much."""
     from tqdm import tqdm
 

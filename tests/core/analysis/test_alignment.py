@@ -1,5 +1,7 @@
 """Word alignment: error rates on cases with a known answer, files that are sound and files that are not."""
 
+from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,11 @@ from core.analysis.alignment import (
     format_links,
     parse_links,
     read_gold,
+    read_ibm_1,
     score_links,
 )
 from core.errors import AnalysisError
+from core.resources import resource_path
 from core.text.tokenizers import SpacyTokenizer
 
 SURE = {(0, 0), (1, 2)}
@@ -135,3 +139,49 @@ def test_missing_and_foreign_gold_files_are_told(tmp_path: Path) -> None:
     (tmp_path / "gold.tsv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(AnalysisError, match="not UTF-8"):
         read_gold(tmp_path / "gold.tsv")
+
+
+def test_the_agreement_of_both_readings_is_as_the_readme_says() -> None:
+    """F1 over sure links and over all, and Cohen's kappa over all pairs of words in three classes."""
+    folder = resource_path("alignments")
+    rows = [line.split("\t") for line in (folder / "val.readings.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    readings = {int(line): (parse_links(first, line), parse_links(second, line)) for line, first, second in rows}
+    table: Counter[tuple[int, int]] = Counter()
+    num_decided: Counter[str] = Counter()
+    for pair in read_gold():
+        first, second = readings[pair.line]
+        for cell in product(range(len(pair.source)), range(len(pair.target))):
+            classes = [sum(cell in links for links in of) for of in (first, second, (pair.sure, pair.possible))]
+            table[classes[0], classes[1]] += 1
+            assert classes[2] in classes[:2]  # what both say stands
+            if classes[0] != classes[1]:
+                num_decided["first" if classes[2] == classes[0] else "second"] += 1
+    assert set(readings) == {pair.line for pair in read_gold()}
+
+    def f1(least: int) -> float:
+        both = sum(count for (one, other), count in table.items() if min(one, other) >= least)
+        return 2 * both / sum(count * ((one >= least) + (other >= least)) for (one, other), count in table.items())
+
+    size = table.total()
+    observed = sum(table[same, same] for same in range(3)) / size
+    shares = [[sum(n for cell, n in table.items() if cell[side] == c) / size for c in range(3)] for side in (0, 1)]
+    chance = sum(one * other for one, other in zip(*shares, strict=True))
+    text = " ".join((folder / "README.md").read_text(encoding="utf-8").split())
+    assert f"with an F1 of {f1(2):.3f}" in text
+    assert f"all links {f1(1):.3f}" in text
+    assert f"all {size:,} pairs of words" in text
+    assert f"none, is {(observed - chance) / (1 - chance):.3f}" in text
+    assert f"{num_decided['second']} as in the second reading, {num_decided['first']} as in the first" in text
+    num_sure = sum(len(pair.sure) for pair in read_gold())
+    num_more = sum(len(pair.possible) for pair in read_gold()) - num_sure
+    assert f"({num_sure} sure, {num_more} more possible)" in text
+
+
+def test_ibm_1_has_links_for_every_word_of_the_gold_pairs(tmp_path: Path) -> None:
+    found = read_ibm_1()
+    for pair in read_gold():
+        assert sorted(target for _, target in found[pair.line]) == list(range(len(pair.target)))
+        assert all(source < len(pair.source) for source, _ in found[pair.line])
+    (tmp_path / "ibm.tsv").write_text("line\tlinks\n3\t1-1\tx\n", encoding="utf-8")
+    with pytest.raises(AnalysisError, match="line 2: the columns line, links"):
+        read_ibm_1(tmp_path / "ibm.tsv")

@@ -1,0 +1,196 @@
+"""`augenmerk align`: which head aligns, ranked on sentence pairs aligned by hand; or the word links of one sentence."""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.analysis.alignment import AlignmentScore, GoldPair, Links, format_links, read_gold, read_ibm_1
+from core.analysis.measures import MEASURES
+from core.analysis.selection import LABEL_MODES
+from core.cli.analyze import parse_head, show_progress
+from core.cli.options import add_checkpoint
+from core.errors import ConfigError
+from core.storage import write_text
+
+if TYPE_CHECKING:
+    from core.analysis.alignment_ranking import Aligner, AlignerRanking
+    from core.translation.translator import Translator
+
+NUM_SHOWN = 10
+IBM_1 = "IBM model 1"
+
+
+def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Adds `align`."""
+    parser = commands.add_parser(
+        "align",
+        help="which head aligns words best; the word links of a sentence",
+        description=__doc__,
+        epilog="Of every layer, head, label mode and measure the best is chosen by alignment error rate (Och & Ney "
+        "2003) on one half of the pairs; what counts is its rate on the other half.",
+    )
+    parser.add_argument("--text", help="the word links of this German sentence; - reads it from standard input")
+    parser.add_argument("--target", metavar="TEXT", help="with --text: to this translation (left out: the model's own)")
+    parser.add_argument(
+        "--head",
+        type=parse_head,
+        metavar="HEAD",
+        help="with --text: by this head, cross:2:5 (left out: the best aligner)",
+    )
+    parser.add_argument("--rows", choices=LABEL_MODES, default="predicted", help="with --head (%(default)s)")
+    parser.add_argument(
+        "--measure",
+        choices=[name for name, measure in MEASURES.items() if "cross" in measure.per_head],
+        default="weight",
+        help="with --head (%(default)s)",
+    )
+    parser.add_argument("--gold", type=Path, metavar="FILE", help="pairs aligned by hand (left out: those that ship)")
+    parser.add_argument(
+        "--ibm-1",
+        nargs=2,
+        type=Path,
+        metavar="FILE",
+        help="German and English lines to train IBM model 1 on (left out: its links ship, from Multi30k's train)",
+    )
+    parser.add_argument("--write-ibm-1", type=Path, metavar="FILE", help="with --ibm-1: write its links for the pairs")
+    parser.add_argument("--json", action="store_true", help="everything as JSON")
+    add_checkpoint(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Ranks, or links one sentence. Raises `AugenmerkError`."""
+    from core.translation.translator import Translator
+
+    if options.text is None and (options.target is not None or options.head is not None):
+        raise ConfigError("--target and --head go with --text. Give the German sentence with --text.")
+    if options.write_ibm_1 is not None and options.ibm_1 is None:
+        raise ConfigError("--write-ibm-1 goes with --ibm-1. Name the German and the English lines with --ibm-1.")
+    if options.head is not None and options.head.kind != "cross":
+        raise ConfigError(
+            f"--head names {options.head}. A head of the cross-attention was expected: only these lead from one "
+            "sentence to the other. Name one such as cross:2:5."
+        )
+    translator = Translator.load(options.checkpoint, options.device)
+    if options.text is not None:
+        _print_links(translator, options)
+        return 0
+    ranking = _rank(translator, options)
+    print(json.dumps(_as_json(ranking), ensure_ascii=False) if options.json else _as_table(ranking))
+    return 0
+
+
+def _rank(translator: "Translator", options: argparse.Namespace) -> "AlignerRanking":
+    from core.analysis.alignment_ranking import rank_aligners
+
+    gold = read_gold(options.gold)
+    with show_progress(" pairs") as show:
+        return rank_aligners(translator, gold, _other_baselines(gold, options), on_progress=show)
+
+
+def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) -> Mapping[str, Mapping[int, Links]]:
+    """IBM model 1: trained now, or as it ships; for other gold pairs than those that ship, only if trained now."""
+    if options.ibm_1 is None:
+        return {} if options.gold else {IBM_1: read_ibm_1()}
+    from core.analysis.alignment_ibm import train_ibm_1
+    from core.corpora.parallel import read_pair
+    from core.text.tokenizers import SpacyTokenizer
+
+    pairs = read_pair(*options.ibm_1)
+    model = train_ibm_1(list(SpacyTokenizer("de").pipe(pairs.source)), list(SpacyTokenizer("en").pipe(pairs.target)))
+    found = {pair.line: model.links(pair.source, pair.target) for pair in gold}
+    if options.write_ibm_1 is not None:
+        rows = [f"{line}\t{format_links(links)}\n" for line, links in found.items()]
+        write_text(options.write_ibm_1, "".join(["line\tlinks\n", *rows]))
+    return {IBM_1: found}
+
+
+def _as_table(ranking: "AlignerRanking") -> str:
+    rows = [(str(score.aligner), score.choosing, score.reporting) for score in ranking.scores[:NUM_SHOWN]]
+    others = [(score.name, score.choosing, score.reporting) for score in ranking.baselines]
+    lines = [
+        f"Alignment error rate in per cent of {len(ranking.scores)} aligners: chosen on {ranking.num_choosing} pairs, "
+        f"reported on {ranking.num_reporting} others."
+        + (f" {ranking.num_skipped} pairs could not be read." if ranking.num_skipped else ""),
+        f"{'chosen':>7}  {'reported':>8}  {'precision':>9}  {'recall':>6}",
+        *(_row(*row) for row in rows),
+        "for comparison",
+        *(_row(*row) for row in others),
+    ]
+    return "\n".join(lines)
+
+
+def _row(name: str, choosing: AlignmentScore, reporting: AlignmentScore) -> str:
+    return (
+        f"{100 * choosing.aer:7.1f}  {100 * reporting.aer:8.1f}  {100 * reporting.precision:9.1f}  "
+        f"{100 * reporting.recall:6.1f}  {name}"
+    )
+
+
+def _as_json(ranking: "AlignerRanking") -> dict[str, Any]:
+    return {
+        "pairs_choosing": ranking.num_choosing,
+        "pairs_reporting": ranking.num_reporting,
+        "pairs_skipped": ranking.num_skipped,
+        "aligners": [
+            _aligner_as_json(score.aligner) | _halves_as_json(score.choosing, score.reporting)
+            for score in ranking.scores
+        ],
+        "baselines": [
+            {"name": score.name} | _halves_as_json(score.choosing, score.reporting) for score in ranking.baselines
+        ],
+    }
+
+
+def _aligner_as_json(aligner: "Aligner") -> dict[str, Any]:
+    """Layer and head counted from 1; null for a mean."""
+    return {
+        "kind": aligner.kind,
+        "layer": None if aligner.layer is None else aligner.layer + 1,
+        "head": None if aligner.head is None else aligner.head + 1,
+        "rows": aligner.label_mode,
+        "measure": aligner.measure,
+    }
+
+
+def _halves_as_json(choosing: AlignmentScore, reporting: AlignmentScore) -> dict[str, Any]:
+    return {
+        half: {name: round(getattr(score, name), 6) for name in ("aer", "precision", "recall")}
+        for half, score in (("choosing", choosing), ("reporting", reporting))
+    }
+
+
+def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
+    """The words of the translation, each with the German word that it is linked to."""
+    from core.analysis.alignment_ranking import Aligner, align
+
+    text = sys.stdin.read() if options.text == "-" else options.text
+    translation = (
+        translator.translate(text) if options.target is None else translator.translate_given(text, options.target)
+    )
+    for note in translation.notes:
+        print(f"augenmerk: note: {note}", file=sys.stderr)
+    if options.head is not None:
+        aligner = Aligner(options.head.layer, options.head.head, options.rows, options.measure)
+    else:
+        best = _rank(translator, options).best
+        assert best is not None  # nobody stops it
+        aligner = best.aligner
+    links = align(translator, translation, aligner)
+    if options.json:
+        found = {
+            "source": [word.text for word in translation.source_words],
+            "target": [word.text for word in translation.target_words],
+            "aligner": _aligner_as_json(aligner),
+            "links": [{"source": link.source, "target": link.target, "share": round(link.share, 6)} for link in links],
+        }
+        print(json.dumps(found, ensure_ascii=False))
+        return
+    width = max((len(word.text) for word in translation.target_words), default=0)
+    print(aligner)
+    for link in links:
+        source, target = translation.source_words[link.source].text, translation.target_words[link.target].text
+        print(f"{target:{width}}  {source}  ({link.share:.0%})")

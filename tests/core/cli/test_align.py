@@ -1,0 +1,109 @@
+"""`augenmerk align` end to end: the ranking as a table and as JSON, word links of a sentence, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from core.analysis.alignment import read_ibm_1
+from core.analysis.alignment_ranking import Aligner, align, rank_aligners
+from core.cli.align import NUM_SHOWN
+from core.cli.main import main
+from core.translation.translator import Translator
+from tests.core.analysis.test_alignment_ranking import TEXTS
+
+SENTENCE = "Ein Mann steht auf einer Leiter."
+TARGET = "A man stands on a ladder."
+
+
+@pytest.fixture
+def gold(tmp_path: Path) -> Path:
+    rows = [f"{line}\t{german}\t{english}\t1-1 2?2\n" for line, (german, english) in enumerate(TEXTS, start=1)]
+    path = tmp_path / "gold.tsv"
+    path.write_text("".join(["line\tgerman\tenglish\tlinks\n", *rows]), encoding="utf-8")
+    return path
+
+
+def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: object) -> str:
+    capsys.readouterr()
+    assert main(["align", "--checkpoint", str(checkpoint), "--device", "cpu", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def test_the_ranking_is_that_of_the_library(untrained_checkpoint: Path, gold: Path, capsys) -> None:
+    from core.analysis.alignment import read_gold
+
+    found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json"))
+    ranking = rank_aligners(Translator.load(untrained_checkpoint, "cpu"), read_gold(gold))
+    assert (found["pairs_choosing"], found["pairs_reporting"], found["pairs_skipped"]) == (3, 2, 0)
+    assert len(found["aligners"]) == len(ranking.scores)
+    for one, other in zip(found["aligners"], ranking.scores, strict=True):
+        assert one["choosing"]["aer"] == pytest.approx(other.choosing.aer, abs=1e-6)
+        assert one["reporting"]["recall"] == pytest.approx(other.reporting.recall, abs=1e-6)
+        assert one["layer"] == (None if other.aligner.layer is None else other.aligner.layer + 1)
+        assert (one["rows"], one["measure"]) == (other.aligner.label_mode, other.aligner.measure)
+    assert [baseline["name"] for baseline in found["baselines"]] == ["diagonal"]  # no IBM model for these pairs
+
+
+def test_the_table_shows_the_best_and_the_baselines(untrained_checkpoint: Path, gold: Path, capsys) -> None:
+    head, columns, *rows = told(capsys, untrained_checkpoint, "--gold", gold).splitlines()
+    assert "chosen on 3 pairs, reported on 2 others" in head
+    assert columns.split() == ["chosen", "reported", "precision", "recall"]
+    assert rows.index("for comparison") == NUM_SHOWN
+    assert rows[-1].endswith("diagonal")
+
+
+def test_ibm_1_is_trained_on_what_is_given_and_written(
+    untrained_checkpoint: Path, gold: Path, tmp_path: Path, capsys
+) -> None:
+    for suffix, side in (("de", 0), ("en", 1)):
+        (tmp_path / f"some.{suffix}").write_text("".join(f"{pair[side]}\n" for pair in TEXTS), encoding="utf-8")
+    out = tmp_path / "ibm.tsv"
+    arguments = ["--gold", gold, "--ibm-1", tmp_path / "some.de", tmp_path / "some.en", "--write-ibm-1", out, "--json"]
+    found = json.loads(told(capsys, untrained_checkpoint, *arguments))
+    assert [baseline["name"] for baseline in found["baselines"]] == ["diagonal", "IBM model 1"]
+    links = read_ibm_1(out)
+    assert set(links) == {1, 2, 3, 4, 5}
+    assert links[5] == {(1, 0), (0, 1), (2, 2)}  # "steht mann ." and "man stands ."
+
+
+def test_a_sentences_links_by_a_head_are_those_of_the_library(untrained_checkpoint: Path, capsys) -> None:
+    arguments = ["--text", SENTENCE, "--target", TARGET, "--head", "cross:2:1", "--rows", "read", "--measure", "norm"]
+    found = json.loads(told(capsys, untrained_checkpoint, *arguments, "--json"))
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    links = align(translator, translator.translate_given(SENTENCE, TARGET), Aligner(1, 0, "read", "norm"))
+    assert [(link["source"], link["target"]) for link in found["links"]] == [(one.source, one.target) for one in links]
+    assert (found["aligner"]["layer"], found["aligner"]["head"], found["aligner"]["rows"]) == (2, 1, "read")
+    assert len(found["target"]) == len(links) == 7
+    lines = told(capsys, untrained_checkpoint, *arguments).splitlines()
+    assert lines[0] == "layer 2 head 1, norm ‖α·f(x)‖, token read"
+    assert lines[1].split()[0] == found["target"][0]
+    assert lines[1].split()[1] == found["source"][links[0].source]
+
+
+def test_without_a_head_the_best_aligner_is_used(untrained_checkpoint: Path, gold: Path, capsys) -> None:
+    best = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json"))["aligners"][0]
+    found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--text", SENTENCE, "--json"))
+    assert found["aligner"] == {name: best[name] for name in ("kind", "layer", "head", "rows", "measure")}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "A man."], "go with --text"),
+        (["--head", "cross:1:1"], "go with --text"),
+        (["--text", SENTENCE, "--head", "encoder:1:1"], "A head of the cross-attention was expected"),
+        (["--text", SENTENCE, "--head", "cross:3:1"], "Layers 1 to 2"),
+        (["--write-ibm-1", "x.tsv"], "goes with --ibm-1"),
+        (["--gold", "missing.tsv"], "missing.tsv"),
+        (["--ibm-1", "missing.de", "missing.en"], "missing.de"),
+        (["--text", " "], "nothing to translate"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_one_message(
+    untrained_checkpoint: Path, capsys, arguments: list[str], message: str
+) -> None:
+    assert main(["align", "--checkpoint", str(untrained_checkpoint), *arguments]) == 2
+    output = capsys.readouterr()
+    assert message in output.err
+    assert output.out == ""
