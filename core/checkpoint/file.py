@@ -10,6 +10,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
+from torch.nn import init
+from torch.overrides import TorchFunctionMode
 
 from core import __version__
 from core.checkpoint.history import EpochRecord
@@ -56,12 +58,33 @@ class Checkpoint:
             CheckpointError: the weights do not fit the configuration.
         """
         source, target = self.codecs.source.vocabulary, self.codecs.target.vocabulary
-        with torch.device("meta"):
-            model = Transformer(self.run.model, len(source), len(target), target.padding_id)
-        check_parameters(model, self.weights)  # before memory is taken: a damaged width can ask for any amount
-        model.to_empty(device="cpu").tie_weights()
+
+        def empty_model() -> Transformer:
+            return Transformer(self.run.model, len(source), len(target), target.padding_id)
+
+        with _NoRandomNumbers():
+            with torch.device("meta"):
+                outline = empty_model()
+            check_parameters(outline, self.weights)  # before memory is taken: a damaged width can ask for any amount
+            model = empty_model()
         fill_parameters(model, self.weights)
         return model.eval()
+
+
+class _NoRandomNumbers(TorchFunctionMode):
+    """Leaves out what fills a tensor at random: weights will be read, and drawing on "meta" imports half of torch."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Every other function is called as ever."""
+        given = kwargs or {}
+        if func in _DRAWING:
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)
+
+
+_DRAWING = (Tensor.uniform_, Tensor.normal_, init.uniform_, init.normal_, init.kaiming_uniform_, init.xavier_uniform_)
 
 
 def check_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:

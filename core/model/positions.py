@@ -41,8 +41,8 @@ class TokenAndPosition(nn.Module):
             self.reset_constants()
 
     def reset_constants(self) -> None:
-        """Computes the waves anew, where positions are not learned."""
-        if not isinstance(self.positions, nn.Parameter):
+        """Computes the waves anew, where positions are not learned. Does nothing while there is no memory for them."""
+        if not (isinstance(self.positions, nn.Parameter) or self.positions.is_meta):
             self.positions.copy_(sinusoidal_table(*self.positions.shape))
 
     def forward(self, ids: Tensor, first_position: int = 0) -> Tensor:

@@ -5,6 +5,8 @@ import dataclasses
 import json
 import math
 import random
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -362,3 +364,15 @@ def test_a_file_one_may_not_read_is_not_called_missing(untrained_checkpoint: Pat
 def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="directory"):
         load_checkpoint(tmp_path)
+
+
+def test_a_model_is_built_without_the_half_of_torch_that_compiles() -> None:
+    program = (
+        "import sys\n"
+        "from core.checkpoint.file import load_checkpoint\n"
+        "from core.resources import bundled_model_path\n"
+        "load_checkpoint(bundled_model_path()).build_model()\n"
+        "print([name for name in ('torch._dynamo', 'sympy') if name in sys.modules])\n"
+    )
+    output = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
+    assert output.strip() == "[]"
