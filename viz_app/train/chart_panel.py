@@ -3,6 +3,7 @@
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from viz_app.panels.choice_menu import ChoiceMenu
@@ -38,6 +39,8 @@ SHOWN_ENTRIES = {
     "5000": ("last 5,000", "The last 5,000 steps"),
 }
 ZOOM_ENTRY = {"zoom": ("zoomed", "The range chosen with the mouse")}
+TABS_PX = 880
+"""From this width on the quantities are tabs."""
 CHART_TIP = "Drag over steps to zoom in, double-click for all steps. Click a step to see the film of attention there."
 
 
@@ -78,6 +81,8 @@ class ChartPanel(QFrame):
         self._lay_out(has_tabs)
         self._connect()
         self._show_choices()
+        self._fit()
+        self.setMinimumSize(300, 150)
 
     def show_state(self, state: TrainState, comparison: Comparison, moment: float | None) -> None:
         """Draws the curves if something changed."""
@@ -101,6 +106,11 @@ class ChartPanel(QFrame):
         self.chart.apply_theme(theme)
         if self.legend is not None:
             self.legend.apply_theme(theme)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Tabs where they fit; else the menu does."""
+        super().resizeEvent(event)
+        self._fit()
 
     def choose_quantity(self, quantity: Quantity) -> None:
         """Shows another quantity."""
@@ -157,9 +167,8 @@ class ChartPanel(QFrame):
         head.setSpacing(2)
         if has_tabs:
             self._add_tabs(head)
-        else:
-            head.addWidget(self.quantity_menu)
-            self.quantity_menu.setProperty("role", "value-heading")
+        head.addWidget(self.quantity_menu)
+        self.quantity_menu.setProperty("role", "value-heading")
         head.addStretch(1)
         for menu in (self.smoothing_menu, self.scale_menu, self.shown_menu):
             head.addWidget(menu)
@@ -182,8 +191,13 @@ class ChartPanel(QFrame):
         steps.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         column.addWidget(steps)
 
+    def _fit(self) -> None:
+        has_room = bool(self.tabs) and self.width() >= TABS_PX
+        self.quantity_menu.setVisible(not has_room)
+        for tab in self.tabs.values():
+            tab.setVisible(has_room)
+
     def _add_tabs(self, head: QHBoxLayout) -> None:
-        self.quantity_menu.hide()
         group = QButtonGroup(self)
         for quantity, name in QUANTITY_NAMES.items():
             tab = QToolButton()

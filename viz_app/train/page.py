@@ -1,6 +1,5 @@
 """The Train page: choose a run, start it in a thread, watch it, stop it, resume it, try what it learned."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,16 +10,17 @@ from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLay
 
 from core.errors import AugenmerkError
 from core.training.events import CheckpointSaved, StepDone, TrainingEvent, TrainingFinished
+from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import GAP, Theme
 from viz_app.train import memory
 from viz_app.train.choices import fresh_folder
-from viz_app.train.comparison import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, offered
+from viz_app.train.comparing import Comparing
+from viz_app.train.comparison import Comparison
 from viz_app.train.devices import DeviceFinder
 from viz_app.train.draw_budget import DrawBudget
 from viz_app.train.intro import Intro
 from viz_app.train.notice_strip import NoticeStrip
 from viz_app.train.plotting import import_matplotlib
-from viz_app.train.run_files import runs_in
 from viz_app.train.run_form import RunForm
 from viz_app.train.run_panel import RunPanel
 from viz_app.train.state import TrainState
@@ -29,7 +29,7 @@ from viz_app.train.words import notice, status_line
 from viz_app.worker import DRAIN_INTERVAL_MS, Failure, TrainingBody, TrainingRequest, TrainingRun
 
 if TYPE_CHECKING:
-    from viz_app.train.chart_panels import ChartPanels
+    from viz_app.train.watch_panels import WatchPanels
 
 
 DRAWING_SHARE = 0.04
@@ -69,7 +69,8 @@ class TrainPage(QWidget):
         self.form = RunForm(memory.load_choices(settings))
         self.panel = RunPanel(theme, self.form)
         self.strip = NoticeStrip()
-        self._charts: ChartPanels | None = None
+        self._watch: WatchPanels | None = None
+        self._comparing = Comparing(self.comparison, self)
         self._intro = Intro()
         self._stack = QStackedWidget()
         self._stack.addWidget(self._intro)
@@ -108,8 +109,8 @@ class TrainPage(QWidget):
         self._theme = theme
         self.setStyleSheet(stylesheet(theme))
         self.panel.apply_theme(theme)
-        if self._charts is not None:
-            self._charts.apply_theme(theme)
+        if self._watch is not None:
+            self._watch.apply_theme(theme)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Asks for the devices when the page is seen for the first time: this imports torch, in a thread."""
@@ -140,6 +141,8 @@ class TrainPage(QWidget):
         self._failure = None
         self.panel.show_message("")
         self.state.begin(request.folder, resume=request.resume)
+        is_german = request.source == "multi30k"
+        self.state.playback.maps.languages = ("German", "English") if is_german else ("source", "target")
         self._make_charts()  # before the worker begins to compete for the interpreter
         self._run = TrainingRun(request, self, body=self._body)
         self._run.events.connect(self._on_events)
@@ -191,13 +194,34 @@ class TrainPage(QWidget):
 
     def _make_charts(self) -> None:
         """Makes the charts the first time they are needed: this imports matplotlib."""
-        if self._charts is None:
+        if self._watch is None:
             import_matplotlib()
-            from viz_app.train.chart_panels import ChartPanels
+            from viz_app.train.watch_panels import WatchPanels
 
-            self._charts = ChartPanels(self._theme)
-            self._connect_charts(self._charts)
-            self._stack.addWidget(self._charts)
+            self._watch = watch = WatchPanels(self.state.playback, self._theme)
+            self._stack.addWidget(watch)
+            self._comparing.connect_to(watch.charts)
+            watch.charts.changed.connect(self._refresh)
+            watch.moment_chosen.connect(self._on_moment)
+            watch.film.moment_chosen.connect(self._on_frame)
+            watch.film.head_chosen.connect(self._on_head)
+            watch.samples.walked.connect(self._on_walked)
+
+    def _on_moment(self, step: float) -> None:
+        self.state.playback.show_step(step)
+        self._refresh()
+
+    def _on_frame(self, index: int) -> None:
+        self.state.playback.show_frame(index)
+        self._refresh()
+
+    def _on_head(self, choice: HeadChoice) -> None:
+        self.state.playback.choose(choice)
+        self._refresh()
+
+    def _on_walked(self, offset: int) -> None:
+        self.state.playback.walk(offset)
+        self._refresh()
 
     def _refresh_soon(self) -> None:
         """Draws the state now, or as soon as drawing has not taken more than its share of the time."""
@@ -215,9 +239,9 @@ class TrainPage(QWidget):
     def _draw(self, state: TrainState) -> None:
         self.panel.show_state(state)
         self.strip.show_notice(notice(state), has_details=bool(self._failure and self._failure.details))
-        if self._charts is not None and state.has_curves:
-            self._stack.setCurrentWidget(self._charts)
-            self._charts.show_state(state, self.comparison)
+        if self._watch is not None and state.has_curves:
+            self._stack.setCurrentWidget(self._watch)
+            self._watch.show_state(state, self.comparison)
         else:
             self._stack.setCurrentWidget(self._intro)
         preset = self._request.run.preset if self._request else ""
@@ -225,6 +249,10 @@ class TrainPage(QWidget):
         if line != self._status_line:
             self._status_line = line
             self.statusChanged.emit(line)
+
+    def _offer_runs(self) -> None:
+        is_notebook = self._request is not None and self._request.run.preset == "notebook"
+        self._comparing.offer(self.form.choices().parent_folder, self.state, is_notebook=is_notebook)
 
     def _on_form_changed(self) -> None:
         choices = self.form.choices()
@@ -256,43 +284,9 @@ class TrainPage(QWidget):
         self.strip.tryModel.connect(self._on_try_model)
         self.strip.openFolder.connect(self._on_open_folder)
         self.strip.showDetails.connect(self._on_details)
+        self._comparing.changed.connect(self._refresh)
+        self._comparing.asked.connect(self._offer_runs)
         self._devices.found.connect(self.form.set_devices)
-
-    def _connect_charts(self, charts: "ChartPanels") -> None:
-        charts.changed.connect(self._refresh)
-        charts.removed.connect(self._on_compared_removed)
-        charts.compare.about_to_show.connect(self._offer_runs)
-        charts.compare.folder_chosen.connect(lambda folder: self._compare(lambda: self.comparison.add_folder(folder)))
-        charts.compare.published_chosen.connect(lambda: self._compare(self._add_published))
-
-    def _offer_runs(self) -> None:
-        parent = self.form.choices().parent_folder
-        runs = offered(runs_in(parent), self.state.folder, self.comparison)
-        is_notebook = self._request is not None and self._request.run.preset == "notebook"
-        has_published = is_notebook and not self.comparison.holds(PUBLISHED)
-        assert self._charts is not None
-        self._charts.compare.offer(runs, has_published=has_published, parent_folder=parent)
-
-    def _add_published(self) -> None:
-        started = self.state.started
-        steps = started.num_steps // max(1, started.num_epochs) if started else PUBLISHED_STEPS_PER_EPOCH
-        self.comparison.add_published(max(1, steps))
-
-    def _compare(self, add: Callable[[], None]) -> None:
-        try:
-            add()
-        except AugenmerkError as error:
-            self._tell("The run was not laid over this one", str(error))
-        self._refresh()
-
-    def _on_compared_removed(self, key: str) -> None:
-        self.comparison.remove(key)
-        self._refresh()
-
-    def _tell(self, heading: str, text: str) -> None:
-        box = QMessageBox(QMessageBox.Icon.Information, heading, text, parent=self)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()
 
     def _lay_out(self) -> None:
         right = QVBoxLayout()

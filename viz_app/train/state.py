@@ -9,12 +9,15 @@ from core.training.events import (
     CheckpointSaved,
     EpochDone,
     PhaseStarted,
+    ProbeTranslated,
+    SampleTranslated,
     StepDone,
     TrainingEvent,
     TrainingFinished,
     TrainingStarted,
 )
 from viz_app.train.curves import RunCurves, ValidationPoint
+from viz_app.train.playback import Playback
 from viz_app.train.series import BoundedSeries
 
 
@@ -44,6 +47,7 @@ class TrainState:
         started: sizes of the run, once it has begun; else None.
         latest_step: the last step reported; else None.
         curves: what is known of every step and validation.
+        playback: what the model said and saw at each validation.
         best_checkpoint, last_checkpoint: files that stand complete on the disk; else None.
         finish: how the run ended; None while it goes on or if it failed.
         error: what a person is to read if the run failed.
@@ -61,6 +65,7 @@ class TrainState:
 
     def __init__(self, capacity: int = 2000) -> None:
         self.curves = RunCurves(capacity)
+        self.playback = Playback()
         self.status = Status.IDLE
         self._forget_run()
 
@@ -135,6 +140,10 @@ class TrainState:
                 self._on_step(event)
             case EpochDone():
                 self._on_epoch(event)
+            case SampleTranslated():
+                self.playback.add_sample(event)
+            case ProbeTranslated():
+                self.playback.add_frame(event)
             case CheckpointSaved(kind="best"):
                 self.best_checkpoint = event.path
             case CheckpointSaved(kind="last"):
@@ -187,11 +196,13 @@ class TrainState:
         self.finish = None
         self.error = ""
         self.curves.clear()
+        self.playback.clear()
 
     def _on_started(self, event: TrainingStarted) -> None:
         self.started = event
         self.folder = event.folder
         self.curves.drop_after(event.first_step)
+        self.playback.drop_after(event.first_step)
         if self.latest_step and self.latest_step.step > event.first_step:
             self.latest_step = None
         self.phase = ""
@@ -207,6 +218,8 @@ class TrainState:
         self.phase = ""
         point = ValidationPoint(event.epoch, event.step, event.validation_loss, event.training_loss)
         self.curves.add_validation(point)
+        if event.bleu is not None:
+            self.curves.add_bleu(event.step, event.bleu)
 
     def _on_finished(self, event: TrainingFinished) -> None:
         self.status = Status.FINISHED

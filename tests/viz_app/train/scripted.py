@@ -11,11 +11,15 @@ from core.training.events import (
     CheckpointSaved,
     EpochDone,
     PhaseStarted,
+    ProbeTranslated,
+    SampleTranslated,
     StepDone,
     TrainingEvent,
     TrainingFinished,
     TrainingStarted,
+    TranslatedExample,
 )
+from tests.viz_app.synthetic import make_translation
 from viz_app.worker import TrainingRequest
 
 STEPS_PER_EPOCH = 5
@@ -54,6 +58,21 @@ def epoch_done(epoch: int, validation_loss: float | None = None, *, is_best: boo
     return EpochDone(epoch, epoch * STEPS_PER_EPOCH, loss, loss, loss, 1e-3, 12.0, is_best)
 
 
+def probe(epoch: int, text: str = "a man .") -> ProbeTranslated:
+    """A frame of a film, at the end of an epoch; 0 before the first step."""
+    loss = 5 / epoch if epoch else None
+    return ProbeTranslated(epoch, epoch * STEPS_PER_EPOCH, loss, make_translation("ein mann .", text))
+
+
+def sample(epoch: int) -> SampleTranslated:
+    """Two translations, and a score that grows with the epochs."""
+    examples = tuple(
+        TranslatedExample(f"Satz {number}", f"sentence {number}", f"sentence {number} in epoch {epoch}")
+        for number in (1, 2)
+    )
+    return SampleTranslated(epoch, epoch * STEPS_PER_EPOCH, 10.0 * epoch, 100, examples)
+
+
 def finished(
     folder: Path, reason: Literal["completed", "max_steps", "stopped"], step: int, best_epoch: int
 ) -> TrainingFinished:
@@ -75,12 +94,16 @@ class ScriptedTraining:
     Attributes:
         requests: what it was asked for.
         error: raised after the step `error_step`, if set.
+        has_film: whether a probe and a sample are translated.
     """
 
-    def __init__(self, *, num_epochs: int = 3, error: Exception | None = None, error_step: int = 0) -> None:
+    def __init__(
+        self, *, num_epochs: int = 3, error: Exception | None = None, error_step: int = 0, has_film: bool = False
+    ) -> None:
         self.num_epochs = num_epochs
         self.error = error
         self.error_step = error_step
+        self.has_film = has_film
         self.requests: list[TrainingRequest] = []
         self._allowed = threading.Semaphore(0)
         self._step = 0
@@ -99,6 +122,8 @@ class ScriptedTraining:
         on_event(PhaseStarted("Tokenizing 29,000 sentence pairs"))
         on_event(started(request.folder, num_epochs=self.num_epochs, first_step=self._step))
         last_step = self.num_epochs * STEPS_PER_EPOCH
+        if self.has_film and not self._step:
+            on_event(probe(0, ". ."))
         while self._step < last_step and self._may_go_on(should_stop):
             for event in self._take_step(request.folder):
                 on_event(event)
@@ -114,6 +139,9 @@ class ScriptedTraining:
         if self._step % STEPS_PER_EPOCH == 0:
             epoch = self._step // STEPS_PER_EPOCH
             yield CheckpointSaved(self._save(folder, "best"), "best", epoch, self._step)
+            if self.has_film:
+                yield sample(epoch)
+                yield probe(epoch)
             yield epoch_done(epoch)
             yield CheckpointSaved(self._save(folder, "last"), "last", epoch, self._step)
         if self.error is not None and self._step == self.error_step:

@@ -155,8 +155,8 @@ def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot:
     click(qtbot, page.panel.start_button)
     script.allow(5)
     wait_for_step(qtbot, page, 5)
-    assert page._charts is not None
-    chart = page._charts.loss_chart
+    assert page._watch is not None
+    chart = page._watch.charts.loss_chart
     drawn, began = chart.num_blits + chart.num_full_draws, time.monotonic()
     while time.monotonic() < began + 1.0:
         script.allow(3)
@@ -309,8 +309,8 @@ def test_theme_changes_while_training(make_page: MakePage, qtbot: QtBot) -> None
     script.allow(3)
     wait_for_step(qtbot, page, 3)
     page.apply_theme(Theme.dark())
-    assert page._charts is not None
-    chart = page._charts.loss_chart
+    assert page._watch is not None
+    chart = page._watch.charts.loss_chart
     qtbot.waitUntil(lambda: chart.grab().toImage().pixelColor(2, 2).name() == Theme.dark().palette.panel)
     assert page.is_running()
 
@@ -325,8 +325,8 @@ def test_runs_are_laid_over_one_another_and_taken_away_by_a_click(
     click(qtbot, page.panel.start_button)
     script.allow(6)
     wait_for_step(qtbot, page, 6)
-    charts = page._charts
-    assert charts is not None
+    assert page._watch is not None
+    charts = page._watch.charts
     charts.compare.menu().aboutToShow.emit()
     actions = {action.text(): action for action in charts.compare.menu().actions()}
     actions["earlier"].trigger()
@@ -347,8 +347,8 @@ def test_folder_without_a_run_is_refused_with_a_message(make_page: MakePage, qtb
     click(qtbot, page.panel.start_button)
     script.allow(1)
     wait_for_step(qtbot, page, 1)
-    assert page._charts is not None
-    page._charts.compare.folder_chosen.emit(tmp_path)
+    assert page._watch is not None
+    page._watch.charts.compare.folder_chosen.emit(tmp_path)
     box = page.findChild(QMessageBox)
     assert box is not None
     assert "not the folder of a run" in box.text()
@@ -362,8 +362,8 @@ def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> 
     click(qtbot, page.panel.start_button)
     script.allow(6)
     wait_for_step(qtbot, page, 6)
-    assert page._charts is not None
-    panel = page._charts.main
+    assert page._watch is not None
+    panel = page._watch.charts.main
     qtbot.mouseClick(panel.tabs["gradient_norm"], Qt.MouseButton.LeftButton)
     picture = panel.chart.picture
     assert picture is not None
@@ -375,3 +375,29 @@ def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> 
     assert panel.shown_menu.text().startswith("zoomed")
     panel.chart.range_reset.emit()
     assert panel.shown_menu.text().startswith("all steps")
+
+
+def test_film_goes_on_while_training_and_the_chart_marks_its_moment(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining(has_film=True)
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(11)
+    wait_for_step(qtbot, page, 11)
+    watch = page._watch
+    assert watch is not None
+    picture = watch.charts.main.chart.picture
+    assert picture is not None
+    assert picture.moment == 10
+    watch.film.slider.setValue(1)
+    watch.charts.main.chart.moment_chosen.emit(0.0)
+    assert page.state.playback.shown_step == 0
+    assert watch.film.slider.value() == 0
+    watch.film.slider.setValue(1)
+    picture = watch.charts.main.chart.picture
+    assert picture is not None
+    assert picture.moment == 5
+    assert "epoch 1" in watch.samples.score.text()
+    script.allow(4)
+    wait_for_end(qtbot, page)
+    assert watch.film.slider.maximum() == 3
+    assert watch.film.slider.value() == 1

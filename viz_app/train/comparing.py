@@ -1,0 +1,70 @@
+"""From a click in “compare with…” to the runs that are laid over this one, and to a message if one cannot be."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from core.errors import AugenmerkError
+from viz_app.train.comparison import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, offered
+from viz_app.train.run_files import runs_in
+from viz_app.train.state import TrainState
+
+if TYPE_CHECKING:
+    from viz_app.train.chart_panels import ChartPanels
+
+
+class Comparing(QObject):
+    """Changes a `Comparison` as the charts ask for it.
+
+    Signals:
+        asked(): the menu is about to open: call `offer`.
+        changed(): runs came or went: draw again.
+    """
+
+    asked = Signal()
+    changed = Signal()
+
+    def __init__(self, comparison: Comparison, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._comparison = comparison
+        self._page = parent
+        self._charts: ChartPanels | None = None
+        self._steps_per_epoch = PUBLISHED_STEPS_PER_EPOCH
+
+    def connect_to(self, charts: "ChartPanels") -> None:
+        """Listens to these charts."""
+        self._charts = charts
+        charts.removed.connect(self._remove)
+        charts.compare.about_to_show.connect(self.asked)
+        charts.compare.folder_chosen.connect(lambda folder: self._try(lambda: self._comparison.add_folder(folder)))
+        charts.compare.published_chosen.connect(
+            lambda: self._try(lambda: self._comparison.add_published(self._steps_per_epoch))
+        )
+
+    def offer(self, parent_folder: Path, state: TrainState, *, is_notebook: bool) -> None:
+        """Fills the menu with the runs in `parent_folder`, and the published curve for the preset that has one."""
+        if self._charts is None:
+            return
+        started = state.started
+        if started is not None:
+            self._steps_per_epoch = max(1, started.num_steps // max(1, started.num_epochs))
+        runs = offered(runs_in(parent_folder), state.folder, self._comparison)
+        has_published = is_notebook and not self._comparison.holds(PUBLISHED)
+        self._charts.compare.offer(runs, has_published=has_published, parent_folder=parent_folder)
+
+    def _try(self, add: Callable[[], None]) -> None:
+        try:
+            add()
+        except AugenmerkError as error:
+            heading = "The run was not laid over this one"
+            box = QMessageBox(QMessageBox.Icon.Information, heading, str(error), parent=self._page)
+            box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            box.open()
+        self.changed.emit()
+
+    def _remove(self, key: str) -> None:
+        self._comparison.remove(key)
+        self.changed.emit()

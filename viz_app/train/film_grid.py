@@ -1,0 +1,26 @@
+"""All heads at one moment of the training."""
+
+from PySide6.QtCore import QRect, Qt
+
+from core.analysis.roles import ROLES
+from viz_app.state.translate_state import HeadChoice
+from viz_app.widgets.head_grid import HeadGrid
+
+
+class FilmGrid(HeadGrid):
+    """The grid of heads without its switches: what has been is looked at, not changed."""
+
+    def switch_of(self, choice: HeadChoice) -> QRect | None:
+        """No head can be switched off here."""
+        return None
+
+    def _hover(self, choice: HeadChoice | None) -> None:
+        """No frame and no switch on the head under the mouse."""
+        self.setCursor(Qt.CursorShape.PointingHandCursor if choice else Qt.CursorShape.ArrowCursor)
+
+    def _tip(self, choice: HeadChoice) -> str:
+        translation = self._state.translation
+        assert translation is not None
+        role = self._state.role(translation, choice)
+        what = f"{role}: {ROLES[role]}, at this moment" if role != "mixed" else "no clear role at this moment"
+        return f"{choice.title}\n{what}"

@@ -1,0 +1,241 @@
+"""The film of attention: a sentence translated again and again while the model learns, and where any head looked."""
+
+from typing import cast
+
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSlider, QStackedLayout, QVBoxLayout, QWidget
+
+from core.translation.result import MAP_KINDS, MapKind
+from viz_app.panels.choice_menu import ChoiceMenu
+from viz_app.panels.parts import label
+from viz_app.state.translate_state import KIND_TITLES, Cell, HeadChoice
+from viz_app.theme import PANEL_MARGIN, Theme, set_role
+from viz_app.train.film_grid import FilmGrid
+from viz_app.train.film_strip import FilmStrip, moment_name
+from viz_app.train.panel_tabs import PanelTabs
+from viz_app.train.playback import Playback
+from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.head_grid import HeadGridArea
+from viz_app.widgets.heatmap import Heatmap
+
+PLAY_SECONDS = 7.0
+"""How long a film lasts, unless it has very few frames or very many."""
+WAITING = (
+    "The probe sentence is translated before the first step and at each validation, and the maps of every head are "
+    "kept. Here they become a film: scrub through the training and see a head find its words."
+)
+EMPTY = "This run kept no film."
+
+
+class FilmPanel(QFrame):
+    """Strip, slider and play button; the head's map at the shown moment; all heads to choose from.
+
+    Attributes:
+        tabs: title, or tabs in a narrow window.
+        strip, slider, play_button, heatmap, grid: the parts.
+        kind_menu, layer_menu, head_menu: the head that is shown.
+
+    Signals:
+        moment_chosen(int): the number of a frame, from 0.
+        head_chosen(HeadChoice)
+    """
+
+    moment_chosen = Signal(int)
+    head_chosen = Signal(object)
+
+    def __init__(self, playback: Playback, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._playback = playback
+        self._drawn = -1
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._advance)
+        self.tabs = PanelTabs("film")
+        self.probe = ElidingLabel("small")
+        self.kind_menu = ChoiceMenu("Which kind of attention", {kind: (KIND_TITLES[kind],) * 2 for kind in MAP_KINDS})
+        self.layer_menu = ChoiceMenu("Which layer", {})
+        self.head_menu = ChoiceMenu("Which head", {})
+        self.play_button = QPushButton("▶  Play")
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.strip = FilmStrip(playback, theme)
+        self.moment = ElidingLabel("muted")
+        self.text = label("sentence", wraps=True)
+        self.heatmap = Heatmap(playback.maps, theme)
+        self.grid = FilmGrid(playback.maps, theme)
+        self.area = HeadGridArea(self.grid)
+        self.area.setMinimumSize(200, 70)
+        self.heatmap.setMinimumSize(260, 180)
+        self.meaning = label("small", wraps=True)
+        self.waiting = label("muted", wraps=True)
+        self._say_what_it_is()
+        self._lay_out()
+        self._connect()
+
+    def show_playback(self, *, is_live: bool) -> None:
+        """Draws the moment that is shown."""
+        playback = self._playback
+        has_film = playback.frame is not None
+        self._stack.setCurrentIndex(1 if has_film else 0)
+        for control in (self.kind_menu, self.layer_menu, self.head_menu, self.probe):
+            control.setVisible(has_film)
+        if not has_film:
+            self.stop_playing()
+            self.waiting.setText(WAITING if is_live else EMPTY)
+        if self._drawn == playback.revision:
+            return
+        self._drawn = playback.revision
+        if playback.frame is not None:
+            self._show_frame()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes the colours of `theme`."""
+        self.strip.apply_theme(theme)
+        self.heatmap.apply_theme(theme)
+        self.grid.apply_theme(theme)
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether the film runs by itself."""
+        return self._timer.isActive()
+
+    def play(self) -> None:
+        """Runs from the shown moment to the end; from the beginning if it is at the end."""
+        frames, shown = self._playback.frames, self._playback.frame_index
+        if len(frames) < 2 or shown is None:
+            return
+        if shown == len(frames) - 1:
+            self.moment_chosen.emit(0)
+        self._timer.start(int(1000 * min(0.8, max(0.06, PLAY_SECONDS / len(frames)))))
+        self.play_button.setText("❚❚  Pause")
+
+    def stop_playing(self) -> None:
+        """Stays at the shown moment."""
+        self._timer.stop()
+        self.play_button.setText("▶  Play")
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Nobody looks: the film stops."""
+        super().hideEvent(event)
+        self.stop_playing()
+
+    def _show_frame(self) -> None:
+        playback = self._playback
+        frame, index = playback.frame, playback.frame_index
+        assert frame is not None
+        assert index is not None
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, len(playback.frames) - 1)
+            self.slider.setValue(index)
+        self.slider.setEnabled(len(playback.frames) > 1)
+        self.play_button.setEnabled(len(playback.frames) > 1)
+        self.probe.setText(f"probe: {frame.translation.source_text}")
+        newest = "  (the newest; later ones will follow)" if playback.follows and len(playback.frames) > 1 else ""
+        self.moment.setText(f"{moment_name(frame)}{newest}")
+        self.text.setText(frame.translation.text or "(nothing: the end came first)")
+        self._show_head()
+        self.strip.rebuild()
+        self.grid.rebuild()
+        self.heatmap.rebuild()
+
+    def _show_head(self) -> None:
+        maps = self._playback.maps
+        choice = maps.choice
+        num_layers, num_heads = maps.shape(choice.kind)
+        if len(self.layer_menu.actions_by_name) != num_layers or len(self.head_menu.actions_by_name) != num_heads:
+            self.layer_menu.set_entries({str(n): (f"layer {n + 1}",) * 2 for n in range(num_layers)})
+            self.head_menu.set_entries({str(n): (f"head {n + 1}",) * 2 for n in range(num_heads)})
+        self.kind_menu.show_choice(choice.kind)
+        self.layer_menu.show_choice(str(choice.layer))
+        self.head_menu.show_choice(str(choice.head))
+        self.meaning.setText(maps.meaning_of_rows())
+
+    def _advance(self) -> None:
+        shown = self._playback.frame_index
+        if shown is None or shown >= len(self._playback.frames) - 1:
+            self.stop_playing()
+        else:
+            self.moment_chosen.emit(shown + 1)
+
+    def _toggle(self) -> None:
+        if self.is_playing:
+            self.stop_playing()
+        else:
+            self.play()
+
+    def _choose_moment(self, index: int) -> None:
+        self.stop_playing()
+        self.moment_chosen.emit(index)
+
+    def _choose_head(self, **change: object) -> None:
+        choice = self._playback.maps.choice
+        kind = cast(MapKind, change.get("kind", choice.kind))
+        num_layers, num_heads = self._playback.maps.shape(kind)
+        layer = min(int(str(change.get("layer", choice.layer))), num_layers - 1)
+        head = min(int(str(change.get("head", choice.head))), num_heads - 1)
+        self.head_chosen.emit(HeadChoice(kind, layer, head))
+
+    def _hover(self, cell: Cell | None) -> None:
+        self._playback.maps.hovered = cell
+        self.heatmap.update()
+
+    def _connect(self) -> None:
+        self.play_button.clicked.connect(self._toggle)
+        self.slider.valueChanged.connect(self._choose_moment)
+        self.strip.frame_chosen.connect(self._choose_moment)
+        self.grid.chosen.connect(self.head_chosen)
+        self.heatmap.cell_hovered.connect(self._hover)
+        self.kind_menu.chosen.connect(lambda kind: self._choose_head(kind=kind))
+        self.layer_menu.chosen.connect(lambda layer: self._choose_head(layer=layer))
+        self.head_menu.chosen.connect(lambda head: self._choose_head(head=head))
+
+    def _say_what_it_is(self) -> None:
+        self.play_button.setToolTip("Runs through the training. The dotted line in the chart goes with it.")
+        self.slider.setToolTip("Scrub through the training. The dotted line in the chart marks the moment.")
+        self.slider.setAccessibleName("Moment of the training")
+        self.strip.setToolTip("An orange dot: the translation became another here.")
+        self.text.setToolTip("What the model makes of the probe sentence at this moment.")
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(4)
+        head.addWidget(self.tabs)
+        head.addSpacing(8)
+        head.addWidget(self.probe, 1)
+        for menu in (self.kind_menu, self.layer_menu, self.head_menu):
+            head.addWidget(menu)
+        transport = QHBoxLayout()
+        transport.setSpacing(10)
+        transport.addWidget(self.play_button)
+        transport.addWidget(self.slider, 1)
+        left = QVBoxLayout()
+        left.setSpacing(4)
+        left.addWidget(self.strip)
+        left.addLayout(transport)
+        left.addWidget(self.moment)
+        left.addWidget(self.text)
+        left.addWidget(self.area, 1)
+        right = QVBoxLayout()
+        right.setSpacing(2)
+        right.addWidget(self.heatmap, 1)
+        right.addWidget(self.meaning)
+        film = QWidget()
+        row = QHBoxLayout(film)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(PANEL_MARGIN)
+        row.addLayout(left, 5)
+        row.addLayout(right, 5)
+        empty = QWidget()
+        column = QVBoxLayout(empty)
+        self.waiting.setMaximumWidth(560)
+        column.addStretch(1)
+        column.addWidget(self.waiting, 0, Qt.AlignmentFlag.AlignHCenter)
+        column.addStretch(1)
+        self._stack = QStackedLayout()
+        self._stack.addWidget(empty)
+        self._stack.addWidget(film)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
+        outer.setSpacing(4)
+        outer.addLayout(head)
+        outer.addLayout(self._stack, 1)

@@ -1,0 +1,183 @@
+"""The film as a strip of pictures: the chosen head's map at each validation. A click or a drag goes to a moment."""
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from core.training.film import FilmFrame
+from viz_app.theme import Theme
+from viz_app.train.playback import Playback
+from viz_app.widgets.map_image import draw_map, map_image, ramp_of
+
+PICTURE_PX = 56
+GAP_PX = 8
+LABEL_PX = 17
+MARGIN_PX = 3
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One frame on the strip: its number, its map, where it stands."""
+
+    index: int
+    image: QImage
+    place: QRectF
+
+
+class FilmStrip(QWidget):
+    """Draws as many frames as fit, evenly chosen, the shown one always among them.
+
+    Signals:
+        frame_chosen(int): the number of a frame, from 0.
+    """
+
+    frame_chosen = Signal(int)
+
+    def __init__(self, playback: Playback, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._playback = playback
+        self._theme = theme
+        self._images: dict[tuple[object, ...], QImage] = {}
+        self.pictures: list[Picture] = []
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleName("Film of attention")
+        self.setAccessibleDescription("The chosen head's map at each validation. Left and right go through the frames.")
+
+    def sizeHint(self) -> QSize:
+        """One row of pictures with their labels."""
+        return QSize(8 * (PICTURE_PX + GAP_PX), PICTURE_PX + LABEL_PX + 2 * MARGIN_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for three pictures."""
+        return QSize(3 * (PICTURE_PX + GAP_PX), self.sizeHint().height())
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes the colours of `theme`."""
+        self._theme = theme
+        self._images.clear()
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Makes the pictures anew: a frame came, another head or moment is shown, or the size changed."""
+        indices = shown_frames(len(self._playback.frames), self._room(), self._playback.frame_index)
+        kept: dict[tuple[object, ...], QImage] = {}
+        self.pictures = []
+        for slot, index in enumerate(indices):
+            frame = self._playback.frames[index]
+            key = (self._playback.maps.choice, frame.step, id(frame))
+            kept[key] = self._images.get(key) or self._image(frame)
+            place = QRectF(MARGIN_PX + slot * (PICTURE_PX + GAP_PX), MARGIN_PX, PICTURE_PX, PICTURE_PX)
+            self.pictures.append(Picture(index, kept[key], place))
+        self._images = kept
+        self.update()
+
+    def frame_at(self, x_px: float) -> int | None:
+        """The frame under a place; between two pictures that left some out, the one in between."""
+        if not self.pictures:
+            return None
+        slot = (x_px - MARGIN_PX - PICTURE_PX / 2) / (PICTURE_PX + GAP_PX)
+        slot = max(0.0, min(slot, len(self.pictures) - 1))
+        left = self.pictures[int(slot)].index
+        right = self.pictures[min(int(slot) + 1, len(self.pictures) - 1)].index
+        return round(left + (slot - int(slot)) * (right - left))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More or fewer pictures fit."""
+        super().resizeEvent(event)
+        self.rebuild()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Goes to the frame that was clicked."""
+        self._choose_at(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Scrubs."""
+        if event.buttons() & Qt.MouseButton.LeftButton:
+            self._choose_at(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and right walk through the frames."""
+        shown = self._playback.frame_index
+        offset = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
+        if shown is None or offset is None:
+            super().keyPressEvent(event)
+        elif 0 <= shown + offset < len(self._playback.frames):
+            self.frame_chosen.emit(shown + offset)
+
+    def event(self, event: QEvent) -> bool:
+        """Tool tips tell the translation of the frame under the mouse."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            index = self.frame_at(event.pos().x())
+            if index is not None:
+                frame = self._playback.frames[index]
+                QToolTip.showText(event.globalPos(), f"{moment_name(frame)}: {frame.translation.text}", self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Pictures, labels, and a frame around the shown one."""
+        painter = QPainter(self)
+        painter.setFont(self._theme.font("small"))
+        shown = self._playback.frame_index
+        for picture in self.pictures:
+            draw_map(painter, picture.place, picture.image)
+            is_shown = picture.index == shown
+            painter.setPen(QPen(self._theme.color("accent" if is_shown else "border"), 3 if is_shown else 1))
+            margin = 1.5 if is_shown else 0.5
+            painter.drawRect(picture.place.adjusted(-margin, -margin, margin, margin))
+            painter.setPen(self._theme.color("accent" if is_shown else "muted"))
+            below = QRectF(picture.place.left() - GAP_PX / 2, picture.place.bottom() + 3, PICTURE_PX + GAP_PX, LABEL_PX)
+            text = short_name(self._playback.frames[picture.index])
+            painter.drawText(below, Qt.AlignmentFlag.AlignCenter, text)
+        changed = set(self._playback.changes_of_text())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setBrush(self._theme.color("warm"))
+        for picture in self.pictures:
+            if picture.index in changed:
+                painter.drawEllipse(QPointF(picture.place.right() - 1, picture.place.top() + 1), 3, 3)
+
+    def _image(self, frame: FilmFrame) -> QImage:
+        pixels = int(PICTURE_PX * self.devicePixelRatioF())
+        return map_image(self._playback.map_of(frame), ramp_of(self._theme), 1.0, pixels)
+
+    def _room(self) -> int:
+        """How many pictures fit."""
+        return max(1, (self.width() - 2 * MARGIN_PX + GAP_PX) // (PICTURE_PX + GAP_PX))
+
+    def _choose_at(self, event: QMouseEvent) -> None:
+        index = self.frame_at(event.position().x())
+        if index is not None and index != self._playback.frame_index:
+            self.frame_chosen.emit(index)
+
+
+def shown_frames(num_frames: int, room: int, shown: int | None) -> list[int]:
+    """Which frames are pictured, by rising number: evenly chosen, first and last among them, and the shown one."""
+    if num_frames <= room:
+        return list(range(num_frames))
+    if room == 1:
+        return [shown if shown is not None else num_frames - 1]
+    indices = [round(slot * (num_frames - 1) / (room - 1)) for slot in range(room)]
+    if shown is not None and shown not in indices:
+        nearest = min(range(room), key=lambda slot: abs(indices[slot] - shown))
+        if nearest in (0, room - 1) and room > 2:  # the ends stay, so that the strip always shows the whole way
+            nearest = 1 if nearest == 0 else room - 2
+        indices[nearest] = shown
+    return sorted(indices)
+
+
+def moment_name(frame: FilmFrame) -> str:
+    """When a frame was taken, in full."""
+    if frame.step == 0:
+        return "before the first step"
+    loss = "" if frame.validation_loss is None else f" · validation loss {frame.validation_loss:.3f}"
+    return f"epoch {frame.epoch} · step {frame.step:,}{loss}"
+
+
+def short_name(frame: FilmFrame) -> str:
+    """When a frame was taken, in a word or two."""
+    return "untrained" if frame.step == 0 else f"epoch {frame.epoch}"

@@ -1,0 +1,53 @@
+"""The title of a panel, or tabs where several panels share one place."""
+
+from typing import Literal
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+
+from viz_app.panels.parts import label
+
+Lower = Literal["film", "samples"]
+LOWER_NAMES: dict[Lower, str] = {"film": "Film of attention", "samples": "What it says"}
+
+
+class PanelTabs(QWidget):
+    """Stands at the head of the panel `own`.
+
+    Signals:
+        chosen(str): this panel is to come to the front.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, own: Lower, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._own = own
+        self.title = label("heading")
+        self.title.setText(LOWER_NAMES[own])
+        self.tabs: dict[Lower, QToolButton] = {}
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        row.addWidget(self.title)
+        for lower, name in LOWER_NAMES.items():
+            tab = QToolButton()
+            tab.setText(name)
+            tab.setCheckable(True)
+            tab.setProperty("role", "tab")
+            tab.clicked.connect(lambda _checked=False, lower=lower: self._choose(lower))
+            row.addWidget(tab)
+            self.tabs[lower] = tab
+        self.show_tabs(False)
+
+    def show_tabs(self, are_shown: bool) -> None:
+        """Tabs, or the title alone."""
+        self.title.setVisible(not are_shown)
+        for lower, tab in self.tabs.items():
+            tab.setVisible(are_shown)
+            tab.setChecked(lower == self._own)
+
+    def _choose(self, lower: Lower) -> None:
+        self.tabs[lower].setChecked(lower == self._own)  # the other panel has tabs of its own
+        if lower != self._own:
+            self.chosen.emit(lower)

@@ -1,0 +1,120 @@
+"""What the model makes of a few validation sentences, beside their references, at each validation."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from core.training.events import SampleTranslated
+from viz_app.panels.parts import flat_button, label
+from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.train.panel_tabs import PanelTabs
+from viz_app.train.playback import Playback
+
+WAITING = "At each validation a sample of validation sentences is translated: BLEU on all of it, five of them to read."
+EMPTY = "No translations were kept of this run."
+
+
+class SamplesPanel(QFrame):
+    """A table: source, reference, and what the model says at the shown moment.
+
+    Signals:
+        walked(int): one validation forward (1) or back (-1).
+    """
+
+    walked = Signal(int)
+
+    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._playback = playback
+        self._drawn: SampleTranslated | None = None
+        self.tabs = PanelTabs("samples")
+        self.score = label("muted")
+        self.back_button = flat_button("◀", "The validation before")
+        self.forward_button = flat_button("▶", "The next validation")
+        self.waiting = label("muted", wraps=True)
+        self._grid = QGridLayout()
+        self._cells: list[list[QLabel]] = []
+        self._lay_out()
+        self.back_button.clicked.connect(lambda: self.walked.emit(-1))
+        self.forward_button.clicked.connect(lambda: self.walked.emit(1))
+
+    def show_playback(self, *, is_live: bool) -> None:
+        """Draws the sample of the shown moment."""
+        playback = self._playback
+        sample, steps, shown = playback.sample, playback.steps, playback.shown_step
+        for control in (self.back_button, self.forward_button):
+            control.setVisible(len(steps) > 1)
+        self.back_button.setEnabled(bool(steps) and shown != steps[0])
+        self.forward_button.setEnabled(bool(steps) and shown != steps[-1])
+        self._table.setVisible(sample is not None)
+        self.waiting.setVisible(sample is None)
+        if sample is None:
+            is_before = bool(playback.samples)
+            self.waiting.setText("Not translated before the first validation." if is_before else WAITING)
+            if not is_live and not playback.samples:
+                self.waiting.setText(EMPTY)
+            self.score.setText("")
+        elif sample is not self._drawn:
+            self._show_sample(sample)
+        self._drawn = sample
+
+    def texts(self) -> list[tuple[str, ...]]:
+        """The rows as shown: source, reference, hypothesis."""
+        return [tuple(cell.text() for cell in row) for row in self._cells if not row[0].isHidden()]
+
+    def _show_sample(self, sample: SampleTranslated) -> None:
+        self.score.setText(f"epoch {sample.epoch} · BLEU {sample.bleu:.1f} on {sample.num_sentences} sentences")
+        self.score.setToolTip("BLEU-4, tokenized and lower-cased, of greedy translations; always the same sentences.")
+        while len(self._cells) < len(sample.examples):
+            self._add_row()
+        for row, cells in enumerate(self._cells):
+            is_used = row < len(sample.examples)
+            for cell in cells:
+                cell.setVisible(is_used)
+            if is_used:
+                example = sample.examples[row]
+                for cell, text in zip(cells, (example.source, example.reference, example.hypothesis), strict=True):
+                    cell.setText(text or "–")
+
+    def _add_row(self) -> None:
+        row = len(self._cells) + 1
+        cells = [label(role, wraps=True) for role in ("muted", "muted", "")]
+        for column, cell in enumerate(cells):
+            cell.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            self._grid.addWidget(cell, row, column, Qt.AlignmentFlag.AlignTop)
+        self._cells.append(cells)
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(4)
+        head.addWidget(self.tabs)
+        head.addSpacing(8)
+        head.addWidget(self.score)
+        head.addStretch(1)
+        head.addWidget(self.back_button)
+        head.addWidget(self.forward_button)
+        for column, name in enumerate(("source", "reference", "the model")):
+            heading = label("small")
+            heading.setText(name)
+            self._grid.addWidget(heading, 0, column)
+            self._grid.setColumnStretch(column, 1)
+        self._grid.setHorizontalSpacing(16)
+        self._grid.setVerticalSpacing(8)
+        self._grid.setContentsMargins(0, 0, 8, 0)
+        content = QWidget()
+        content.setObjectName("samplesContent")
+        inner = QVBoxLayout(content)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.addLayout(self._grid)
+        inner.addStretch(1)
+        self._table = QScrollArea()
+        self._table.setWidgetResizable(True)
+        self._table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._table.setWidget(content)
+        self._table.viewport().setAutoFillBackground(False)
+        column_layout = QVBoxLayout(self)
+        column_layout.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
+        column_layout.setSpacing(6)
+        column_layout.addLayout(head)
+        column_layout.addWidget(self.waiting)
+        column_layout.addWidget(self._table, 1)

@@ -1,0 +1,92 @@
+"""All that is watched while a model learns: charts above; below them the film of attention and the translations."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+
+from viz_app.theme import GAP, Theme
+from viz_app.train.chart_panels import WIDE_PX, ChartPanels
+from viz_app.train.comparison import Comparison
+from viz_app.train.film_panel import FilmPanel
+from viz_app.train.panel_tabs import Lower
+from viz_app.train.playback import Playback
+from viz_app.train.samples_panel import SamplesPanel
+from viz_app.train.state import TrainState
+
+
+class WatchPanels(QWidget):
+    """Charts, film and translations. In a narrow window film and translations share one place, with tabs.
+
+    Attributes:
+        charts, film, samples: the parts.
+
+    Signals:
+        moment_chosen(float): a step was clicked in a chart.
+    """
+
+    moment_chosen = Signal(float)
+
+    def __init__(self, playback: Playback, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._playback = playback
+        self._lower: Lower = "film"
+        self._is_live = True
+        self.charts = ChartPanels(theme)
+        self.film = FilmPanel(playback, theme)
+        self.samples = SamplesPanel(playback)
+        self.charts.moment_chosen.connect(self.moment_chosen)
+        for panel in (self.film, self.samples):
+            panel.tabs.chosen.connect(self.show_lower)
+        self.charts.setMinimumSize(560, 160)  # whatever the widgets wish before they know their style
+        self.film.setMinimumSize(560, 250)
+        self.samples.setMinimumSize(380, 250)
+        self._lay_out()
+        self._fit()
+
+    def show_state(self, state: TrainState, comparison: Comparison) -> None:
+        """Draws what changed."""
+        moment = self._playback.shown_step if self._playback.frames else None
+        self.charts.show_state(state, comparison, moment)
+        self._is_live = state.status.is_running
+        self.film.show_playback(is_live=self._is_live)
+        self.samples.show_playback(is_live=self._is_live)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes the colours of `theme`."""
+        self.charts.apply_theme(theme)
+        self.film.apply_theme(theme)
+
+    def show_lower(self, lower: Lower) -> None:
+        """Brings film or translations to the front, where there is no room for both."""
+        self._lower = lower
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Side by side, or one behind the other."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        is_wide = self.width() >= WIDE_PX
+        self.film.setVisible(is_wide or self._lower == "film")
+        self.samples.setVisible(is_wide or self._lower == "samples")
+        for panel in (self.film, self.samples):
+            panel.tabs.show_tabs(not is_wide)
+
+    def _lay_out(self) -> None:
+        below = QWidget()
+        row = QHBoxLayout(below)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP)
+        row.addWidget(self.film, 5)
+        row.addWidget(self.samples, 3)
+        self.splitter = QSplitter(Qt.Orientation.Vertical)
+        self.splitter.setHandleWidth(GAP)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.addWidget(self.charts)
+        self.splitter.addWidget(below)
+        self.splitter.setStretchFactor(0, 5)
+        self.splitter.setStretchFactor(1, 6)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.splitter)
