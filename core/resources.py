@@ -15,3 +15,12 @@ def resource_path(name: str) -> Path:
 def bundled_model_path() -> Path:
     """The checkpoint that is used when none is named."""
     return resource_path(BUNDLED_MODEL)
+
+
+def example_sentences() -> tuple[str, ...]:
+    """The sentences of `resources/examples.txt`: to be tried, and a small sample; empty if the file is missing."""
+    try:
+        lines = resource_path("examples.txt").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return ()
+    return tuple(line.strip() for line in lines if line.strip() and not line.startswith("#"))

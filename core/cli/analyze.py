@@ -3,8 +3,6 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +10,16 @@ import numpy as np
 
 from core.analysis.measures import MEASURES, measure_maps
 from core.analysis.selection import HIDDEN_KINDS, LABEL_MODES, Selection
+from core.cli.explain import Numbers, add_options, check_options, numbers_beside
 from core.cli.options import add_checkpoint
-from core.errors import ConfigError, CorpusError
+from core.errors import ConfigError
 from core.model.heads import ATTENTION_KINDS, Head
 from core.storage import atomic_path, write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from core.translation.result import Translation
     from core.translation.translator import Translator
 
-Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
-STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
 SUFFIXES = (".json", ".npz")
 
 
@@ -54,15 +50,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument(
         "--query-key", nargs=3, metavar=("HEAD", "ROW", "COLUMN"), help="the products behind one weight; rows from 0"
     )
-    parser.add_argument(
-        "--sample",
-        nargs=2,
-        type=Path,
-        metavar="FILE",
-        help="German and English lines: statistics and roles of all heads",
-    )
-    parser.add_argument("--num-sentences", type=int, default=200, metavar="N", help="of the sample (%(default)s)")
-    parser.add_argument("--importance", action="store_true", help="the loss on the sample without each head; slow")
+    add_options(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help=".npz or .json (left out: JSON to standard output)")
     add_checkpoint(parser)
     parser.set_defaults(run=run)
@@ -87,33 +75,34 @@ def run(options: argparse.Namespace) -> int:
         raise ConfigError(
             f"--out is {options.out}. A file that ends in {' or '.join(SUFFIXES)} was expected; name one."
         )
-    if options.importance and options.sample is None:
-        raise ConfigError("--importance needs a sample. Give --sample with a German and an English file.")
-    if options.num_sentences < 1:
-        raise ConfigError(f"--num-sentences is {options.num_sentences}. At least 1 was expected.")
+    check_options(options)
     translator = Translator.load(options.checkpoint, options.device)
-    numbers = numbers_of_sentence(translator, options)
-    if options.sample is not None:
-        numbers |= numbers_of_sample(translator, options)
+    translation = read_sentence(translator, options)
+    numbers = numbers_of_sentence(translator, translation, options) | numbers_beside(translator, translation, options)
     write_numbers(numbers, options.out)
     return 0
 
 
-def numbers_of_sentence(translator: "Translator", options: argparse.Namespace) -> Numbers:
-    """The maps of one sentence in the measure asked for, their labels, and the tokens' probabilities."""
-    from core.analysis.capture import trace_translation
-    from core.analysis.query_key import query_key_detail
-    from core.model.gates import heads_off
-
+def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Translation":
+    """The sentence with the model's own translation, or with the given one; its notes go to standard error."""
     text = sys.stdin.read() if options.text == "-" else options.text
     if options.target is None:
         translation = translator.translate(text, off=options.off)
     else:
         translation = translator.translate_given(text, options.target, off=options.off)
-    with heads_off(translator.model, options.off):
-        trace = trace_translation(translator, translation)
     for note in translation.notes:
         print(f"augenmerk: note: {note}", file=sys.stderr)
+    return translation
+
+
+def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    """The maps of one sentence in the measure asked for, their labels, and the tokens' probabilities."""
+    from core.analysis.capture import trace_translation
+    from core.analysis.query_key import query_key_detail
+    from core.model.gates import heads_off
+
+    with heads_off(translator.model, options.off):
+        trace = trace_translation(translator, translation)
     numbers: Numbers = {
         "source": np.array(translation.source_text),
         "translation": np.array(translation.text),
@@ -145,50 +134,6 @@ def _cell(head: str, row: str, column: str) -> tuple[Head, int, int]:
         return parse_head(head), int(row), int(column)
     except (argparse.ArgumentTypeError, ValueError) as error:
         raise ConfigError(f"--query-key expects a head, a row and a column, such as cross:2:5 3 4: {error}.") from error
-
-
-def numbers_of_sample(translator: "Translator", options: argparse.Namespace) -> Numbers:
-    """Statistics and roles of every head over the sample; its importance, if asked for."""
-    from core.analysis.profiles import profile_heads
-    from core.analysis.roles import roles_of
-    from core.corpora.parallel import read_lines
-
-    sources, targets = (read_lines(path) for path in options.sample)
-    if len(sources) != len(targets):
-        raise CorpusError(
-            f"{options.sample[0]} has {len(sources)} lines and {options.sample[1]} has {len(targets)}. Line N of one "
-            "must translate line N of the other. Check the two files."
-        )
-    sources, targets = sources[: options.num_sentences], targets[: options.num_sentences]
-    with show_progress(" sentences") as show:
-        found = profile_heads(translator, sources, targets, on_progress=lambda done: show(done, len(sources)))
-    numbers: Numbers = {"sample_sentences": np.array(found.num_sentences)}
-    for kind in ATTENTION_KINDS:
-        profiles = found.of_kind(kind)
-        numbers |= {f"{kind}_{name}": getattr(profiles, name) for name in STATISTICS}
-        numbers[f"{kind}_roles"] = np.array(roles_of(profiles))
-    if options.importance:
-        from core.analysis.importance import head_importance
-
-        with show_progress(" heads") as show:
-            importance = head_importance(translator, sources, targets, on_progress=show)
-        numbers["sample_loss"] = np.array(importance.loss)
-        numbers |= {f"{kind}_importance": importance.of_kind(kind) for kind in ATTENTION_KINDS}
-    return numbers
-
-
-@contextmanager
-def show_progress(unit: str) -> "Iterator[Callable[[int, int], None]]":
-    """A bar on standard error, if that is a terminal, to be told how much is done, of how much."""
-    from tqdm import tqdm
-
-    with tqdm(unit=unit, disable=None, leave=False) as bar:
-
-        def show(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield show
 
 
 def write_numbers(numbers: Numbers, path: Path | None) -> None:

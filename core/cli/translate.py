@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import os
 import sys
 from dataclasses import asdict
@@ -21,9 +22,15 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     """Adds `translate`."""
     parser = commands.add_parser("translate", help="translate a German text", description=__doc__)
     parser.add_argument("text", help="the German text; - reads it from standard input")
+    parser.add_argument(
+        "--target", metavar="TEXT", help="read this translation too, and tell its probability beside the model's own"
+    )
     parser.add_argument("--json", action="store_true", help="print tokens, probabilities and alternatives as JSON")
     parser.add_argument(
-        "--attention", type=Path, metavar="FILE.npz", help="write all attention maps and the token lists to this file"
+        "--attention",
+        type=Path,
+        metavar="FILE.npz",
+        help="write all attention maps and the token lists to this file; with --target, those of the given pair",
     )
     add_beam(parser)
     add_checkpoint(parser)
@@ -39,15 +46,30 @@ def run(options: argparse.Namespace) -> int:
     text = sys.stdin.read() if options.text == "-" else options.text
     translator = Translator.load(options.checkpoint, options.device)
     translation = translator.translate(text, beam=beam, length_penalty=length_penalty)
+    given = None if options.target is None else translator.translate_given(text, options.target)
     if options.attention:
-        save_attention(translation, options.attention)
+        save_attention(given or translation, options.attention)
     if options.json:
-        print(json.dumps(as_dict(translation), ensure_ascii=False, indent=2))
+        found = as_dict(translation) | ({} if given is None else {"given": as_dict(given)})
+        print(json.dumps(found, ensure_ascii=False, indent=2))
         return 0
     print(translation.text)
-    for note in translation.notes:
+    if given is not None:
+        print_beside(translation, given)
+    for note in dict.fromkeys((*translation.notes, *(given.notes if given else ()))):
         print(f"augenmerk: note: {note}", file=sys.stderr)
     return 0
+
+
+def print_beside(own: "Translation", given: "Translation") -> None:
+    """The given translation, and both probabilities: of the whole, and of a token on average."""
+    print(given.text)
+    for name, each in (("own", own), ("given", given)):
+        num_tokens = len(each.log_probabilities)
+        print(
+            f"{name + ':':<7}log-probability {each.log_probability:8.3f} nats, {num_tokens} tokens, "
+            f"{math.exp(each.log_probability / num_tokens):.1%} a token (geometric mean)"
+        )
 
 
 def compute_on_one_thread() -> None:

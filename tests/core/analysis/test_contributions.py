@@ -13,6 +13,7 @@ from core.errors import AnalysisError
 from core.model.gates import all_heads, heads_off
 from core.model.heads import Head
 from core.model.transformer import Transformer
+from core.resources import example_sentences
 from core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, make_model
 
@@ -203,8 +204,6 @@ def test_a_foreign_source_gives_less_to_the_same_words(bundled: Translator) -> N
 
     The effect is small (on 60 pairs of the validation split: 83 % of the sentences, 0.03 on average).
     """
-    from viz_app.examples import example_sentences
-
     texts = example_sentences()[:8]
     differences = []
     for text, foreign in zip(texts, texts[3:] + texts[:3], strict=True):

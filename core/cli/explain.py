@@ -1,0 +1,208 @@
+"""What `augenmerk analyze` tells beside the maps: contributions, source words left out, a comparison, statistics."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.analysis.selection import Selection
+from core.errors import ConfigError, CorpusError
+from core.model.heads import ATTENTION_KINDS
+from core.resources import example_sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core.translation.result import Translation
+    from core.translation.translator import Translator
+
+Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
+STATISTICS = ("entropy", "relative_entropy", "confidence", "start_share", "end_share", "distances", "coverage")
+LEAVE_OUT = "-"
+"""As an argument of --without-words: nothing is put in the word's place."""
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """`--source-share`, `--without-words`, `--compare`, `--statistics`, `--sample` and what belongs to them."""
+    parser.add_argument(
+        "--source-share",
+        action="store_true",
+        help="how much of each output word comes from each source word and from the words before it (ALTI+, Ferrando "
+        "et al. 2022)",
+    )
+    parser.add_argument(
+        "--without-words",
+        nargs="?",
+        const=LEAVE_OUT,
+        metavar="WORD",
+        help="leave out each source word in turn (or put WORD in its place; <unk> for an unknown one), translate "
+        "again, and tell what the old translation loses",
+    )
+    parser.add_argument(
+        "--compare", metavar="TEXT", help="the maps of this German sentence minus those of the first, where they agree"
+    )
+    parser.add_argument(
+        "--statistics",
+        nargs="?",
+        const=Path(),
+        type=Path,
+        metavar="FILE",
+        help="statistics and roles of all heads over German lines and the model's own translations (without a FILE: "
+        "over the example sentences)",
+    )
+    parser.add_argument(
+        "--sample",
+        nargs=2,
+        type=Path,
+        metavar="FILE",
+        help="the same over German and English lines, read as they are given",
+    )
+    parser.add_argument("--num-sentences", type=int, default=200, metavar="N", help="of the sample (%(default)s)")
+    parser.add_argument("--importance", action="store_true", help="the loss on the sample without each head; slow")
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Raises `ConfigError` where the options do not fit each other."""
+    if options.importance and options.sample is None:
+        raise ConfigError("--importance needs a sample. Give --sample with a German and an English file.")
+    if options.statistics is not None and options.sample is not None:
+        raise ConfigError("--statistics and --sample tell the same of two samples. Give one of them.")
+    if options.num_sentences < 1:
+        raise ConfigError(f"--num-sentences is {options.num_sentences}. At least 1 was expected.")
+
+
+def numbers_beside(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    """All that the options ask for, beside the maps of this translation. Raises `AugenmerkError`."""
+    numbers: Numbers = {}
+    if options.source_share:
+        numbers |= _source_share(translator, translation, options)
+    if options.without_words is not None:
+        numbers |= _without_words(translator, translation, options)
+    if options.compare is not None:
+        numbers |= _comparison(translator, translation, options)
+    if options.sample is not None or options.statistics is not None:
+        numbers |= _statistics(translator, options)
+    return numbers
+
+
+def _source_share(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    from core.analysis.alti import contributions_of
+    from core.analysis.contributions import METHOD, share_warnings
+    from core.model.gates import heads_off
+
+    with heads_off(translator.model, options.off):
+        found = contributions_of(translator, translation)
+    source, prefix = found.of_source(words=options.words), found.of_prefix(words=options.words)
+    warnings = [warning.message for warning in share_warnings(found)]
+    for message in warnings:
+        print(f"augenmerk: note: {message}", file=sys.stderr)
+    return {
+        "contribution_method": np.array(METHOD),
+        "contribution_of_source": source.weights,
+        "contribution_of_prefix": prefix.weights,
+        "contribution_rows": np.array(source.rows.labels, dtype=str),
+        "contribution_source_columns": np.array(source.columns.labels, dtype=str),
+        "contribution_prefix_columns": np.array(prefix.columns.labels, dtype=str),
+        "source_share": source.weights.sum(axis=1),
+        "source_share_warnings": np.array(warnings, dtype=str),
+    }
+
+
+def _without_words(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    from core.analysis.probing import probe_source_words
+
+    replacement = None if options.without_words == LEAVE_OUT else options.without_words
+    with show_progress(" words") as show:
+        found = probe_source_words(
+            translator,
+            translation.source_text,
+            replacement=replacement,
+            translation=translation,
+            off=options.off,
+            on_progress=show,
+        )
+    return {
+        "without_words": np.array([probe.word.text for probe in found.probes], dtype=str),
+        "without_translations": np.array([probe.text for probe in found.probes], dtype=str),
+        "without_changes": np.array([found.change_of(probe) for probe in found.probes]),
+        "without_effects": found.effects,
+        "without_effect_rows": np.array([*(word.text for word in translation.target_words), "<eos>"], dtype=str),
+    }
+
+
+def _comparison(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    """Differences of the weights, whatever the measure of the maps."""
+    from core.analysis.comparing import difference
+
+    other = translator.translate(options.compare, off=options.off)
+    selection = Selection(options.rows, options.words, frozenset(options.hide))
+    numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
+    for kind in ATTENTION_KINDS:
+        maps = (selection.apply(each.maps.of_kind(kind), each, kind) for each in (translation, other))
+        found = difference(*maps)
+        numbers |= {
+            f"difference_{kind}": found.values,
+            f"difference_{kind}_rows": np.array(found.rows.labels, dtype=str),
+            f"difference_{kind}_columns": np.array(found.columns.labels, dtype=str),
+        }
+        if found.note:
+            print(f"augenmerk: note: {kind}: {found.note}", file=sys.stderr)
+    return numbers
+
+
+def _statistics(translator: "Translator", options: argparse.Namespace) -> Numbers:
+    """Statistics and roles of every head over the sample; its importance, if asked for."""
+    from core.analysis.profiles import profile_heads
+    from core.analysis.roles import roles_of
+
+    sources, targets = _read_sample(options)
+    with show_progress(" sentences") as show:
+        found = profile_heads(translator, sources, targets, on_progress=lambda done: show(done, len(sources)))
+    numbers: Numbers = {"sample_sentences": np.array(found.num_sentences)}
+    for kind in ATTENTION_KINDS:
+        profiles = found.of_kind(kind)
+        numbers |= {f"{kind}_{name}": getattr(profiles, name) for name in STATISTICS}
+        numbers[f"{kind}_roles"] = np.array(roles_of(profiles))
+    if options.importance and targets is not None:
+        from core.analysis.importance import head_importance
+
+        with show_progress(" heads") as show:
+            importance = head_importance(translator, sources, targets, on_progress=show)
+        numbers["sample_loss"] = np.array(importance.loss)
+        numbers |= {f"{kind}_importance": importance.of_kind(kind) for kind in ATTENTION_KINDS}
+    return numbers
+
+
+def _read_sample(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str] | None]:
+    """German lines, and their translations if they are given. Raises `CorpusError`."""
+    from core.corpora.parallel import read_lines
+
+    count = options.num_sentences
+    if options.sample is None:
+        lines = example_sentences() if options.statistics == Path() else read_lines(options.statistics)
+        return lines[:count], None
+    sources, targets = (read_lines(path) for path in options.sample)
+    if len(sources) != len(targets):
+        raise CorpusError(
+            f"{options.sample[0]} has {len(sources)} lines and {options.sample[1]} has {len(targets)}. Line N of one "
+            "must translate line N of the other. Check the two files."
+        )
+    return sources[:count], targets[:count]
+
+
+@contextmanager
+def show_progress(unit: str) -> "Iterator[Callable[[int, int], None]]":
+    """A bar on standard error, if that is a terminal, to be told how much is done, of how much."""
+    from tqdm import tqdm
+
+    with tqdm(unit=unit, disable=None, leave=False) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield show

@@ -1,0 +1,136 @@
+"""What `augenmerk analyze` tells beside the maps is what Python tells; `translate --target` sets two side by side."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.analysis.alti import contributions_of
+from core.analysis.comparing import difference
+from core.analysis.probing import probe_source_words
+from core.analysis.profiles import profile_heads
+from core.analysis.selection import Selection
+from core.cli.main import main
+from core.model.gates import heads_off
+from core.model.heads import Head
+from core.resources import example_sentences
+from core.translation.translator import Translator
+
+SENTENCE = "Ein Mann steht auf einer Leiter."
+TARGET = "A man stands on a ladder."
+
+
+@pytest.fixture
+def translator(untrained_checkpoint: Path) -> Translator:
+    return Translator.load(untrained_checkpoint, "cpu")
+
+
+def printed(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str, command: str = "analyze") -> dict:
+    capsys.readouterr()
+    assert main([command, SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *arguments]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("words", [True, False])
+def test_contributions_are_those_of_the_library(untrained_checkpoint: Path, translator, capsys, words: bool) -> None:
+    off = ["--off", "cross:1:1", *(["--words"] if words else [])]
+    found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--source-share", *off)
+    heads = [Head("cross", 0, 0)]
+    translation = translator.translate_given(SENTENCE, TARGET, off=heads)
+    with heads_off(translator.model, heads):
+        expected = contributions_of(translator, translation)
+    np.testing.assert_allclose(found["contribution_of_source"], expected.of_source(words=words).weights, atol=1e-6)
+    np.testing.assert_allclose(found["contribution_of_prefix"], expected.of_prefix(words=words).weights, atol=1e-6)
+    np.testing.assert_allclose(found["source_share"], np.sum(found["contribution_of_source"], axis=1), atol=1e-5)
+    assert found["contribution_rows"] == ["a", "man", "stands", "on", "a", "ladder", ".", "<eos>"]
+    assert found["contribution_prefix_columns"][0] == "<sos>"
+    assert "ALTI+" in found["contribution_method"]
+
+
+@pytest.mark.parametrize(("arguments", "replacement"), [([], None), (["mann"], "mann"), (["<unk>"], "<unk>")])
+def test_words_are_left_out_or_replaced_as_in_the_library(
+    untrained_checkpoint: Path, translator, capsys, arguments: list[str], replacement: str | None
+) -> None:
+    found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--without-words", *arguments)
+    given = translator.translate_given(SENTENCE, TARGET)
+    expected = probe_source_words(translator, SENTENCE, replacement=replacement, translation=given)
+    assert found["without_words"] == [word.text for word in given.source_words]
+    assert found["without_translations"] == [probe.text for probe in expected.probes]
+    np.testing.assert_allclose(found["without_effects"], expected.effects, atol=1e-5)
+    assert found["without_changes"] == pytest.approx([expected.change_of(probe) for probe in expected.probes], abs=1e-5)
+    assert len(found["without_effect_rows"]) == len(found["without_effects"])
+
+
+def test_a_second_sentence_is_compared(untrained_checkpoint: Path, translator, capsys) -> None:
+    other = "Ein Mann steht auf einer Mann Leiter."
+    found = printed(capsys, untrained_checkpoint, "--compare", other)
+    maps = [
+        Selection().apply(each.maps.encoder, each, "encoder")
+        for each in (translator.translate(SENTENCE), translator.translate(other))
+    ]
+    np.testing.assert_allclose(found["difference_encoder"], difference(*maps).values, atol=1e-6)
+    assert found["compared_with"] == other
+    assert "mann" in found["difference_encoder_columns"]
+
+
+def test_statistics_of_the_examples_or_of_a_file(
+    untrained_checkpoint: Path, translator, tmp_path: Path, capsys
+) -> None:
+    found = printed(capsys, untrained_checkpoint, "--statistics", "--num-sentences", "3")
+    expected = profile_heads(translator, example_sentences()[:3])
+    np.testing.assert_allclose(found["cross_entropy"], expected.cross.entropy, atol=1e-6)
+    np.testing.assert_allclose(found["encoder_end_share"], expected.encoder.end_share, atol=1e-6)
+    np.testing.assert_allclose(found["decoder_distances"], expected.decoder.distances, atol=1e-6)
+    assert np.shape(found["cross_roles"]) == (2, 2)
+    (tmp_path / "mine.de").write_text("Ein Mann steht.\nLeiter.\n", encoding="utf-8")
+    found = printed(capsys, untrained_checkpoint, "--statistics", str(tmp_path / "mine.de"))
+    assert found["sample_sentences"] == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--statistics", "missing.de"], "missing.de"),
+        (["--statistics", "--sample", "a.de", "b.en"], "Give one of them"),
+        (["--compare", "  "], "nothing to translate"),
+        (["--compare", "Leiter"], "no word in common"),
+        (["--without-words", " "], "can be read by this model"),
+    ],
+)
+def test_what_cannot_be_done_is_said(untrained_checkpoint: Path, capsys, arguments: list[str], message: str) -> None:
+    text = "Ein Mann" if "Leiter" in arguments else SENTENCE
+    assert main(["analyze", text, "--checkpoint", str(untrained_checkpoint), *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_given_translation_stands_beside_the_models_own(untrained_checkpoint: Path, translator, capsys) -> None:
+    own, given = translator.translate(SENTENCE), translator.translate_given(SENTENCE, TARGET)
+    arguments = ["translate", SENTENCE, "--target", TARGET, "--checkpoint", str(untrained_checkpoint)]
+    assert main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [own.text, TARGET]
+    for line, each in zip(lines[2:], (own, given), strict=True):
+        assert f"{each.log_probability:8.3f} nats" in line
+        assert f"{math.exp(each.log_probability / len(each.log_probabilities)):.1%} a token" in line
+
+
+def test_a_given_translation_is_told_in_json_and_its_maps_are_saved(
+    untrained_checkpoint: Path, translator, tmp_path: Path, capsys
+) -> None:
+    target = tmp_path / "maps.npz"
+    given = translator.translate_given(SENTENCE, TARGET)
+    found = printed(
+        capsys, untrained_checkpoint, "--target", TARGET, "--json", "--attention", str(target), command="translate"
+    )
+    assert found["given"]["translation"] == TARGET
+    assert found["given"]["log_probability"] == pytest.approx(given.log_probability, abs=1e-5)
+    assert found["translation"] == translator.translate(SENTENCE).text
+    with np.load(target, allow_pickle=False) as arrays:
+        np.testing.assert_allclose(arrays["cross"], given.maps.cross, atol=1e-6)
+
+
+def test_a_target_that_cannot_be_read_is_refused(untrained_checkpoint: Path, capsys) -> None:
+    assert main(["translate", SENTENCE, "--target", " ", "--checkpoint", str(untrained_checkpoint)]) == 2
+    assert "no word in the given translation" in capsys.readouterr().err
