@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from core.analysis.alignment import AlignmentScore, GoldPair, Links, format_links, read_gold, read_ibm_1
 from core.analysis.measures import MEASURES
 from core.analysis.selection import LABEL_MODES
-from core.cli.analyze import parse_head, show_progress
+from core.cli.analyze import parse_head
+from core.cli.explain import show_progress
 from core.cli.options import add_checkpoint
 from core.errors import ConfigError
 from core.storage import write_text
