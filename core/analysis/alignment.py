@@ -17,6 +17,7 @@ Link = tuple[int, int]
 Links = frozenset[Link]
 
 GOLD_FILE = "alignments/val.tsv"
+IBM_1_NAME = "IBM model 1"
 IBM_1_FILE = "alignments/val.ibm1.tsv"
 """What an IBM model 1 that was trained on the training split says about the gold pairs."""
 GOLD_COLUMNS = ("line", "german", "english", "links")

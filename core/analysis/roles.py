@@ -14,10 +14,15 @@ POSITION_SHARE = 0.4
 """A positional head gives at least this share of its weight to one neighbour, or to its own token."""
 SINK_SHARE = 0.5
 """A sink gives at least this share of its weight to `<eos>`, or to `<sos>`: mostly a way of doing nothing."""
-ALIGNER_CONFIDENCE = 0.4
-"""An aligner's largest weight in a row is at least this, on average …"""
-ALIGNER_COVERAGE = 0.5
-"""… and it goes, over a sentence, to at least this share of the words that it could go to."""
+ALIGNER_CONFIDENCE = 0.5
+"""An aligner gives at least this, half of a row, to one key on average …"""
+ALIGNER_COVERAGE = 0.65
+"""… and this key is, over a sentence, at least this share of the words in turn that it could be.
+
+Set by what aligns. Over the 24 cross heads of a model of three layers, Spearman's correlation of coverage with the
+alignment error rate on `resources/alignments` was −0.77 on one half of the pairs and −0.78 on the other (of confidence:
+−0.54 and −0.44). At 0.65 coverage has a gap between heads, and the same eight passed on two samples of 200 sentences.
+"""
 BROAD_RELATIVE_ENTROPY = 0.75
 """A broad head has at least this share of the entropy of equal weights."""
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.analysis.alignment import AlignmentScore, GoldPair, Links, format_links, read_gold, read_ibm_1
+from core.analysis.alignment import IBM_1_NAME, AlignmentScore, GoldPair, Links, format_links, read_gold, read_ibm_1
 from core.analysis.measures import MEASURES
 from core.analysis.selection import LABEL_MODES
 from core.cli.analyze import parse_head
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from core.translation.translator import Translator
 
 NUM_SHOWN = 10
-IBM_1 = "IBM model 1"
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -95,7 +94,7 @@ def _rank(translator: "Translator", options: argparse.Namespace) -> "AlignerRank
 def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) -> Mapping[str, Mapping[int, Links]]:
     """IBM model 1: trained now, or as it ships; for other gold pairs than those that ship, only if trained now."""
     if options.ibm_1 is None:
-        return {} if options.gold else {IBM_1: read_ibm_1()}
+        return {} if options.gold else {IBM_1_NAME: read_ibm_1()}
     from core.analysis.alignment_ibm import train_ibm_1
     from core.corpora.parallel import read_pair
     from core.text.tokenizers import SpacyTokenizer
@@ -106,7 +105,7 @@ def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) ->
     if options.write_ibm_1 is not None:
         rows = [f"{line}\t{format_links(links)}\n" for line, links in found.items()]
         write_text(options.write_ibm_1, "".join(["line\tlinks\n", *rows]))
-    return {IBM_1: found}
+    return {IBM_1_NAME: found}
 
 
 def _as_table(ranking: "AlignerRanking") -> str:

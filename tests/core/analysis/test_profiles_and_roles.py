@@ -2,13 +2,24 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.analysis.profiles import REACH, HeadProfiler, HeadProfiles, SampleProfiles, profile_heads
-from core.analysis.roles import BROAD_RELATIVE_ENTROPY, POSITION_SHARE, ROLES, SINK_SHARE, Role, role_of, roles_of
+from core.analysis.roles import (
+    ALIGNER_CONFIDENCE,
+    ALIGNER_COVERAGE,
+    BROAD_RELATIVE_ENTROPY,
+    POSITION_SHARE,
+    ROLES,
+    SINK_SHARE,
+    Role,
+    role_of,
+    roles_of,
+)
 from core.errors import AnalysisError
 from core.translation.result import MAP_KINDS, AttentionMaps, Translation
 from core.translation.translator import Translator
@@ -181,6 +192,16 @@ def profile_with(**changed: float) -> HeadProfiles:
 def test_roles_begin_at_their_thresholds(name: str, threshold: float, role: Role) -> None:
     assert role_of(profile_with(**{name: threshold + 1e-4}), 0, 0) == role
     assert role_of(profile_with(**{name: threshold - 1e-4}), 0, 0) == "mixed"
+
+
+@pytest.mark.parametrize(("name", "threshold"), [("confidence", ALIGNER_CONFIDENCE), ("coverage", ALIGNER_COVERAGE)])
+def test_an_aligner_is_both_pointed_and_wandering(name: str, threshold: float) -> None:
+    def role(value: float) -> Role:
+        both = {"confidence": 0.9, "coverage": 0.9} | {name: value}
+        return role_of(replace(profile_with(**both), kind="cross"), 0, 0)
+
+    assert role(threshold + 1e-4) == "aligner"
+    assert role(threshold - 1e-4) == "mixed"
 
 
 def test_a_position_goes_before_a_sink() -> None:
