@@ -3,11 +3,21 @@
 import argparse
 from pathlib import Path
 
+from core.errors import CheckpointError, ConfigError
+
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `average`."""
     parser = commands.add_parser("average", help="average checkpoints, or halve the size of one", description=__doc__)
-    parser.add_argument("checkpoints", nargs="+", type=Path, metavar="FILE", help="one or more checkpoints of one run")
+    parser.add_argument(
+        "checkpoints",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="one or more checkpoints of one run; or its folder, with --last or --best",
+    )
+    parser.add_argument("--last", type=int, metavar="K", help="the K newest checkpoints in the folder (--keep-last)")
+    parser.add_argument("--best", type=int, metavar="K", help="the K best checkpoints in the folder (--keep-best)")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the checkpoint to write")
     parser.add_argument("--half", action="store_true", help="store 16-bit weights: half the size")
     parser.set_defaults(run=run)
@@ -18,8 +28,35 @@ def run(options: argparse.Namespace) -> int:
     from core.checkpoint.average import average
     from core.checkpoint.file import save_checkpoint
 
-    save_checkpoint(average(options.checkpoints), options.out, half_precision=options.half)
-    print(
-        f"{options.out}: the mean of {len(options.checkpoints)} checkpoints, {options.out.stat().st_size / 1e6:.1f} MB"
-    )
+    paths = chosen_checkpoints(options)
+    save_checkpoint(average(paths), options.out, half_precision=options.half)
+    print(f"{options.out}: the mean of {len(paths)} checkpoints, {options.out.stat().st_size / 1e6:.1f} MB")
     return 0
+
+
+def chosen_checkpoints(options: argparse.Namespace) -> list[Path]:
+    """The files that the options name.
+
+    Raises:
+        ConfigError: --last and --best do not go with each other, or with files.
+        CheckpointError: the folder has fewer checkpoints than asked for.
+    """
+    from core.training.folder import kept_checkpoints
+
+    paths: list[Path] = options.checkpoints
+    number = options.last if options.best is None else options.best
+    if number is None:
+        return paths
+    if len(paths) != 1 or not paths[0].is_dir() or number < 1 or None not in (options.last, options.best):
+        raise ConfigError(
+            "--last K or --best K takes checkpoints out of one run's folder, and K is at least 1. Name that folder "
+            "alone and one of the two, or name files without them."
+        )
+    kind = "best" if options.last is None else "last"
+    kept = kept_checkpoints(paths[0], "best" if options.last is None else "last")
+    if len(kept) < number:
+        raise CheckpointError(
+            f"{paths[0]} has {len(kept)} checkpoints of that kind, but {number} were asked for. Ask for fewer, or "
+            f"train with --keep-{kind} {number}."
+        )
+    return [checkpoint.path for checkpoint in reversed(kept[:number])]

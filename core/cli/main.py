@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from core import __version__
-from core.cli import align, analyze, average, data, evaluate, info, train, translate
+from core.cli import align, analyze, average, data, evaluate, info, runs, train, translate
 from core.errors import AugenmerkError
 
 USER_ERROR = 2
@@ -38,6 +38,6 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"augenmerk {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (translate, analyze, align, train, evaluate, data, info, average):
+    for module in (translate, analyze, align, train, runs, evaluate, data, info, average):
         module.add_command(commands)
     return parser

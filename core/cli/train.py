@@ -1,18 +1,21 @@
 """`augenmerk train`: train a model; loss, rate, speed and time left are shown while it learns."""
 
 import argparse
+import contextlib
 import dataclasses
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.options import add_corpus, add_device, read_corpus
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from core.config.toml import read_toml
 from core.durations import duration
+from core.errors import ConfigError
 
 if TYPE_CHECKING:
     from core.training.events import TrainingEvent
@@ -29,46 +32,118 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         description=__doc__,
         epilog="presets: " + "; ".join(f"{run.preset}: {run.description}" for run in PRESETS.values()),
     )
-    parser.add_argument("--preset", choices=PRESETS, default=DEFAULT_PRESET, help="what to train (%(default)s)")
+    parser.add_argument("--preset", choices=PRESETS, help=f"what to train ({DEFAULT_PRESET})")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="instead: a TOML file, such as run.toml of a run")
     add_corpus(parser)
-    parser.add_argument("--epochs", type=int, metavar="N", help="passes over the training split (the preset's)")
-    parser.add_argument("--max-steps", type=int, metavar="N", help="stop after so many optimiser steps")
-    parser.add_argument("--seed", type=int, metavar="N", help="start of all random numbers (the preset's)")
+    _add_settings(parser)
+    parser.add_argument("--probe", metavar="SENTENCE", help="translated at each validation: the film of attention")
+    parser.add_argument("--tensorboard", action="store_true", help="write event files for TensorBoard into --out, too")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in --out")
+    parser.add_argument(
+        "--change",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a training setting to have otherwise, from here on if the run is resumed: learning_rate=1e-4",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for checkpoints and history")
     add_device(parser)
     parser.set_defaults(run=run)
 
 
+_SETTINGS = {
+    "epochs": ("num_epochs", "passes over the training split"),
+    "max-steps": ("max_steps", "stop after so many optimiser steps"),
+    "batch-size": ("batch_size", "sentence pairs or tokens in a batch, whichever the preset counts"),
+    "seed": ("seed", "start of all random numbers"),
+    "patience": ("patience", "stop after N epochs in a row that did not improve the validation loss"),
+    "sample-size": ("sample_size", "validation sentences translated for BLEU at each validation"),
+    "keep-best": ("keep_best", "how many of the best checkpoints stay"),
+    "keep-last": ("keep_last", "how many of the newest checkpoints stay"),
+    "checkpoint-steps": ("checkpoint_steps", "save every so many steps, besides each epoch's end"),
+}
+"""Options that are one number of `TrainingConfig`: option, setting, help."""
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    for option, (setting, words) in _SETTINGS.items():
+        parser.add_argument(f"--{option}", dest=setting, type=int, metavar="N", help=f"{words} (the preset's)")
+
+
 def run(options: argparse.Namespace) -> int:
     """Trains. Ctrl-C once stops and keeps what was learned. Raises `AugenmerkError`."""
     from core.training.loop import train
+    from core.training.tensorboard import tensorboard_log
 
     wanted = configured_run(options)
+    changes = read_changes(options.change)
     show = TerminalProgress()
-    corpus = read_corpus(options, wanted, show.phase)
-    with stop_on_interrupt() as stop:
-        try:
-            train(
-                wanted,
-                corpus,
-                options.out,
-                device=options.device,
-                resume=options.resume,
-                on_event=show,
-                should_stop=lambda: stop.requested,
-            )
-        finally:
-            show.close()
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context(tensorboard_log(options.out)) if options.tensorboard else None
+        corpus = read_corpus(options, wanted, show.phase)
+        stop = stack.enter_context(stop_on_interrupt())
+        stack.callback(show.close)
+
+        def on_event(event: "TrainingEvent") -> None:
+            show(event)
+            if log is not None:
+                log(event)
+
+        train(
+            wanted,
+            corpus,
+            options.out,
+            device=options.device,
+            resume=options.resume,
+            changes=changes,
+            probe=options.probe,
+            on_event=on_event,
+            should_stop=lambda: stop.requested,
+        )
     return 0
 
 
 def configured_run(options: argparse.Namespace) -> RunConfig:
-    """The preset with what the options change. Raises `ConfigError`."""
-    chosen = preset(options.preset)
-    changes = {"num_epochs": options.epochs, "max_steps": options.max_steps, "seed": options.seed}
-    given = {name: value for name, value in changes.items() if value is not None}
+    """The preset, the file, or for a run to resume its own settings; with what the options change.
+
+    Raises:
+        ConfigError: a file or a setting is refused, or both a preset and a file are named.
+    """
+    from core.training.folder import RUN_SETTINGS
+
+    if options.preset is not None and options.config is not None:
+        raise ConfigError("Either --preset or --config was expected, not both. Leave one of them out.")
+    own = options.out / RUN_SETTINGS
+    if options.config is not None:
+        chosen = read_toml(options.config)
+    elif options.preset is None and options.resume and own.is_file():
+        chosen = read_toml(own)
+    else:
+        chosen = preset(options.preset or DEFAULT_PRESET)
+    given = {name: getattr(options, name) for name, _ in _SETTINGS.values() if getattr(options, name) is not None}
     return dataclasses.replace(chosen, training=chosen.training.replace(**given))
+
+
+def read_changes(words: Sequence[str]) -> dict[str, Any]:
+    """Settings named as NAME=VALUE, by name. Raises `ConfigError` if a word is not of that form."""
+    changes: dict[str, Any] = {}
+    for word in words:
+        name, sign, text = word.partition("=")
+        if not sign:
+            raise ConfigError(
+                f"--change {word}: NAME=VALUE was expected, learning_rate=1e-4 for instance. Add a value."
+            )
+        changes[name.strip()] = _value(text.strip())
+    return changes
+
+
+def _value(text: str) -> int | float | str | None:
+    if text.lower() == "none":
+        return None
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
 
 
 @dataclasses.dataclass
@@ -121,11 +196,16 @@ class TerminalProgress:
                     f"{duration(event.seconds_left)} left"
                 )
             case events.EpochDone():
+                bleu = "" if event.bleu is None else f"BLEU {event.bleu:.2f}  "
                 self._say(
                     f"epoch {event.epoch:3d}  step {event.step:6d}  training {event.training_loss:.4f}  validation "
                     f"{event.validation_loss:.4f} (batch mean {event.validation_loss_batch_mean:.4f})  "
-                    f"{duration(event.seconds)}{'  best' if event.is_best else ''}"
+                    f"{bleu}{duration(event.seconds)}{'  best' if event.is_best else ''}"
                 )
+            case events.SampleTranslated(examples=(example, *_)):
+                self._say(f"  {example.source}\n  → {example.hypothesis}")
+            case events.Noted():
+                self._say(event.text)
             case events.TrainingFinished():
                 self._finish(event)
 
@@ -160,9 +240,14 @@ class TerminalProgress:
 
     def _finish(self, event: Any) -> None:
         self.close()
-        endings = {"completed": "All epochs are done", "max_steps": "The step limit is reached", "stopped": "Stopped"}
+        endings = {
+            "completed": "All epochs are done",
+            "max_steps": "The step limit is reached",
+            "patience": "The validation loss has not improved for as many epochs as patience allows: ended",
+        }
+        ending = endings.get(event.reason, "Stopped")
         self._say(
-            f"{endings[event.reason]} after step {event.step} ({duration(event.seconds)}). Best validation loss "
+            f"{ending} after step {event.step} ({duration(event.seconds)}). Best validation loss "
             f"{event.best_validation_loss:.4f} in epoch {event.best_epoch}: {event.best_checkpoint}"
         )
 

@@ -1,13 +1,13 @@
 """What can end a training against one's will, and what to try then. No torch here: a window reads these."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from core.config import TrainingConfig
 from core.errors import TrainingError
+from core.training.events import TrainingFinished
 from core.training.folder import kept_checkpoints
 
 LARGEST_NORM = 1.0
@@ -86,24 +86,25 @@ class _Position(Protocol):
     step: int
 
 
-@contextmanager
-def explained(training: TrainingConfig, folder: Path, progress: _Position) -> Iterator[None]:
-    """Turns a loss that is no number, or memory used up, into an error with a proposal.
+def explained(
+    body: Callable[[], TrainingFinished], training: TrainingConfig, folder: Path, progress: _Position
+) -> TrainingFinished:
+    """Runs `body`; a loss that is no number, or memory used up, becomes an error with a proposal.
 
     The new error is raised after the old one is gone, and with it the tensors that its frames held.
 
     Args:
+        body: what to run.
         training: settings of the run.
         folder: where its checkpoints are.
         progress: where it stands.
 
     Raises:
-        InterruptedTrainingError: instead of what was raised within.
+        InterruptedTrainingError: instead of what was raised by `body`.
     """
     kind: type[InterruptedTrainingError]
     try:
-        yield
-        return
+        return body()
     except DivergedError as error:
         message, kind = str(error), DivergedError
     except (MemoryError, RuntimeError) as error:

@@ -25,6 +25,7 @@ from core.training.folder import (
     kept_checkpoints,
     older_files,
 )
+from core.training.record import RunRecord
 from core.training.session import TrainingSession
 
 OnSaveFailed = Callable[[SaveFailed], AfterFailedSave]
@@ -52,14 +53,15 @@ class Keeper:
         self.on_event = on_event
         self.on_save_failed = on_save_failed
 
-    def begin(self) -> None:
-        """Shows now, not in an hour, whether one may write. What a run knows of its future is forgotten.
+    def begin(self, record: RunRecord) -> None:
+        """Shows now, not in an hour, whether one may write. Frames of the film that are still to come are removed.
 
         Raises:
             StorageError: one may not.
         """
         progress = self.session.progress
         write_history(self.folder / HISTORY, progress.history)
+        record.begin(progress.step)
         for path in frame_paths(self.folder):
             if step_of_frame(path) > progress.step:
                 with contextlib.suppress(OSError):
@@ -76,7 +78,7 @@ class Keeper:
                 _keep_under(path, self.folder / f"last-step{older.step:07d}.safetensors")
             save_checkpoint(self.session.resumable_snapshot(), path)
 
-        self._insist(path, write)
+        self.insist(path, write)
         self.on_event(CheckpointSaved(path, "last", progress.epoch, progress.step))
         self._remove_surplus("last", num_kept)
 
@@ -108,21 +110,21 @@ class Keeper:
         path = self.folder / BEST
         older = describe_checkpoint(path, "best")
         if older and 0 < older.step < self.session.progress.step and self.session.run.training.keep_best > 1:
-            self._insist(path, lambda: _keep_under(path, self.folder / _best_name(older.epoch, older.step)))
+            self.insist(path, lambda: _keep_under(path, self.folder / _best_name(older.epoch, older.step)))
         self._write_best(BEST, history)
 
     def save_history(self) -> None:
         """The table of epochs. Raises `StorageError`."""
         path = self.folder / HISTORY
-        self._insist(path, lambda: write_history(path, self.session.progress.history))
+        self.insist(path, lambda: write_history(path, self.session.progress.history))
 
     def save_frame(self, frame: FilmFrame) -> None:
         """One frame of the film. Raises `StorageError`."""
-        self._insist(frame_path(self.folder, frame.step), lambda: write_frame(self.folder, frame))
+        self.insist(frame_path(self.folder, frame.step), lambda: write_frame(self.folder, frame))
 
     def _write_best(self, name: str, history: Sequence[EpochRecord]) -> None:
         path, progress = self.folder / name, self.session.progress
-        self._insist(path, lambda: save_checkpoint(self.session.snapshot(history), path))
+        self.insist(path, lambda: save_checkpoint(self.session.snapshot(history), path))
         self.on_event(CheckpointSaved(path, "best", progress.epoch, progress.step))
         self._remove_surplus("best", self.session.run.training.keep_best)
 
@@ -135,7 +137,7 @@ class Keeper:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
-    def _insist(self, path: Path, write: Callable[[], object]) -> None:
+    def insist(self, path: Path, write: Callable[[], object]) -> None:
         """Writes; asks what to do if that fails. Raises `StorageError` if it is to stop."""
         while True:
             try:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core.checkpoint.history import EpochRecord, write_history
+from core.checkpoint.history import EpochRecord, num_stale_epochs, read_history, write_history
+from core.errors import CheckpointError
 
-RECORDS = [EpochRecord(1, 10, 3.0, 2.5, 2.6, 5e-4, 1.5), EpochRecord(2, 20, 2.0, 2.25, 2.3, 5e-4, 1.25)]
+RECORDS = [EpochRecord(1, 10, 3.0, 2.5, 2.6, 5e-4, 1.5), EpochRecord(2, 20, 2.0, 2.25, 2.3, 5e-4, 1.25, 31.5)]
 
 
 def test_every_number_can_be_read_back(tmp_path: Path) -> None:
@@ -17,7 +18,37 @@ def test_every_number_can_be_read_back(tmp_path: Path) -> None:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == [field.name for field in dataclasses.fields(EpochRecord)]
     for row, record in zip(rows, RECORDS, strict=True):
-        assert {name: float(value) for name, value in row.items()} == dataclasses.asdict(record)
+        read = {name: float(value) if value else None for name, value in row.items()}
+        assert read == dataclasses.asdict(record)
+    assert read_history(tmp_path / "history.csv") == tuple(RECORDS)
+
+
+def test_a_table_of_an_earlier_version_can_be_read(tmp_path: Path) -> None:
+    write_history(tmp_path / "history.csv", RECORDS[:1])
+    lines = (tmp_path / "history.csv").read_text().splitlines()
+    (tmp_path / "history.csv").write_text("\n".join(line.rpartition(",")[0] for line in lines))
+    assert read_history(tmp_path / "history.csv") == tuple(RECORDS[:1])
+
+
+@pytest.mark.parametrize("text", ["epoch,step\n1,2\n", "epoch\nx\n", "a\n1\n", "epoch,step\n1\n", "epoch\n1,2\n"])
+def test_a_damaged_table_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "history.csv").write_text(text)
+    with pytest.raises(CheckpointError, match="cannot be read as the history of a run"):
+        read_history(tmp_path / "history.csv")
+
+
+def test_a_missing_table_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="No such file"):
+        read_history(tmp_path / "history.csv")
+
+
+@pytest.mark.parametrize(
+    ("losses", "stale"),
+    [([], 0), ([3], 0), ([3, 2], 0), ([3, 2, 2], 1), ([3, 2, 4, 2.5], 2), ([3, 4, 2, 5], 1), ([1, 2, 3, 4], 3)],
+)
+def test_an_epoch_is_stale_if_it_is_no_better_than_every_earlier_one(losses: list[float], stale: int) -> None:
+    records = [dataclasses.replace(RECORDS[0], epoch=n, validation_loss=loss) for n, loss in enumerate(losses, 1)]
+    assert num_stale_epochs(records) == stale
 
 
 def test_a_run_without_an_epoch_has_a_header(tmp_path: Path) -> None:

@@ -197,6 +197,9 @@ def test_prepare_then_train_then_resume_then_translate(folder: Path, capsys: pyt
     assert main(["data", "prepare", "--data", str(folder), "--preset", "notebook", "--out", str(prepared)]) == 0
     assert len(load_prepared(prepared).train) == 32
     train = ["train", "--preset", "notebook", "--data", str(prepared), "--out", str(run), "--device", "cpu"]
+    assert "batch_size is 128 sentence pairs, but the training split" in refused(capsys, *train)
+    assert not run.exists()
+    train += ["--batch-size", "8"]
     assert main([*train, "--max-steps", "2"]) == 0
     assert load_checkpoint(run / "last.safetensors").run.preset == "notebook"
     assert "another, or resume" in refused(capsys, *train).replace("\n", " ")

@@ -1,0 +1,98 @@
+"""A run's settings as a TOML file, for people to read, change and repeat.
+
+Written by hand: strings, numbers and flags in three tables need no library.
+"""
+
+import dataclasses
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from core.config.data_config import DataConfig
+from core.config.model_config import ModelConfig
+from core.config.presets import PRESETS, RunConfig
+from core.config.settings import Settings, require_mapping
+from core.config.training_config import TrainingConfig
+from core.errors import ConfigError
+
+NOTHING = "none"
+"""How None is written: TOML has no word for it."""
+_PARTS: dict[str, type[Settings]] = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
+_HEADER = (
+    "# A run of Augenmerk. To repeat it: augenmerk train --config FILE.toml --data … --out …\n"
+    "# What is left out is as in the preset named here.\n"
+)
+
+
+def to_toml(run: RunConfig) -> str:
+    """Every setting of `run`, as `from_toml` reads it."""
+    values = run.to_dict()
+    lines = [_HEADER, f"preset = {_value(values['preset'])}\n", f"description = {_value(values['description'])}\n"]
+    for part in _PARTS:
+        lines.append(f"\n[{part}]\n")
+        lines += [f"{name} = {_value(value)}\n" for name, value in values[part].items()]
+    return "".join(lines)
+
+
+def _value(value: str | int | float | bool | None) -> str:
+    if value is None:
+        return f'"{NOTHING}"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _quoted(value) if isinstance(value, str) else repr(value)
+
+
+def _quoted(text: str) -> str:
+    """A basic string of TOML: control characters, quotes and backslashes are escaped."""
+    escapes = {'"': '\\"', "\\": "\\\\"}
+    control = {chr(code): f"\\u{code:04X}" for code in (*range(0x20), 0x7F)}
+    return '"' + "".join((escapes | control).get(character, character) for character in text) + '"'
+
+
+def read_toml(path: Path) -> RunConfig:
+    """The run that the file at `path` describes.
+
+    Raises:
+        ConfigError: it is missing or no TOML, or a setting is unknown or refused.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(
+            f"{path} cannot be read: {reason}. A TOML file with the settings of a run was expected, such as run.toml "
+            "in a run's folder; check the path."
+        ) from error
+    try:
+        return from_toml(text)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def from_toml(text: str) -> RunConfig:
+    """The run that `text` describes; what it leaves out is as in the preset it names, if it names one.
+
+    Raises:
+        ConfigError: it is no TOML, or a setting is unknown or refused.
+    """
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(
+            f"This is not TOML: {error}. Lines such as batch_size = 64 below [training] were expected; correct it."
+        ) from error
+    base = PRESETS.get(str(values.get("preset", "")))
+    merged: dict[str, Any] = {"preset": "custom", "description": ""} | values
+    if base is not None and "description" not in values:
+        merged["description"] = base.description
+    for part, settings in _PARTS.items():
+        given = values.get(part, {})
+        require_mapping(f"[{part}]", given)
+        merged[part] = (getattr(base, part).to_dict() if base else {}) | _with_nothing(settings, given)
+    return RunConfig.from_dict(merged)
+
+
+def _with_nothing(settings: type[Settings], given: dict[str, Any]) -> dict[str, Any]:
+    """The word for None read as None, where None can be meant."""
+    can_be_none = {field.name for field in dataclasses.fields(settings) if field.default is None}  # type: ignore[arg-type]
+    return {name: None if value == NOTHING and name in can_be_none else value for name, value in given.items()}

@@ -1,0 +1,244 @@
+"""Epoch after epoch: steps, validations, checkpoints. It never prints, sleeps or knows a window."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from core.checkpoint.history import EpochRecord, num_stale_epochs
+from core.corpora.batches import Batch, collate, training_batches
+from core.device import DeviceChoice
+from core.errors import CheckpointError
+from core.training.events import (
+    EndReason,
+    EpochDone,
+    PhaseStarted,
+    ProbeTranslated,
+    StepDone,
+    StopRequest,
+    TrainingEvent,
+    TrainingFinished,
+    TrainingStarted,
+)
+from core.training.folder import BEST, LAST
+from core.training.keeping import Keeper
+from core.training.schedules import cooldown_factor
+from core.training.session import TrainingSession
+from core.training.validation import Validator
+
+OnEvent = Callable[[TrainingEvent], None]
+ShouldStop = Callable[[], bool | StopRequest]
+_REASONS: Mapping[bool | StopRequest, EndReason] = {
+    True: "stopped",
+    "keep": "stopped",
+    "pause": "paused",
+    "discard": "discarded",
+}
+
+
+@dataclass
+class _Pace:
+    """Tokens per second as a running average, and an estimate of the time left."""
+
+    seconds_per_step: float = 0.0
+    tokens_per_second: float = 0.0
+    num_steps: int = 0
+
+    def add(self, seconds: float, num_tokens: int) -> None:
+        self.num_steps += 1
+        weight = max(0.05, 1 / self.num_steps)
+        self.seconds_per_step += weight * (seconds - self.seconds_per_step)
+        self.tokens_per_second += weight * (num_tokens / max(seconds, 1e-9) - self.tokens_per_second)
+
+
+class EpochLoop:
+    """Steps, validations and checkpoints of one session, until it ends.
+
+    Args:
+        session: what is trained.
+        keeper: writes it.
+        validator: judges it.
+        device: where it runs, and why there.
+        on_event: told of everything.
+        should_stop: asked before every step.
+
+    Raises:
+        CheckpointError: the session was begun with another corpus.
+    """
+
+    def __init__(
+        self,
+        session: TrainingSession,
+        keeper: Keeper,
+        validator: Validator,
+        device: DeviceChoice,
+        on_event: OnEvent,
+        should_stop: ShouldStop,
+    ) -> None:
+        self.session = session
+        self.run = session.run
+        self.progress = session.progress
+        self.keeper = keeper
+        self.validator = validator
+        self.device = device
+        self.on_event = on_event
+        self.should_stop = should_stop
+        self.pace = _Pace()
+        self.started = time.perf_counter()
+        self.groups = self._epoch_groups()
+        if self.progress.group >= len(self.groups):
+            raise CheckpointError(
+                f"The run stands at step {self.progress.group + 1} of its epoch, but with this corpus an epoch has "
+                f"{len(self.groups)}. The corpus it was begun with was expected: resume with that, or start a new run "
+                "in another folder."
+            )
+
+    def run_to_end(self) -> TrainingFinished:
+        """Epochs and steps until the run is complete, long enough, or stopped."""
+        groups = self.groups
+        self._announce(len(groups))
+        if self.progress.step == 0:
+            self._add_to_film(None)
+        while (reason := self._reason_to_end()) is None:
+            batches = [self._collate(indices) for indices in groups[self.progress.group]]
+            self._run_step(batches, epochs_done=self.progress.epoch - 1 + self.progress.group / len(groups))
+            if self.progress.group == len(groups):
+                self._end_epoch()
+                groups = self._epoch_groups()
+            elif self.progress.step % self.run.training.checkpoint_steps == 0:
+                self.keeper.save_last()
+        return self._finish(reason)
+
+    def _epoch_groups(self) -> list[list[list[int]]]:
+        """For each optimiser step of this epoch the micro-batches, each as indices of pairs."""
+        self._epoch_pairs = self.session.training_pairs(self.progress.epoch)
+        batches = training_batches(self._epoch_pairs, self.run.training, self.progress.epoch)
+        size = self.run.training.num_accumulated
+        return [batches[first : first + size] for first in range(0, len(batches), size)]
+
+    def _collate(self, indices: list[int]) -> Batch:
+        return collate(self._epoch_pairs, indices, self.session.padding_id, self.run.training.pad_to)
+
+    def _announce(self, steps_per_epoch: int) -> None:
+        corpus, training = self.session.corpus, self.run.training
+        self.num_steps = training.num_epochs * steps_per_epoch
+        if training.max_steps is not None:
+            self.num_steps = min(self.num_steps, training.max_steps)
+        self.on_event(
+            TrainingStarted(
+                preset=self.run.preset,
+                num_parameters=self.session.model.num_parameters,
+                num_training_pairs=len(corpus.train),
+                num_validation_pairs=len(corpus.validation),
+                num_epochs=training.num_epochs,
+                num_steps=self.num_steps,
+                first_step=self.progress.step,
+                device=self.device.name,
+                device_reason=self.device.reason,
+                folder=self.keeper.folder,
+            )
+        )
+
+    def _reason_to_end(self) -> EndReason | None:
+        training, progress = self.run.training, self.progress
+        if progress.epoch > training.num_epochs:
+            return "completed"
+        if training.max_steps is not None and progress.step >= training.max_steps:
+            return "max_steps"
+        if training.patience is not None and num_stale_epochs(progress.history) >= training.patience:
+            return "patience"
+        return _REASONS.get(self.should_stop())
+
+    def _run_step(self, batches: list[Batch], epochs_done: float) -> None:
+        began = time.perf_counter()
+        training = self.run.training
+        factor = cooldown_factor(epochs_done, training.num_epochs, training.cooldown_epochs)
+        result = self.session.step(batches, factor)
+        seconds = time.perf_counter() - began
+        self.pace.add(seconds, result.num_tokens)
+        self.progress.epoch_seconds += seconds
+        self.on_event(
+            StepDone(
+                step=self.progress.step,
+                epoch=self.progress.epoch,
+                loss=result.loss,
+                learning_rate=result.learning_rate,
+                gradient_norm=result.gradient_norm,
+                num_tokens=result.num_tokens,
+                tokens_per_second=self.pace.tokens_per_second,
+                seconds_left=max(0, self.num_steps - self.progress.step) * self.pace.seconds_per_step,
+            )
+        )
+
+    def _end_epoch(self) -> None:
+        record = self._validate(with_sample=True)
+        self.progress.history.append(record)
+        self.keeper.save_history()
+        self._keep(record, self.progress.history)
+        self.progress.begin_epoch(self.progress.epoch + 1)
+        self.keeper.save_last()
+
+    def _validate(self, *, with_sample: bool) -> EpochRecord:
+        self.on_event(PhaseStarted("Validating"))
+        progress, bleu = self.progress, None
+        loss = self.validator.loss()
+        if with_sample and self.validator.sample.sources:
+            self.on_event(PhaseStarted("Translating a sample"))
+            sample = self.validator.translate_sample()
+            self.on_event(sample)
+            bleu = sample.bleu
+        self._add_to_film(loss.token_weighted)
+        return EpochRecord(
+            epoch=progress.epoch,
+            step=progress.step,
+            training_loss=progress.epoch_loss_sum / max(1, progress.epoch_tokens),
+            validation_loss=loss.token_weighted,
+            validation_loss_batch_mean=loss.batch_mean,
+            learning_rate=progress.learning_rate,
+            seconds=progress.epoch_seconds,
+            bleu=bleu,
+        )
+
+    def _add_to_film(self, validation_loss: float | None) -> None:
+        frame = self.validator.translate_probe(validation_loss)
+        if frame is not None:
+            self.keeper.save_frame(frame)
+            self.on_event(ProbeTranslated(frame.epoch, frame.step, frame.validation_loss, frame.translation))
+
+    def _keep(self, record: EpochRecord, history: list[EpochRecord]) -> None:
+        is_best = self.keeper.save_if_among_the_best(record, history)
+        self.on_event(
+            EpochDone(
+                epoch=record.epoch,
+                step=record.step,
+                training_loss=record.training_loss,
+                validation_loss=record.validation_loss,
+                validation_loss_batch_mean=record.validation_loss_batch_mean,
+                learning_rate=record.learning_rate,
+                seconds=record.seconds,
+                is_best=is_best,
+                bleu=record.bleu,
+            )
+        )
+
+    def _finish(self, reason: EndReason) -> TrainingFinished:
+        """Whatever ended the run, what was learned is kept, judged and said; unless it is to be paused or discarded."""
+        progress = self.progress
+        if reason not in ("paused", "discarded"):
+            if progress.group and progress.epoch_tokens:
+                self.keeper.save_last()
+                record = self._validate(with_sample=reason != "stopped")  # who stops does not want to wait
+                self._keep(record, [*progress.history, record])
+            elif not progress.best_epoch:  # stopped before the first step: still the two files that were promised
+                self.keeper.save_best(progress.history)
+        if reason != "discarded":
+            self.keeper.save_last()
+        return TrainingFinished(
+            reason=reason,
+            epoch=min(progress.epoch, self.run.training.num_epochs),
+            step=progress.step,
+            best_epoch=progress.best_epoch,
+            best_validation_loss=progress.best_validation_loss,
+            best_checkpoint=self.keeper.folder / BEST,
+            last_checkpoint=self.keeper.folder / LAST,
+            seconds=time.perf_counter() - self.started,
+        )

@@ -1,0 +1,99 @@
+"""What a run's folder says of how the run came about: `run.toml` to repeat it, `environment.json` to explain it."""
+
+import json
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from core import __version__
+from core.config import RunConfig
+from core.config.toml import to_toml
+from core.device import DeviceChoice
+from core.storage import write_text
+from core.training.events import EndReason
+from core.training.folder import ENVIRONMENT, RUN_SETTINGS
+
+_PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece", "spacy", "torchtext")
+
+
+class RunRecord:
+    """The two files; each start of a run, the first and each resumption, adds an entry to `environment.json`.
+
+    Args:
+        folder: of the run.
+        run: its settings as they are now.
+        device: where it runs.
+        precision: the numbers it computes in.
+        corpus: name of what it learns from.
+    """
+
+    def __init__(self, folder: Path, run: RunConfig, device: DeviceChoice, precision: str, corpus: str) -> None:
+        self.folder = folder
+        self.run = run
+        self.starts = read_starts(folder)
+        self.entry = describe_environment(device, precision) | {"corpus": corpus, "seed": run.training.seed}
+
+    def begin(self, step: int) -> None:
+        """The run is about to go on from `step`. Raises `StorageError`."""
+        self.entry["first_step"] = step
+        self.starts = [*self.starts, self.entry]
+        write_text(self.folder / RUN_SETTINGS, to_toml(self.run))
+        self._write()
+
+    def end(self, reason: EndReason, step: int) -> None:
+        """The run ended. Raises `StorageError`."""
+        self.entry |= {"ended": _now(), "reason": reason, "last_step": step}
+        self._write()
+
+    def _write(self) -> None:
+        text = json.dumps({"starts": self.starts}, indent=2, ensure_ascii=False)
+        write_text(self.folder / ENVIRONMENT, text + "\n")
+
+
+def read_starts(folder: Path) -> list[dict[str, Any]]:
+    """The entries of `environment.json`, oldest first; none if there is no such file or it is damaged."""
+    try:
+        starts = json.loads((Path(folder) / ENVIRONMENT).read_text(encoding="utf-8"))["starts"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return []
+    return [entry for entry in starts if isinstance(entry, dict)] if isinstance(starts, list) else []
+
+
+def describe_environment(device: DeviceChoice, precision: str) -> dict[str, Any]:
+    """Versions, machine, device, threads and command line: what the numbers of a run can depend on."""
+    import torch
+
+    return {
+        "started": _now(),
+        "augenmerk": __version__,
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in _PACKAGES},
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "device": device.name,
+        "device_reason": device.reason,
+        "precision": precision,
+        "threads": torch.get_num_threads(),
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "command": without_paths(sys.argv),
+    }
+
+
+def without_paths(arguments: Sequence[str]) -> list[str]:
+    """The words of a command line; of a path only its last part, for the rest is nobody's business."""
+    return [argument.rstrip("/\\").replace("\\", "/").rpartition("/")[2] for argument in arguments]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _now() -> str:
+    return datetime.fromtimestamp(time.time(), UTC).isoformat(timespec="seconds")

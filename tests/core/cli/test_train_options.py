@@ -1,0 +1,128 @@
+"""Options of `train`, and the commands `runs` and `average` on what it leaves."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from core.checkpoint.file import load_checkpoint
+from core.cli.main import main
+from core.config.toml import read_toml, to_toml
+from core.training.film import read_film
+from tests.core.training.runs import copy_run
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    """A tiny copy task of 7 steps an epoch as a file."""
+    path = tmp_path / "tiny.toml"
+    path.write_text(to_toml(copy_run(num_epochs=2, sample_size=5)))
+    return path
+
+
+def train(config: Path, out: Path, *more: str) -> int:
+    return main(["train", "--config", str(config), "--out", str(out), "--device", "cpu", *more])
+
+
+def test_a_file_of_settings_repeats_a_run(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert train(config, tmp_path / "one", "--probe", "1 2 3", "--patience", "4", "--keep-last", "2") == 0
+    told = capsys.readouterr().err
+    assert "BLEU" in told
+    assert "→ 1 " in told, "an example"
+    assert {frame.translation.source_text for frame in read_film(tmp_path / "one").frames} == {"1 2 3"}
+    own = tmp_path / "one" / "run.toml"
+    assert (read_toml(own).training.patience, read_toml(own).training.keep_last) == (4, 2)
+    assert train(own, tmp_path / "two") == 0
+    one, two = (load_checkpoint(tmp_path / name / "last.safetensors", with_state=True) for name in ("one", "two"))
+    assert one.run == two.run
+    assert all(bool((one.weights[name] == two.weights[name]).all()) for name in one.weights)
+    environment = json.loads((tmp_path / "one" / "environment.json").read_text())
+    assert environment["starts"][0]["command"] == [word.rpartition("/")[2] for word in sys.argv]
+
+
+def test_a_run_is_resumed_with_its_own_settings_and_those_that_are_to_change(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert train(config, out, "--max-steps", "3") == 0
+    again = ["train", "--out", str(out), "--device", "cpu", "--resume"]
+    assert main([*again, "--max-steps", "5"]) == 0
+    assert load_checkpoint(out / "last.safetensors", with_state=True).progress["step"] == 5
+    assert main([*again, "--epochs", "1", "--max-steps", "99", "--change", "noam_factor=0.25"]) == 0
+    assert load_checkpoint(out / "last.safetensors").run.training.noam_factor == 0.25
+    capsys.readouterr()
+    assert train(config, out, "--resume") == 2
+    assert "noam_factor was 0.25 and is now 1.0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--preset", "notebook"], "Either --preset or --config"),
+        (["--change", "learning_rate"], "NAME=VALUE was expected"),
+        (["--change", "learning_rate=0"], "learning_rate is 0"),
+        (["--change", "rate=1"], "no setting 'rate'"),
+        (["--change", "pad_to=none", "--change", "batch_size=none"], "batch_size is None"),
+        (["--keep-best", "0"], "keep_best is 0"),
+        (["--sample-size", "-1"], "sample_size is -1"),
+        (["--batch-size", "57"], "batch_size is 57 sentence pairs"),
+        (["--probe", "hello"], "can be read by this model"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_written(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: list[str], said: str
+) -> None:
+    assert train(config, tmp_path / "run", *more) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_without_tensorboard_its_option_says_what_to_install(
+    config: Path, tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("core.training.tensorboard.find_spec", lambda name: None)
+    assert train(config, tmp_path / "run", "--tensorboard") == 2
+    assert "pip install augenmerk[tensorboard]" in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+def test_runs_are_listed_with_their_scores(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = tmp_path / "runs"
+    assert train(config, runs / "first") == 0
+    assert train(config, runs / "second", "--max-steps", "3", "--sample-size", "0") == 0
+    capsys.readouterr()
+    assert main(["runs", str(runs)]) == 0
+    header, first, second = capsys.readouterr().out.splitlines()
+    history = load_checkpoint(runs / "first" / "last.safetensors").history
+    best, bleu = min(one.validation_loss for one in history), max(one.bleu or 0 for one in history)
+    assert header.split() == "run preset epochs steps best loss best BLEU state".split()
+    assert first.split() == ["first", "copy-task-small", "2/2", "14", f"{best:.4f}", f"{bleu:.2f}", "finished"]
+    assert second.split() == ["second", "copy-task-small", "0/2", "3", "–", "–", "finished"]
+    assert main(["runs", str(tmp_path / "nowhere")]) == 2
+    assert "There is no run in" in capsys.readouterr().err
+
+
+def test_the_newest_or_best_of_a_run_are_averaged(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, out = tmp_path / "run", tmp_path / "mean.safetensors"
+    assert train(config, run, "--keep-last", "3", "--keep-best", "2", "--checkpoint-steps", "2") == 0
+    for option, number in (("--last", 3), ("--best", 2)):
+        assert main(["average", str(run), option, str(number), "--out", str(out)]) == 0
+        kind = option.removeprefix("--")
+        parts = [load_checkpoint(path).weights for path in run.glob(f"{kind}*.safetensors")]
+        assert len(parts) == number
+        mean = load_checkpoint(out).weights
+        for name, value in mean.items():
+            expected = sum(part[name].double() for part in parts) / number
+            assert bool(((value - expected).abs() < 1e-6).all()), name
+    capsys.readouterr()
+    for arguments, said in (
+        ([str(run), "--last", "4"], "has 3 checkpoints of that kind, but 4 were asked for"),
+        ([str(run), "--last", "1", "--best", "1"], "one of the two"),
+        ([str(run), "--best", "0"], "K is at least 1"),
+        ([str(run / "best.safetensors"), "--best", "1"], "Name that folder alone"),
+    ):
+        assert main(["average", *arguments, "--out", str(out)]) == 2
+        assert said in capsys.readouterr().err
