@@ -5,6 +5,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from core.analysis.trace import Trace
 from core.model.heads import Head
 from core.translation.result import Translation
 from viz_app.dialogs import show_failure
@@ -13,6 +14,7 @@ from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.switchboard import SwitchedOff
 from viz_app.translate_page import TranslatePage
 from viz_app.worker import Callbacks, Failure, InferenceWorker, Job, JobDesk, SwitchOffJob
+from viz_app.worker.pair_jobs import GivenJob, TraceJob
 
 
 class Inquiry(QObject):
@@ -38,6 +40,8 @@ class Inquiry(QObject):
         worker.translation_failed.connect(self._on_translation_failed)
         page.switching_wanted.connect(self._switch_off)
         page.measuring_wanted.connect(self._measure)
+        page.given_wanted.connect(self._read_given)
+        page.trace_wanted.connect(self._trace)
         for tab in page.lab.tabs:
             tab.job_wanted.connect(partial(self._ask_for, tab))
             tab.cancel_wanted.connect(self.desk.cancel)
@@ -88,3 +92,28 @@ class Inquiry(QObject):
                 show_failure(self._window, "The maps were not measured", failure)
 
         page.await_measured(self.desk.ask(self._worker.measuring(translation), Callbacks(accept, refuse)))
+
+    def _read_given(self, source: str, target: str) -> None:
+        page = self._page
+
+        def accept(request_id: int, translation: object) -> None:
+            assert isinstance(translation, Translation)
+            self._on_translated(request_id, translation)
+
+        def refuse(request_id: int, failure: Failure) -> None:
+            if page.refuse(request_id, failure.message) and failure.details:
+                show_failure(self._window, "The translation was not read", failure)
+
+        page.await_result(self.desk.ask(GivenJob(source, target), Callbacks(accept, refuse)))
+
+    def _trace(self, translation: Translation) -> None:
+        marks = self._page.marks
+
+        def accept(request_id: int, trace: object) -> None:
+            assert isinstance(trace, Trace)
+            marks.accept_trace(request_id, translation, trace)
+
+        def refuse(request_id: int, failure: Failure) -> None:
+            marks.refuse_trace(request_id, failure.message)
+
+        marks.await_trace(self.desk.ask(TraceJob(translation), Callbacks(accept, refuse)))

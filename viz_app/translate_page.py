@@ -34,6 +34,8 @@ DIRECTIONS: dict[int, Direction] = {
     Qt.Key.Key_Home: "first",
     Qt.Key.Key_End: "last",
 }
+OWN_ID = 0
+"""Stands for an answer that is here already; the worker's ids begin at 1."""
 SWITCH_KEYS = (Qt.Key.Key_O, Qt.Key.Key_Space)
 
 
@@ -52,12 +54,16 @@ class TranslatePage(QWidget):
             the worker, then call `await_result`.
         switching_wanted(Translation, frozenset[Head]): ask the worker what these heads, switched off, do to it, then
             call `await_switched`.
+        given_wanted(str, str): ask the worker to read this pair by teacher forcing, then call `await_result`.
+        trace_wanted(Translation): ask the worker for queries and keys, then call `marks.await_trace`.
         measuring_wanted(Translation): ask the worker for its maps in all measures, then call `await_measured`.
     """
 
     translation_wanted = Signal(str, bool)
     switching_wanted = Signal(object, object)
     measuring_wanted = Signal(object)
+    given_wanted = Signal(str, str)
+    trace_wanted = Signal(object)
 
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,6 +77,7 @@ class TranslatePage(QWidget):
         self.lab = Laboratory((StepsTab(self.state, theme), AlignmentTab(self.state, theme)), preferences)
         self.lab_button = flat_button("", "Go through decoding, align, compare, see what hangs on what (Ctrl+3)")
         self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
+        self.marks.trace_wanted.connect(self.trace_wanted)
         self.message = CalmMessage()
         self._lay_out()
         self._connect()
@@ -107,6 +114,18 @@ class TranslatePage(QWidget):
         self._show_maps()
         self._ask_for_effect()
         self._ask_for_measures()
+        self.marks.show_products()
+
+    def show_own(self) -> None:
+        """Shows the model's own translation again, in place of a given one."""
+        if self.state.own is not None:
+            self.await_result(OWN_ID)
+            self.accept(OWN_ID, self.state.own)
+
+    def _on_given_wanted(self, text: str) -> None:
+        translation = self.state.translation
+        if translation is not None and not self._is_of_earlier_model and text != translation.text:
+            self.given_wanted.emit(translation.source_text, text)
 
     def await_measured(self, request_id: int) -> None:
         """Of all answers about measures the page waits for this one alone."""
@@ -249,6 +268,8 @@ class TranslatePage(QWidget):
     def _connect(self) -> None:
         self.sentence.input.text_settled.connect(self.translation_wanted)
         self.sentence.input.left_for_heads.connect(self.heads.grid.setFocus)
+        self.sentence.given_wanted.connect(self._on_given_wanted)
+        self.sentence.own_wanted.connect(self.show_own)
         self.sentence.reset_button.clicked.connect(self.reset_switches)
         self.lab_button.clicked.connect(self.toggle_lab)
         for tab in self.lab.tabs:
@@ -261,10 +282,10 @@ class TranslatePage(QWidget):
         self.heads.scale_chosen.connect(self._on_scale_chosen)
         self.heads.role_chosen.connect(self._on_role_chosen)
         self.heads.order_chosen.connect(self._on_order_chosen)
-        self.head.label_mode_chosen.connect(self._on_label_mode_chosen)
-        self.head.hide_wrapping_chosen.connect(self._on_hide_wrapping_chosen)
-        self.head.hide_punctuation_chosen.connect(self._on_hide_punctuation_chosen)
-        self.head.merge_words_chosen.connect(self._on_merge_words_chosen)
+        self.head.controls.label_mode_chosen.connect(self._on_label_mode_chosen)
+        self.head.controls.hide_wrapping_chosen.connect(self._on_hide_wrapping_chosen)
+        self.head.controls.hide_punctuation_chosen.connect(self._on_hide_punctuation_chosen)
+        self.head.controls.merge_words_chosen.connect(self._on_merge_words_chosen)
         self.head.measure_chosen.connect(self._on_measure_chosen)
         self.head.scope_chosen.connect(self._on_scope_chosen)
         self.head.combination_chosen.connect(self._on_combination_chosen)
@@ -352,6 +373,7 @@ class TranslatePage(QWidget):
         self._after_choice()
 
     def _rebuild_maps(self) -> None:
+        self.state.forget_hovered()
         self.heads.rebuild()
         self.head.rebuild()
         self.lab.refresh()

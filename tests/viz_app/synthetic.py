@@ -1,6 +1,7 @@
 """Translations and a translator made of thin air, for tests of widgets: plausible maps, no torch."""
 
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,13 @@ class FakeTranslator:
             self.switched.append(frozenset(off))
             return make_translation(words, " ".join([f"off{len(off)}", *words.split()[1:]]), text=text)
         return make_translation(words, words, text=text)
+
+    def translate_given(self, text: str, target_text: str) -> Translation:
+        """The pair as it is; an empty one is refused."""
+        if not target_text.strip():
+            raise TextError("There is no word in the given translation. A sentence was expected; type one.")
+        made = make_translation(" ".join(text.lower().split()), " ".join(target_text.split()), text=text)
+        return replace(made, text=target_text.strip(), is_given=True)
 
     def score(self, translation: Translation, *, off: Collection[Head] = ()) -> tuple[float, ...]:
         """Each head that is off costs 0.25 at the first step."""

@@ -28,7 +28,7 @@ def _type(qtbot: QtBot, window: MainWindow, text: str) -> None:
 def test_the_window_opens_with_a_translated_sentence(make_window: MakeWindow) -> None:
     window = make_window(sentence="Ein Mann .")
     page = window.translate_page
-    assert page.sentence.sentence.text() == "Ein mann."
+    assert page.sentence.sentence.text == "Ein mann."
     assert page.heads.grid.isVisible()
     assert page.head.heatmap.isVisible()
     assert "model · 3 + 3 layers · 8 heads" in window.top_bar.model_button.text()
@@ -45,7 +45,7 @@ def test_typing_translates_by_itself(make_window: MakeWindow, qtbot: QtBot) -> N
     window = make_window()
     with qtbot.waitSignal(window.translation_shown):
         _type(qtbot, window, "Zwei Hunde")
-    assert window.translate_page.sentence.sentence.text() == "Zwei hunde"
+    assert window.translate_page.sentence.sentence.text == "Zwei hunde"
 
 
 def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -56,7 +56,7 @@ def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtb
     qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=place.center())
     panel = window.translate_page.head
     assert panel.title.text() == "Encoder self-attention · layer 3 · head 6"
-    assert not panel.read_button.isEnabled()
+    assert not panel.controls.read_button.isEnabled()
 
 
 def test_arrows_walk_heads_once_the_sentence_is_left(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -74,7 +74,7 @@ def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, pre
     window = make_window()
     page = window.translate_page
     page.choose(HeadChoice("cross", 0, 0))
-    qtbot.mouseClick(page.head.predicted_button, Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
+    qtbot.mouseClick(page.head.controls.predicted_button, Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
     assert page.state.row_labels()[-1] == "<eos>"
     assert "predicts" in page.head.meaning.text()
     assert preferences.label_mode == "predicted"
@@ -199,7 +199,7 @@ def test_examples_and_copy_button_work(make_window: MakeWindow, qtbot: QtBot) ->
         menu.actions()[1].trigger()
     assert panel.input.text == menu.actions()[1].text()
     qtbot.mouseClick(panel.copy_button, Qt.MouseButton.LeftButton)
-    assert QGuiApplication.clipboard().text() == panel.sentence.text()
+    assert QGuiApplication.clipboard().text() == panel.sentence.text
 
 
 def test_the_train_page_is_made_when_it_is_wanted(make_window: MakeWindow, qtbot: QtBot) -> None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox
@@ -12,7 +13,7 @@ from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_translation
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
-from viz_app.state.marking import Cell
+from viz_app.state.marking import Cell, Place
 from viz_app.state.seeing import clearest_head
 from viz_app.state.translate_state import HeadChoice
 from viz_app.translate_page import TranslatePage
@@ -38,8 +39,8 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
     view = page.state.view()
     assert view is not None
     assert "sleeping" in view.row_labels
-    qtbot.waitUntil(page.head.merge_words.isVisible)
-    _click_box(qtbot, page.head.merge_words)
+    qtbot.waitUntil(page.head.controls.merge_words.isVisible)
+    _click_box(qtbot, page.head.controls.merge_words)
     view = page.state.view()
     assert view is not None
     assert "ing" in view.row_labels
@@ -48,14 +49,14 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
 
 def test_without_split_words_there_is_nothing_to_merge(make_window: MakeWindow) -> None:
     page = _page(make_window, make_translation())
-    assert not page.head.merge_words.isVisible()
+    assert not page.head.controls.merge_words.isVisible()
 
 
 def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     page = _page(make_window)
     assert "hidden" not in page.head.meaning.text()
-    _click_box(qtbot, page.head.hide_wrapping)
-    _click_box(qtbot, page.head.hide_punctuation)
+    _click_box(qtbot, page.head.controls.hide_wrapping)
+    _click_box(qtbot, page.head.controls.hide_punctuation)
     view = page.state.view()
     assert view is not None
     assert view.column_labels == ("ein", "mann", "schläft")
@@ -130,11 +131,11 @@ def test_no_control_of_the_map_is_cut_off_in_a_small_window(
     panel = page.head
     qtbot.waitUntil(lambda: page.window().width() == size[0])
     boxes = (
-        panel.read_button,
-        panel.predicted_button,
-        panel.hide_wrapping,
-        panel.hide_punctuation,
-        panel.merge_words,
+        panel.controls.read_button,
+        panel.controls.predicted_button,
+        panel.controls.hide_wrapping,
+        panel.controls.hide_punctuation,
+        panel.controls.merge_words,
         panel.export_button,
         panel.measure_menu,
         panel.scope_menu,
@@ -161,7 +162,7 @@ def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(make_window: 
     qtbot.mouseClick(page.head.pick_line.clear_button, Qt.MouseButton.LeftButton)
     assert grid.grab().toImage() == before
     assert field.extraSelections() == []
-    assert page.head.pick_line.label.text().startswith("Click a cell to pin it")
+    assert page.head.pick_line.label.text().startswith("Click cells to pin them")
 
 
 def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -186,10 +187,10 @@ def test_zoom_buttons_make_cells_larger_and_fit_them_again(make_window: MakeWind
     assert heatmap.layout_now is not None
     before = heatmap.layout_now.cell.y()
     for _ in range(3):
-        qtbot.mouseClick(page.head.zoom_in, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(page.head.sizes.zoom_in, Qt.MouseButton.LeftButton)
     assert heatmap.layout_now.cell.y() > before
     assert heatmap.down.isVisible()
-    qtbot.mouseClick(page.head.zoom_fit, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.head.sizes.zoom_fit, Qt.MouseButton.LeftButton)
     assert heatmap.layout_now.cell.y() == before
     assert not heatmap.down.isVisible()
 
@@ -210,3 +211,73 @@ def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window
     place = page.heads.grid.place_of(HeadChoice("cross", *clearest_head(translation.maps.cross)))
     assert place is not None
     assert page.heads.grid.grab().toImage().copy(place) != tagged
+
+
+def _hover_line(page: TranslatePage, qtbot: QtBot, place: Place) -> None:
+    painter = page.head.lines.painter_now
+    assert painter is not None
+    x = painter.left - 20 if place.is_row else painter.right + 20
+    qtbot.mouseMove(page.head.lines, QPoint(int(x), int(painter.y_of(place))))
+
+
+def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    page.head.picture_menu.actions_by_name["lines"].trigger()
+    assert page.head.lines.isVisible()
+    assert not page.head.heatmap.isVisible()
+    view, painter = page.state.view(), page.head.lines.painter_now
+    assert view is not None
+    assert painter is not None
+    page.head.sizes.threshold.setValue(30)
+    np.testing.assert_allclose(painter.strength(), np.where(view.weights >= 0.3, view.weights, 0), rtol=1e-5)
+    few = page.head.lines.grab().toImage()
+    page.head.sizes.threshold.setValue(0)
+    assert page.head.lines.grab().toImage() != few
+    assert (painter.strength() > 0).sum() == (view.weights > 0).sum()
+
+
+def test_a_token_under_the_mouse_shows_its_lines_alone(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    page.head.picture_menu.actions_by_name["lines"].trigger()
+    qtbot.wait(50)
+    painter, view = page.head.lines.painter_now, page.state.view()
+    assert painter is not None
+    assert view is not None
+    page.head.sizes.threshold.setValue(0)
+    _hover_line(page, qtbot, Place(2, is_row=True))
+    assert page.state.hovered_place == Place(2, is_row=True)
+    strength = painter.strength()
+    np.testing.assert_allclose(strength[2], view.weights[2], rtol=1e-5)
+    assert strength[[0, 1, 3]].max() == 0
+    _hover_line(page, qtbot, Place(1, is_row=False))
+    assert painter.strength()[:, [0, 2, 3]].max() == 0
+    qtbot.mouseClick(
+        page.head.lines,
+        Qt.MouseButton.LeftButton,
+        pos=QPoint(int(painter.left) - 20, int(painter.y_of(Place(1, is_row=True)))),
+    )
+    page.marks._on_place_hovered(None)
+    assert page.head.pick_line.label.text().startswith("Row a → ")
+    strength = painter.strength()
+    assert strength[1].max() > strength[[0, 2, 3]].max()
+
+
+def test_lines_of_a_hundred_tokens_scroll(make_window: MakeWindow, qtbot: QtBot) -> None:
+    words = " ".join(f"w{number}" for number in range(100))
+    page = _page(make_window, make_translation(words, words, num_layers=1, num_heads=2))
+    page.head.picture_menu.actions_by_name["lines"].trigger()
+    qtbot.waitUntil(lambda: page.head.lines.height() > 1600)
+    assert page.head.map.height() < 700
+
+
+def test_no_word_runs_out_of_the_english_line_and_many_words_leave_room_for_the_maps(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    words = " ".join(f"word{number}" for number in range(200))
+    page = _page(make_window, make_translation("ein mann", f"{'x' * 900} {words}"))
+    line = page.sentence.sentence
+    qtbot.waitUntil(lambda: line.height() > 0)
+    assert line.horizontalScrollBar().maximum() <= 1  # rounded up
+    assert line.document().size().height() > 5
+    qtbot.waitUntil(lambda: page.head.map.height() > 150)
+    assert page.sentence.height() < 330

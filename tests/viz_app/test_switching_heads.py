@@ -56,7 +56,7 @@ def test_a_right_click_shows_the_other_translation_and_what_the_old_one_lost(
     assert "Δ log-probability −0.25" in text
     assert page.state.choice == chosen
     assert page.state.translation is before
-    assert page.sentence.sentence.text() == "Ein mann."
+    assert page.sentence.sentence.text == "Ein mann."
 
 
 def test_the_small_switch_appears_under_the_mouse_and_switches(make_window: MakeWindow, qtbot: QtBot) -> None:

@@ -6,7 +6,7 @@ from viz_app.panels.parts import flat_button
 from viz_app.state.translate_state import TranslateState
 from viz_app.widgets.eliding_label import ElidingLabel
 
-HINT = "Click a cell to pin it, or words at the left to sum their rows (Ctrl, Shift: several)"
+HINT = "Click cells to pin them, words at the left to sum their rows (Ctrl, Shift: several)"
 
 
 class PickLine(QWidget):
@@ -15,6 +15,7 @@ class PickLine(QWidget):
     Attributes:
         label: the words.
         clear_button: lets go of all of it.
+        products_button: shows the products behind the pinned cell.
     """
 
     def __init__(self, state: TranslateState, parent: QWidget | None = None) -> None:
@@ -25,11 +26,15 @@ class PickLine(QWidget):
         policy = self.clear_button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the map must not jump when a cell is pinned
         self.clear_button.setSizePolicy(policy)
+        self.products_button = flat_button("q·k", "Where the pinned weight comes from: query times key, by dimension")
+        self.products_button.setCheckable(True)
+        self.products_button.setAccessibleName("Products of query and key")
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.setSpacing(4)
         self.row.addWidget(self.label, 1)
         self.row.addWidget(self.clear_button)
+        self.row.addWidget(self.products_button)
         self.rebuild()
 
     def rebuild(self) -> None:

@@ -16,6 +16,14 @@ class Cell:
     column: int
 
 
+@dataclass(frozen=True)
+class Place:
+    """A row or a column of the large map as it is shown."""
+
+    index: int
+    is_row: bool
+
+
 class Marking(Seeing):
     """Marks on maps and words; what a mark on one map means in all others.
 
@@ -23,6 +31,7 @@ class Marking(Seeing):
         translation: what is shown, or None.
         choice: the chosen head.
         hovered, pinned: cells of the large map.
+        hovered_place: a row or column whose label is under the mouse, where the map is drawn as lines.
         hovered_sum: a column of the large map (as shown) under the mouse in the strip of the sum.
         highlighted_word: a word of the translation under the mouse.
         picked: tokens whose rows are summed, and which light up in all maps.
@@ -37,12 +46,17 @@ class Marking(Seeing):
 
     def forget_marks(self) -> None:
         """Nothing is hovered, pinned or picked."""
-        self.hovered: Cell | None = None
+        self.forget_hovered()
         self.pinned: Cell | None = None
-        self.hovered_sum: int | None = None
         self.highlighted_word: Word | None = None
         self.picked = PickedTokens()
         self.picked_key = PickedTokens()
+
+    def forget_hovered(self) -> None:
+        """Nothing is under the mouse: the large map is about to become another."""
+        self.hovered: Cell | None = None
+        self.hovered_sum: int | None = None
+        self.hovered_place: Place | None = None
 
     @property
     def has_marks(self) -> bool:

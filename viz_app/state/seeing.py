@@ -25,6 +25,7 @@ from viz_app.state.zoom import AUTO, Zoom
 
 Scale = Literal["shared", "layer", "own"]
 SCALES: tuple[Scale, ...] = ("shared", "layer", "own")
+Picture = Literal["heatmap", "lines"]
 Order = Literal["layer", "role", "clarity"]
 Scope = Literal["head", "layer", "all", "chosen"]
 COMBINATION_NAMES: dict[Combination, str] = {"mean": "mean", "max": "maximum"}
@@ -47,6 +48,8 @@ class Seeing:
         awaited_measure_id: id of the newest request for them, None if its answer has come.
         has_measuring_failed: the last request for them was refused.
         zoom: how large the cells of the large map are, see `viz_app.state.zoom`.
+        picture: whether the large map is drawn as a heatmap or as lines.
+        line_threshold: lines for less than this part of the last colour's weight are left out.
         order: of the heads in the grid: by layer, by role, or the clearest first.
         shown_role: heads with another role are pale in the grid; None: none is.
     """
@@ -61,6 +64,8 @@ class Seeing:
         self.combination: Combination = "mean"
         self.several: frozenset[Head] = frozenset()
         self.zoom: Zoom = AUTO
+        self.picture: Picture = "heatmap"
+        self.line_threshold = 0.1
         self.order: Order = "layer"
         self._clarity: dict[MapKind, tuple[Translation, NDArray[np.float64]]] = {}
         self.shown_role: Role | None = None

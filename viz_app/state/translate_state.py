@@ -47,6 +47,7 @@ class TranslateState(Marking):
         awaited_id: id of the newest request, None if its answer has come.
         languages: what source and target are called in sentences: "German" and "English".
         step_row: the decoding step that the laboratory looks at, a row of decoder and cross maps.
+        own: the model's own translation of the sentence, while another one may be given.
         switchboard: which heads are off, and what that did.
     """
 
@@ -59,6 +60,7 @@ class TranslateState(Marking):
         self.awaited_id: int | None = None
         self.step_row: int | None = None
         self.switchboard = Switchboard()
+        self.own: Translation | None = None
 
     def await_result(self, request_id: int) -> None:
         """From now on only the answer to this request counts."""
@@ -85,6 +87,10 @@ class TranslateState(Marking):
         different words is taken, once.
         """
         self.translation = translation
+        if not translation.is_given:
+            self.own = translation
+        elif self.own is not None and self.own.source_text != translation.source_text:
+            self.own = None
         self.switchboard.forget_effect()
         self.measured = self.awaited_measure_id = None
         self.has_measuring_failed = False
@@ -100,6 +106,7 @@ class TranslateState(Marking):
     def begin_model(self, source: str, target: str) -> None:
         """Another model answers from now on, between these two languages."""
         self.languages = (source, target)
+        self.own = None
         self.switchboard.reset()
         self._has_picked = False
 
@@ -115,14 +122,14 @@ class TranslateState(Marking):
         """Chooses a head. A pinned cell stays pinned within the same kind of map."""
         if choice.kind != self.choice.kind:
             self.pinned = None
-        self.hovered = None
+        self.forget_hovered()
         self.forget_several()
         self.choice, self.was_chosen = choice, True
 
     def add(self, head: HeadChoice) -> None:
         """Shows a head together with those shown now, or without it if it is one of them."""
         before = self.choice
-        self.hovered = None
+        self.forget_hovered()
         self.toggle_one_of_several(head, before)
         if head.kind != before.kind:
             self.pinned = None

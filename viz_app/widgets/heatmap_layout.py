@@ -13,6 +13,8 @@ MAX_CELL = 72.0
 MAX_NARROW_CELL = 22.0
 MAX_ROW_LABEL = 150
 MAX_COLUMN_LABEL = 120
+MIN_COLUMN_LABEL = 36
+MAX_LABEL_SHARE = 0.26  # of the height: a low map has short labels
 LABEL_GAP = 7
 COLUMN_ANGLE = -55
 COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
@@ -92,10 +94,10 @@ def lay_out(
         has_strip: whether the sum of rows is shown below.
     """
     font = QFont(theme.font("body"))
-    margins = _margins(view, font, has_strip=has_strip)
+    margins = _margins(view, font, size, has_strip=has_strip)
     cell = _cell(view, size, margins, zoom)
     font.setPixelSize(max(MIN_LABEL_PX, min(theme.base_px, int(min(cell.x(), cell.y()) * 0.95))))
-    margins = _margins(view, font, has_strip=has_strip)  # a smaller font leaves more room for the cells
+    margins = _margins(view, font, size, has_strip=has_strip)  # a smaller font leaves more room for the cells
     cell = _cell(view, size, margins, zoom)
     content = QSizeF(cell.x() * len(view.columns), cell.y() * len(view.rows))
     room = _room(size, margins)
@@ -135,12 +137,13 @@ def thinned(count: int, step: int, lit: list[int]) -> list[int]:
     return sorted({*kept, *lit})
 
 
-def _margins(view: MapView, font: QFont, *, has_strip: bool) -> _Margins:
+def _margins(view: MapView, font: QFont, size: QSize, *, has_strip: bool) -> _Margins:
     metrics = QFontMetrics(font)
     row_label_width = min(max(map(metrics.horizontalAdvance, view.row_labels)) + 1, MAX_ROW_LABEL)
     if has_strip:
         row_label_width = max(row_label_width, metrics.horizontalAdvance("Σ 100 rows"))
     column_length = min(max(map(metrics.horizontalAdvance, view.column_labels)) + 1, MAX_COLUMN_LABEL)
+    column_length = max(MIN_COLUMN_LABEL, min(column_length, int(size.height() * MAX_LABEL_SHARE)))
     return _Margins(
         left=row_label_width + LABEL_GAP + EDGE,
         top=int(column_length * COLUMN_SINE + metrics.height() * 0.6) + LABEL_GAP,

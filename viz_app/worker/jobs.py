@@ -51,6 +51,10 @@ class TranslatorLike(Protocol):
         """See `Translator.translate`."""
         ...
 
+    def translate_given(self, text: str, target_text: str) -> Translation:
+        """See `Translator.translate_given`."""
+        ...
+
     def score(self, translation: Translation, *, off: Collection[Head] = ()) -> tuple[float, ...]:
         """See `Translator.score`."""
         ...
