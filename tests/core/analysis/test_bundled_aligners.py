@@ -51,5 +51,5 @@ def test_heads_called_aligners_align_better_than_the_others(
     for (layer, head), rate in best.items():
         rates[roles[layer][head] == "aligner"].append(rate)
     assert rates[True], "no head is an aligner"
-    assert rates[False], "every head is an aligner: the badge says nothing"
+    assert 2 * len(rates[False]) >= len(rates[True]), "nearly every head is an aligner: the badge says little"
     assert np.mean(rates[True]) < np.mean(rates[False]) - 0.05
