@@ -54,6 +54,26 @@ def rgb_table(ramp: Ramp) -> NDArray[np.uint8]:
     return np.round(encoded * 255).astype(np.uint8)
 
 
+@cache
+def signed_rgb_table(*, is_dark: bool) -> NDArray[np.uint8]:
+    """From −1 to 1 as sRGB bytes, [255, 3]: blue below, the ground of the theme at 0 (entry 127), orange above.
+
+    Both arms have the same lightness at the same distance from 0, and differ in the one pair of hues that all common
+    kinds of colour-blindness keep apart.
+    """
+    ground, end = (0.26, 0.80) if is_dark else (0.985, 0.50)
+    below = rgb_table(Ramp((ground, end), ((0.0, 258, 0.0), (0.3, 258, 0.07), (1.0, 258, 0.15))))
+    above = rgb_table(Ramp((ground, end), ((0.0, 55, 0.0), (0.3, 58, 0.07), (1.0, 50, 0.14))))
+    steps = np.linspace(0, NUM_COLORS - 1, 128).round().astype(int)
+    return np.concatenate([below[steps[:0:-1]], above[steps]])
+
+
+def signed_indices(values: NDArray[np.float32], top: float) -> NDArray[np.uint8]:
+    """Values from −top to top as indices into `signed_rgb_table`; exactly 0 is exactly its middle."""
+    scale = 127 / top if top > 0 else 0.0
+    return (np.rint(np.nan_to_num(values) * scale).clip(-127, 127) + 127).astype(np.uint8)
+
+
 def quantize(weights: NDArray[np.float32], top: float = 1.0) -> NDArray[np.uint8]:
     """Weights from 0 to `top` as table indices from 0 to 255, the same shape. What lies outside is clipped."""
     scale = (NUM_COLORS - 1) / top if top > 0 else 0.0

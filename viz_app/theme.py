@@ -222,6 +222,12 @@ class Theme:
         QToolButton[role="subtab"]:hover {{ color: {colors.text}; }}
         QToolButton[role="subtab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="subtab"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
+        QTableWidget {{ background: {colors.panel}; border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px;
+            selection-background-color: {colors.raised}; selection-color: {colors.text}; outline: none;
+            font-size: {self.pixel_size("small")}px; }}
+        QHeaderView {{ background: {colors.panel}; }}
+        QHeaderView::section {{ background: {colors.panel}; color: {colors.muted}; border: none;
+            border-bottom: 1px solid {colors.border}; padding: 3px 2px; font-size: {self.pixel_size("small")}px; }}
         QProgressBar {{ background: {colors.raised}; border: none; border-radius: 3px; }}
         QProgressBar::chunk {{ background: {colors.accent}; border-radius: 3px; }}
         QMessageBox QLabel#qt_msgbox_label {{ font-weight: bold; }}

@@ -11,6 +11,8 @@ from core.translation.result import Translation
 from viz_app.examples import copy_examples, example_sentences
 from viz_app.lab.alignment import AlignmentTab
 from viz_app.lab.area import USUAL_WIDTH, Laboratory
+from viz_app.lab.heads import HeadsTab
+from viz_app.lab.state.alignment import RankedAligner
 from viz_app.lab.steps import StepsTab
 from viz_app.marks import Marks
 from viz_app.panels.head import HeadPanel
@@ -74,7 +76,9 @@ class TranslatePage(QWidget):
         self.sentence = SentencePanel(self.state, theme)
         self.heads = HeadsPanel(self.state, theme)
         self.head = HeadPanel(self.state, theme)
-        self.lab = Laboratory((StepsTab(self.state, theme), AlignmentTab(self.state, theme)), preferences)
+        self.alignment = AlignmentTab(self.state, theme)
+        self.worth = HeadsTab(self.state, theme)
+        self.lab = Laboratory((StepsTab(self.state, theme), self.alignment, self.worth), preferences)
         self.lab_button = flat_button("", "Go through decoding, align, compare, see what hangs on what (Ctrl+3)")
         self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
         self.marks.trace_wanted.connect(self.trace_wanted)
@@ -274,6 +278,9 @@ class TranslatePage(QWidget):
         self.lab_button.clicked.connect(self.toggle_lab)
         for tab in self.lab.tabs:
             tab.marks_changed.connect(self.head.heatmap.update)
+        self.worth.switch_wanted.connect(self.switch)
+        self.worth.head_chosen.connect(self.choose)
+        self.alignment.aligner_chosen.connect(self._show_aligner)
         self.lab.closed.connect(lambda: self.show_lab(False))
         self.heads.grid.chosen.connect(self.choose)
         self.heads.grid.switched.connect(self.switch)
@@ -301,9 +308,9 @@ class TranslatePage(QWidget):
     def _show_maps(self) -> None:
         self._outer.setVisible(True)
         self.message.setVisible(False)
+        self.lab.show_translation()
         self.heads.rebuild()
         self._after_choice()
-        self.lab.show_translation()
 
     def _after_choice(self) -> None:
         self.heads.show_choice()
@@ -316,6 +323,7 @@ class TranslatePage(QWidget):
         self.sentence.show_switches()
         self.heads.grid.update()
         self.head.show_switch()
+        self.lab.refresh()
 
     def _ask_for_effect(self) -> None:
         translation, off = self.state.translation, self.state.switchboard.off
@@ -371,6 +379,19 @@ class TranslatePage(QWidget):
     def _on_combination_chosen(self, combination: Combination) -> None:
         self.state.combination = combination
         self._after_choice()
+
+    def _show_aligner(self, aligner: RankedAligner) -> None:
+        """Shows the map that an aligner reads: its head, or the mean of several; its label mode and its measure."""
+        assert aligner.label_mode is not None
+        assert aligner.measure is not None
+        self.choose(HeadChoice("cross", aligner.layer or 0, aligner.head or 0))
+        is_of_layer = aligner.measure == "norm-layer"
+        self.state.combination = "mean"
+        self.state.scope = "all" if aligner.layer is None else "layer" if aligner.head is None else "head"
+        if is_of_layer and self.state.scope == "layer":
+            self.state.scope = "head"  # the layer has one map, whatever the head
+        (self.head.read_button if aligner.label_mode == "read" else self.head.predicted_button).setChecked(True)
+        self._on_measure_chosen(aligner.measure)
 
     def _rebuild_maps(self) -> None:
         self.state.forget_hovered()

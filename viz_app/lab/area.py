@@ -63,7 +63,6 @@ class Laboratory(QFrame):
         """Another model answers from now on."""
         for tab in self.tabs:
             tab.begin_model(info)
-        self.refresh()
 
     def show_translation(self) -> None:
         """Another translation is shown, or none."""

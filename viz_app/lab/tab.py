@@ -132,7 +132,7 @@ class JobBar(QWidget):
         self.start = QPushButton(text)
         self.start.setToolTip(tip)
         self.stop = QPushButton("Cancel")
-        self.stop.setToolTip("End it; what is known so far stays")
+        self.stop.setToolTip("End it")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(6)

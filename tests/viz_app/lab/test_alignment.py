@@ -1,12 +1,14 @@
 """Word links: the state without a window, and the tab with a mouse."""
 
+from pathlib import Path
+
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
 from core.translation.result import AttentionMaps
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.lab.conftest import OpenTab
+from tests.viz_app.lab.conftest import MakeRealWindow, OpenTab
 from tests.viz_app.synthetic import make_translation
 from viz_app.lab.alignment import AlignmentTab
 from viz_app.lab.state.alignment import AlignmentState
@@ -117,3 +119,46 @@ def test_the_threshold_is_set_by_hand(make_window: MakeWindow, open_tab: OpenTab
     qtbot.keyClick(tab.threshold, Qt.Key.Key_Home)
     assert tab.state.threshold == 0.02
     assert tab.links.grab().toImage() != before
+
+
+def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(
+    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
+) -> None:
+    window = make_real_window(model_files["words"], "Ein Hund schläft im Gras .")
+    tab = open_tab(window, "Alignment")
+    assert isinstance(tab, AlignmentTab)
+    assert not tab.table.isVisible()
+    qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
+    assert tab.ranker.stop.isVisible()
+    qtbot.waitUntil(lambda: tab.state.ranking is not None, timeout=60_000)
+    ranking = tab.state.ranking
+    assert ranking is not None
+    rows = ranking.in_order
+    assert tab.table.rowCount() == len(rows)
+    assert [each.choosing for each in rows] == sorted(each.choosing for each in rows)
+    assert "diagonal" in {each.name for each in rows}
+    index = next(place for place, each in enumerate(rows) if each.head == 2 and each.measure == "norm")
+    item = tab.table.item(index, 0)
+    tab.table.scrollToItem(item)
+    qtbot.mouseClick(tab.table.viewport(), Qt.MouseButton.LeftButton, pos=tab.table.visualItemRect(item).center())
+    state = window.translate_page.state
+    assert (state.choice.kind, state.choice.layer, state.choice.head) == ("cross", rows[index].layer, 2)
+    assert (state.measure, state.label_mode, state.scope) == ("norm", rows[index].label_mode, "head")
+    qtbot.waitUntil(lambda: state.measured is not None)
+    mean = next(place for place, each in enumerate(rows) if each.measure == "weight" and each.layer is None)
+    tab.aligner_chosen.emit(rows[mean])
+    assert (state.scope, state.combination, state.measure) == ("all", "mean", "weight")
+
+
+def test_a_ranking_can_be_cancelled(
+    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
+) -> None:
+    window = make_real_window(model_files["words"], "Ein Hund .")
+    tab = open_tab(window, "Alignment")
+    assert isinstance(tab, AlignmentTab)
+    qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(tab.ranker.stop, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(window.translation_shown):
+        window.translate_page.sentence.input.set_text("Ein Mann .")
+    assert tab.state.ranking is None
+    assert tab.ranker.start.isVisible()

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.analysis.selection import Selection, combine
+from core.analysis.measures import Measure
+from core.analysis.selection import LabelMode, Selection, combine
 from core.translation.result import FloatArray
+from viz_app.state.measuring import SHORT_NAMES
 from viz_app.state.progress import Awaited
 from viz_app.state.translate_state import TranslateState
 
@@ -34,18 +36,87 @@ class Links:
         return sorted((row, column, float(self.strengths[row, column])) for row, column in pairs)
 
 
+@dataclass(frozen=True)
+class RankedAligner:
+    """One line of the ranking: a way of reading links off the model, or a baseline.
+
+    Attributes:
+        name: of a baseline; empty for an aligner.
+        layer, head: counted from 0; None for the mean of all layers, or of all heads.
+        label_mode, measure: see `core.analysis.alignment_ranking.Aligner`; None of a baseline.
+        choosing, reporting: alignment error rate on the half that it was chosen by, and on the other.
+    """
+
+    name: str
+    layer: int | None
+    head: int | None
+    label_mode: LabelMode | None
+    measure: Measure | None
+    choosing: float
+    reporting: float
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What stands in the table: error rate reported, that chosen by, layer, head, rows, measure."""
+        rates = (f"{100 * self.reporting:.1f} %", f"{100 * self.choosing:.1f} %")
+        if self.measure is None:
+            return (*rates, "–", "–", "–", self.name)
+        layer = "all" if self.layer is None else str(self.layer + 1)
+        head = "all" if self.head is None else str(self.head + 1)
+        return (*rates, layer, head, str(self.label_mode), SHORT_NAMES[self.measure])
+
+
+@dataclass(frozen=True)
+class RankedAligners:
+    """All ways of reading links off a model, the best on the choosing half first, and the baselines.
+
+    Attributes:
+        aligners, baselines: lines of the ranking.
+        num_choosing, num_reporting, num_skipped: gold pairs in each half, and those that the model could not read.
+    """
+
+    aligners: tuple[RankedAligner, ...]
+    baselines: tuple[RankedAligner, ...]
+    num_choosing: int
+    num_reporting: int
+    num_skipped: int
+
+    @property
+    def in_order(self) -> tuple[RankedAligner, ...]:
+        """Aligners and baselines by the error rate on the choosing half."""
+        return tuple(sorted((*self.aligners, *self.baselines), key=lambda each: each.choosing))
+
+    @property
+    def summary(self) -> str:
+        """The best one beside the baselines."""
+        best = self.aligners[0]
+        others = ", ".join(f"{each.name} {100 * each.reporting:.1f} %" for each in self.baselines)
+        skipped = f" {self.num_skipped} pairs were left out: the model cuts other words." if self.num_skipped else ""
+        return (
+            f"Best: {100 * best.reporting:.1f} % of links wrong (AER); {others}. Chosen on {self.num_choosing} pairs "
+            f"aligned by hand, reported on {self.num_reporting} others.{skipped} Click a row to see it."
+        )
+
+
 class AlignmentState:
     """What the tab *Alignment* knows.
 
     Attributes:
         threshold: weaker links are not drawn, but for the strongest of each target word.
+        ranking: of the model in use, None until someone asked.
         awaited: the ranking that is to come.
     """
 
     def __init__(self, page: TranslateState) -> None:
         self._page = page
         self.threshold = USUAL_THRESHOLD
+        self.ranking: RankedAligners | None = None
         self.awaited = Awaited()
+
+    def forget_model(self) -> None:
+        """Another model: its heads are others."""
+        self.ranking = None
+        self.awaited.forget()
 
     def links(self) -> Links | None:
         """The links of the map that is shown large; None if it does not go from target to source."""

@@ -1,0 +1,77 @@
+"""A table of short texts that can be sorted; a click chooses a row."""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem, QWidget
+
+ROW_HEIGHT = 22
+CELL_PADDING = 12
+
+
+class Table(QTableWidget):
+    """Rows of texts under headings; numbers sort as numbers.
+
+    Signals:
+        row_chosen(int): the index of a row, as it was given, whatever the order now.
+    """
+
+    row_chosen = Signal(int)
+
+    def __init__(self, headings: Mapping[str, str], parent: QWidget | None = None) -> None:
+        """`headings`: by their text, what they mean."""
+        super().__init__(0, len(headings), parent)
+        for column, (text, tip) in enumerate(headings.items()):
+            item = QTableWidgetItem(text)
+            item.setToolTip(f"{tip}. Click to sort.")
+            self.setHorizontalHeaderItem(column, item)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        self.horizontalHeader().setStretchLastSection(True)
+        self.horizontalHeader().setHighlightSections(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.cellClicked.connect(self._on_clicked)
+
+    def show_rows(self, rows: Sequence[Sequence[str]]) -> None:
+        """Fills the table, in this order."""
+        self.setSortingEnabled(False)
+        self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.setRowCount(len(rows))
+        for index, row in enumerate(rows):
+            for column, text in enumerate(row):
+                item = _Item(text)
+                item.setData(Qt.ItemDataRole.UserRole, index)
+                self.setItem(index, column, item)
+        self.setSortingEnabled(True)
+        self._fit_columns(rows)
+
+    def _fit_columns(self, rows: Sequence[Sequence[str]]) -> None:
+        """As wide as their texts; the sign of the order needs no room of its own."""
+        metrics = self.fontMetrics()
+        for column in range(self.columnCount()):
+            heading = self.horizontalHeaderItem(column)
+            texts = [row[column] for row in rows] + ([heading.text()] if heading is not None else [])
+            self.setColumnWidth(column, max(map(metrics.horizontalAdvance, texts)) + CELL_PADDING)
+
+    def _on_clicked(self, row: int, column: int) -> None:
+        item = self.item(row, column)
+        if item is not None:
+            self.row_chosen.emit(int(item.data(Qt.ItemDataRole.UserRole)))
+
+
+class _Item(QTableWidgetItem):
+    """Sorts by the number that its text begins with, if it begins with one."""
+
+    def __lt__(self, other: QTableWidgetItem) -> bool:
+        return _key(self.text()) < _key(other.text())
+
+
+def _key(text: str) -> tuple[int, float, str]:
+    try:
+        return 0, float(text.split()[0].replace("−", "-")), text
+    except (ValueError, IndexError):
+        return 1, 0.0, text
