@@ -390,7 +390,8 @@ class TranslatePage(QWidget):
         self.state.scope = "all" if aligner.layer is None else "layer" if aligner.head is None else "head"
         if is_of_layer and self.state.scope == "layer":
             self.state.scope = "head"  # the layer has one map, whatever the head
-        (self.head.read_button if aligner.label_mode == "read" else self.head.predicted_button).setChecked(True)
+        rows = self.head.controls
+        (rows.read_button if aligner.label_mode == "read" else rows.predicted_button).setChecked(True)
         self._on_measure_chosen(aligner.measure)
 
     def _rebuild_maps(self) -> None:
