@@ -29,6 +29,7 @@ from core.training.events import (
     TrainingStarted,
 )
 from core.training.film import FILM
+from core.training.folder import ENVIRONMENT, RUN_SETTINGS
 from core.training.loop import BEST, HISTORY, LAST, train
 from core.training.session import StepResult, TrainingSession
 from core.translation.decoding import DecodingRules, greedy
@@ -153,7 +154,7 @@ class TestKept:
         assert best.history[-1].validation_loss == finished.best_validation_loss
         assert best.history[-1].epoch == finished.best_epoch
         best.build_model()
-        assert {path.name for path in folder.iterdir()} == {LAST, BEST, HISTORY, FILM}
+        assert {path.name for path in folder.iterdir()} == {LAST, BEST, HISTORY, FILM, RUN_SETTINGS, ENVIRONMENT}
 
     def test_a_run_stopped_before_its_first_step_has_both_files_too(self, tmp_path: Path) -> None:
         finished, said = record(copy_run(), tmp_path / "run", stop_after=0)
@@ -535,9 +536,10 @@ class TestLearning:
 
         monkeypatch.setattr(SpacyTokenizer, "pipe", counting_pipe)
         monkeypatch.setattr(SpacyTokenizer, "__call__", counting_call)
-        run = text_run(num_epochs=3)
+        run = text_run(num_epochs=3, sample_size=0)
         record(run, tmp_path / "run", corpus=text_corpus(run, number=50))
-        assert num_lines == 2 * (50 + 30)
+        num_probes = 1 + 3  # before the first step, and at each validation
+        assert num_lines == 2 * (50 + 30) + num_probes
 
     def test_the_copy_task_is_learned(self, tmp_path: Path) -> None:
         """As the text judges it: greedy decoding of 1 … 10, for ten symbols, gives 1 … 10."""
