@@ -21,6 +21,9 @@ The window:
       --sentence TEXT                    start with this sentence
       --screenshot PNG                   translate, save a picture of the window, and exit
 
+Pictures without a window:
+  augenmerk figure --text TEXT --out FILE  a map, or all heads (--grid), as PNG, SVG, PDF or one HTML page
+
 The commands that need no window:
 """
 
@@ -38,7 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_command(arguments: list[str]) -> int:
-    """Hands a subcommand to the command line, which knows no Qt."""
+    """Hands a subcommand to the command line, which knows no Qt; `figure` to the one that draws, without Qt too."""
+    if arguments[0] == "figure":
+        from viz_app.figure_command import main as draw
+
+        return draw(arguments[1:])
     from core.cli.main import main as run
 
     return run(arguments)

@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from core import __version__
 from core.cli import align, analyze, average, data, evaluate, info, runs, train, translate
@@ -16,9 +16,13 @@ INTERRUPTED = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit status: 0, 2 for a user's error, 130 when interrupted."""
     options = make_parser().parse_args(argv)
+    return run_guarded(lambda: options.run(options))
+
+
+def run_guarded(command: Callable[[], int]) -> int:
+    """Runs a command; what a user can act on becomes one message on standard error and an exit status."""
     try:
-        status: int = options.run(options)
-        return status
+        return command()
     except AugenmerkError as error:
         print(f"augenmerk: {error}", file=sys.stderr)
         return USER_ERROR
