@@ -45,7 +45,7 @@ class Validator:
         probe: the sentence of the film; None for one of the validation split.
 
     Attributes:
-        probe: the sentence of the film; None if there is none, because the corpus brings no text.
+        probe: the sentence of the film; None if there is none, because the corpus brings no text or spaCy is missing.
         sample: what is translated at each validation.
 
     Raises:
@@ -59,8 +59,9 @@ class Validator:
         corpus = session.corpus
         if probe is not None:
             encode_source(probe, corpus.codecs.source, self.run)
-        self.probe = self._default_probe() if probe is None else probe
-        self.sample = self._draw_sample(self.run.training.sample_size)
+        has_words = self.run.is_copy_task or _has_spacy()
+        self.probe = self._default_probe() if probe is None and has_words else probe
+        self.sample = self._draw_sample(self.run.training.sample_size if has_words else 0)
         self._batches = [
             collate(corpus.validation, indices, session.padding_id, self.run.training.pad_to).to(session.device)
             for indices in validation_batches(corpus.validation, self.run.training)
@@ -126,3 +127,12 @@ class Validator:
         lengths = map(len, corpus.validation.source)
         fitting = (text for text, length in zip(texts, lengths, strict=False) if length in PROBE_LENGTHS)
         return next(fitting, next((text for text in texts if text.strip()), None))
+
+
+def _has_spacy() -> bool:
+    """Whether text can be cut into words here; a server that trains from prepared numbers may do without."""
+    try:
+        import spacy  # noqa: F401
+    except ModuleNotFoundError:
+        return False
+    return True

@@ -356,7 +356,7 @@ run = dataclasses.replace(
     run,
     data=run.data.replace(min_frequency=1),
     model=run.model.replace(width=16, num_heads=2, num_encoder_layers=1, num_decoder_layers=1, feed_forward_width=16),
-    training=run.training.replace(max_steps=2),
+    training=run.training.replace(max_steps=2, batch_size=2),
 )
 print(train(run, load_corpus(sys.argv[1], run), Path(sys.argv[2]), device="cpu").reason)
 """

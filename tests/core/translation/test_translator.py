@@ -179,7 +179,7 @@ def test_the_copy_task_repeats_what_it_reads(copy_translator: Translator) -> Non
     assert translation.read_tokens == tuple("123456789")
     assert translation.predicted_tokens == ("2", "3", "4", "5", "6", "7", "8", "9", "10")
     assert (translation.notes, translation.unknown_source_positions) == ((), ())
-    assert translation.log_probability > math.log(0.5)
+    assert translation.log_probability > math.log(0.3)
     assert copy_translator.history[-1].step == 240
 
 
