@@ -12,6 +12,7 @@ from viz_app.examples import copy_examples, example_sentences
 from viz_app.lab.alignment import AlignmentTab
 from viz_app.lab.area import USUAL_WIDTH, Laboratory
 from viz_app.lab.heads import HeadsTab
+from viz_app.lab.source import SourceTab
 from viz_app.lab.state.alignment import RankedAligner
 from viz_app.lab.steps import StepsTab
 from viz_app.marks import Marks
@@ -78,7 +79,8 @@ class TranslatePage(QWidget):
         self.head = HeadPanel(self.state, theme)
         self.alignment = AlignmentTab(self.state, theme)
         self.worth = HeadsTab(self.state, theme)
-        self.lab = Laboratory((StepsTab(self.state, theme), self.alignment, self.worth), preferences)
+        tabs = (StepsTab(self.state, theme), self.alignment, self.worth, SourceTab(self.state, theme))
+        self.lab = Laboratory(tabs, preferences)
         self.lab_button = flat_button("", "Go through decoding, align, compare, see what hangs on what (Ctrl+3)")
         self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
         self.marks.trace_wanted.connect(self.trace_wanted)

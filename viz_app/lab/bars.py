@@ -23,7 +23,8 @@ class Bar:
         value: length of the bar, from 0 to 1.
         text: what stands at the end of the line.
         is_lit: the word stands out.
-        is_changed: the bar was set by hand.
+        is_changed: the bar was set by hand, or deserves a second look.
+        tip: of the mouse; empty for that of the whole list.
     """
 
     label: str
@@ -31,6 +32,7 @@ class Bar:
     text: str
     is_lit: bool = False
     is_changed: bool = False
+    tip: str = ""
 
 
 class BarList(QWidget):
@@ -44,9 +46,12 @@ class BarList(QWidget):
     label_clicked = Signal(int)
     bar_clicked = Signal(int, float)
 
-    def __init__(self, theme: Theme, name: str, tip: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, name: str, tip: str, *, rest: str = "border", parent: QWidget | None = None
+    ) -> None:
+        """`rest`: the colour, by its name in the palette, of what a bar leaves of its room."""
         super().__init__(parent)
-        self._theme = theme
+        self._theme, self._tip, self._rest = theme, tip, rest
         self.bars: tuple[Bar, ...] = ()
         self._hovered: int | None = None
         self.setMouseTracking(True)
@@ -96,6 +101,7 @@ class BarList(QWidget):
         index = self._index_at(event.position())
         if index != self._hovered:
             self._hovered = index
+            self.setToolTip((self.bars[index].tip if index is not None else "") or self._tip)
             self.setCursor(Qt.CursorShape.PointingHandCursor if index is not None else Qt.CursorShape.ArrowCursor)
             self.update()
 
@@ -121,7 +127,7 @@ class BarList(QWidget):
             label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
             painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
             painter.setPen(Qt.PenStyle.NoPen)
-            for share, color in ((1.0, "border"), (bar.value, "warm" if bar.is_changed else "accent")):
+            for share, color in ((1.0, self._rest), (bar.value, "warm" if bar.is_changed else "accent")):
                 painter.setBrush(theme.color(color))
                 length = max(0.0, min(1.0, share)) * room.width()
                 painter.drawRoundedRect(QRectF(room.left(), room.center().y() - 3, length, 6), 3, 3)

@@ -10,7 +10,6 @@ from viz_app.colormap import signed_indices, signed_rgb_table
 from viz_app.lab.state.heads import HeadWorth
 from viz_app.state.translate_state import KIND_NAMES, HeadChoice, TranslateState
 from viz_app.theme import Theme
-from viz_app.widgets.marked_text import number
 
 LABEL_WIDTH, HEADER, LEGEND, GAP = 62, 20, 30, 2
 CELL_HEIGHT = 24
@@ -127,7 +126,7 @@ class HeadCells(QWidget):
         is_off = self._page.is_off(head)
         painter.fillRect(place, color)
         painter.setFont(theme.font("small"))
-        text = number(value, signed=True).replace("0.", ".", 1)
+        text = f"{1000 * value:+.0f}".replace("-", "−")
         if QFontMetrics(painter.font()).horizontalAdvance(text) + 2 <= place.width():
             painter.setPen(QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff"))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
@@ -152,9 +151,9 @@ class HeadCells(QWidget):
         line = QRect(LABEL_WIDTH, top + 6, width, 16)
         largest = self._worth.largest
         for flag, text in (
-            (Qt.AlignmentFlag.AlignLeft, f"{number(-largest, signed=True)} better without"),
+            (Qt.AlignmentFlag.AlignLeft, f"−{1000 * largest:.0f} better without"),
             (Qt.AlignmentFlag.AlignHCenter, "0"),
-            (Qt.AlignmentFlag.AlignRight, f"worse without {number(largest, signed=True)}"),
+            (Qt.AlignmentFlag.AlignRight, f"worse without +{1000 * largest:.0f}"),
         ):
             painter.drawText(line, flag | Qt.AlignmentFlag.AlignVCenter, text)
 

@@ -5,10 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from core.analysis.probes import SourceProbes
 from core.errors import AnalysisError
-from core.translation.result import TranslationStoppedError
+from core.translation.result import Translation, TranslationStoppedError
 from core.translation.steps import Edit, ForcedToken
 from viz_app.lab.state.alignment import RankedAligner, RankedAligners
+from viz_app.lab.state.source import SourceFindings
 from viz_app.lab.state.steps import Decoded
 from viz_app.state.progress import Progress
 from viz_app.worker import JobScope, TranslatorLike
@@ -92,3 +94,53 @@ class RankAlignersJob:
             num_reporting=found.num_reporting,
             num_skipped=found.num_skipped,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class SourceJob:
+    """The shares of source and prefix in each output word; and every source word left out in turn."""
+
+    translation: Translation
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> SourceFindings:
+        """See `viz_app.worker.Job.run`."""
+        from core.analysis.alti import contributions_of
+        from core.analysis.probing import probe_source_words
+
+        contributions = contributions_of(real(translator), self.translation)
+        try:
+            probes = probe_source_words(
+                real(translator), self.translation.source_text, translation=self.translation, should_stop=should_stop
+            )
+        except AnalysisError as error:  # a sentence of one word: nothing would be left
+            return SourceFindings(contributions, None, str(error))
+        if not probes.is_complete:
+            raise TranslationStoppedError
+        return SourceFindings(contributions, probes)
+
+
+@dataclass(frozen=True, eq=False)
+class ReplaceJob:
+    """One source word replaced by another."""
+
+    translation: Translation
+    place: int
+    replacement: str
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> SourceProbes:
+        """See `viz_app.worker.Job.run`."""
+        from core.analysis.probing import probe_source_words
+
+        found = probe_source_words(
+            real(translator),
+            self.translation.source_text,
+            replacement=self.replacement,
+            places=[self.place],
+            translation=self.translation,
+            should_stop=should_stop,
+        )
+        if not found.is_complete:
+            raise TranslationStoppedError
+        return found

@@ -1,7 +1,7 @@
 """Which heads are switched off, and what that did to the translation. No Qt, no torch."""
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -117,8 +117,13 @@ def changed_pieces(before: Translation, after: Translation) -> tuple[Piece, ...]
     A word that was replaced is shown by the word that replaced it alone.
     """
     old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
+    return pieces_of(old, new, after.text)
+
+
+def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Piece, ...]:
+    """`text`, which is made of the words `new`, marked by what is not in `old`; see `changed_pieces`."""
     pieces: list[Piece] = []
-    text, position = after.text, 0
+    position = 0
 
     def say(word: str, mark: Mark) -> int:
         start = text.lower().find(word.lower(), position)

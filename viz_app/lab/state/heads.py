@@ -112,8 +112,8 @@ class HeadsState:
             skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
             return (
                 f"Loss {found.loss:.3f} nats per token over {found.num_sentences} sentences ({found.num_tokens:,} "
-                f"tokens{skipped}). In each cell: how much it rises without the head. Click a cell to switch the head "
-                "off."
+                f"tokens{skipped}). In each cell: how much it rises without the head, in thousandths of a nat. Click a "
+                "cell to switch the head off."
             )
         if self.question == "statistics" and self.profiles is not None:
             return f"Means over {self.profiles.num_sentences} sentences. Click a row to see the head."
