@@ -65,12 +65,12 @@ def _in_app(run_config: RunConfig) -> float:
     app = QApplication.instance() or QApplication([])
     clock = _Clock()
 
-    def body(request, on_event, should_stop):  # type: ignore[no-untyped-def]
+    def body(request, on_event, should_stop, on_save_failed):  # type: ignore[no-untyped-def]
         def both(event: TrainingEvent) -> None:
             clock(event)
             on_event(event)
 
-        return _read_and_train(request, both, should_stop)
+        return _read_and_train(request, both, should_stop, on_save_failed)
 
     with tempfile.TemporaryDirectory() as folder:
         settings = QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)

@@ -8,13 +8,15 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.config import preset
-from core.errors import CorpusError
+from core.errors import CorpusError, StorageError
 from core.model.heads import Head
-from core.training.events import PhaseStarted, TrainingEvent, TrainingFinished
+from core.training.events import PhaseStarted, SaveFailed, TrainingEvent, TrainingFinished
+from core.training.failures import DivergedError, Proposal
 from core.translation.result import Translation, TranslationStoppedError
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.state.model_info import ModelInfo
-from viz_app.worker import DRAIN_INTERVAL_MS, Failure, InferenceWorker, TrainingRequest, TrainingRun
+from viz_app.worker import DRAIN_INTERVAL_MS, Failure, InferenceWorker, TrainingFailure, TrainingRequest, TrainingRun
+from viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop
 
 
 class GatedTranslator(FakeTranslator):
@@ -131,7 +133,7 @@ def _finished(reason: str = "stopped") -> TrainingFinished:
 
 def _body(num_events: int) -> Callable[..., TrainingFinished]:
     def body(
-        request: TrainingRequest, on_event: Callable[[TrainingEvent], None], should_stop: Callable[[], bool]
+        request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
     ) -> TrainingFinished:
         for number in range(num_events):
             on_event(PhaseStarted(f"phase {number}"))
@@ -167,7 +169,73 @@ def test_a_training_that_fails_says_why(qtbot: QtBot) -> None:
     run = TrainingRun(_request(), body=body)
     with qtbot.waitSignal(run.finished) as finished:
         run.start()
-    assert finished.args == [Failure("No pairs. Some were expected.")]
+    assert finished.args == [TrainingFailure("No pairs. Some were expected.")]
+
+
+def test_failure_carries_what_the_error_proposes(qtbot: QtBot) -> None:
+    proposal = Proposal("a learning rate of 0.1 instead of 0.2", {"learning_rate": 0.1})
+
+    def body(*_: object) -> TrainingFinished:
+        raise DivergedError("The loss became nan.", proposal, Path("last.safetensors"))
+
+    run = TrainingRun(_request(), body=body)
+    with qtbot.waitSignal(run.finished) as finished:
+        run.start()
+    assert finished.args == [TrainingFailure("The loss became nan.", "", proposal, Path("last.safetensors"))]
+
+
+def _failing_save_body(
+    request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
+) -> TrainingFinished:
+    failure = SaveFailed(Path("last.safetensors"), "No space left.", 7)
+    on_event(failure)
+    while on_save_failed(failure) == "retry":
+        on_event(PhaseStarted("again"))
+        on_event(failure)
+    raise StorageError("No space left.")
+
+
+def test_training_waits_for_an_answer_when_a_save_has_failed(qtbot: QtBot) -> None:
+    run = TrainingRun(_request(), body=_failing_save_body)
+    events: list[TrainingEvent] = []
+    run.events.connect(events.extend)
+    run.start()
+    qtbot.waitUntil(lambda: len(events) == 1)
+    run.answer_failed_save("retry")
+    qtbot.waitUntil(lambda: len(events) == 3)
+    assert run.is_running
+    with qtbot.waitSignal(run.finished) as finished:
+        run.answer_failed_save("stop")
+    assert finished.args == [TrainingFailure("No space left.")]
+
+
+def test_stopping_ends_a_training_that_waits_for_an_answer(qtbot: QtBot) -> None:
+    run = TrainingRun(_request(), body=_failing_save_body)
+    events: list[TrainingEvent] = []
+    run.events.connect(events.extend)
+    run.start()
+    qtbot.waitUntil(lambda: len(events) == 1)
+    run.stop("pause")
+    run.wait()
+    assert not run.is_running
+
+
+def test_training_hears_how_it_is_to_stop(qtbot: QtBot) -> None:
+    heard: list[object] = []
+
+    def body(
+        request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
+    ) -> TrainingFinished:
+        while not (how := should_stop()):
+            time.sleep(0.005)
+        heard.append(how)
+        return _finished()
+
+    run = TrainingRun(_request(), body=body)
+    run.start()
+    run.stop("discard")
+    run.wait()
+    assert heard == ["discard"]
 
 
 def test_waiting_for_a_stopped_training_delivers_its_end(qapp: QApplication) -> None:

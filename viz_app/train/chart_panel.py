@@ -88,7 +88,15 @@ class ChartPanel(QFrame):
         """Draws the curves if something changed."""
         choices = self.choices
         kind = (choices.quantity, choices.scale, choices.shown, choices.zoom)
-        drawn = (kind, choices.smoothing, state.revision, state.num_steps_shown, comparison.revision, moment)
+        drawn = (
+            kind,
+            choices.smoothing,
+            state.curves,
+            state.revision,
+            state.num_steps_shown,
+            comparison.revision,
+            moment,
+        )
         if drawn == self._drawn and self.chart.is_drawn:
             return
         is_same_kind = bool(self._drawn) and self._drawn[0] == kind and self.chart.picture is not None

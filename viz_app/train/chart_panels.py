@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from viz_app.theme import GAP, Theme
 from viz_app.train.chart_panel import ChartPanel
 from viz_app.train.charts import LiveChart
-from viz_app.train.compare_menu import CompareMenu
 from viz_app.train.comparison import Comparison
 from viz_app.train.legend import Legend
+from viz_app.train.run_menu import RunMenu
 from viz_app.train.state import TrainState
 
 WIDE_PX = 1180
@@ -35,7 +35,8 @@ class ChartPanels(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         legend = Legend(theme)
-        self.compare = CompareMenu()
+        tip = "Lays the curves of other runs over these; a click on a run's name takes it away again."
+        self.compare = RunMenu("compare with… ▾", tip)
         self.main = ChartPanel(theme, "loss", has_tabs=True, legend=legend, aside=self.compare)
         self.side = ChartPanel(theme, "learning_rate", has_tabs=False, aside=None)
         legend.removed.connect(self.removed)

@@ -25,6 +25,8 @@ class RunChoices:
         data_path: the folder or prepared file; empty if none was chosen yet.
         device: "auto", "cpu", "cuda:0" …
         num_epochs, seed: whole numbers as typed.
+        patience: epochs without a better validation loss after which the run ends, as typed; empty for never.
+        probe: the sentence of the film of attention; empty for one of the validation sentences.
         parent_folder: where each run gets a folder of its own.
     """
 
@@ -35,6 +37,8 @@ class RunChoices:
     num_epochs: str
     seed: str
     parent_folder: Path
+    patience: str = ""
+    probe: str = ""
 
     @classmethod
     def default(cls) -> "RunChoices":
@@ -56,11 +60,12 @@ class RunChoices:
         return self.preset in PRESETS and preset(self.preset).is_copy_task
 
     def run_config(self) -> RunConfig:
-        """The preset with the epochs and the seed that were typed. Raises `ConfigError` if one of them will not do."""
+        """The preset with the numbers that were typed. Raises `ConfigError` if one of them will not do."""
         run = preset(self.preset)
         training = run.training.replace(
             num_epochs=_whole_number("epochs", self.num_epochs, at_least=1),
             seed=_whole_number("seed", self.seed, at_least=0),
+            patience=_whole_number("patience", self.patience, at_least=1) if self.patience.strip() else None,
         )
         return replace(run, training=training)
 
@@ -135,6 +140,19 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
         ("rate", rate),
         ("smoothing", f"{training.label_smoothing:g} · dropout {model.dropout:g}"),
     ]
+
+
+def request_rows(run: RunConfig, source: str | Path, probe: str | None) -> list[tuple[str, str]]:
+    """What runs, as (name, value) for people."""
+    data = {"multi30k": "Multi30k", "copy": "copy task"}.get(str(source)) or with_tilde(Path(source))
+    training = run.training
+    rows = [("preset", run.preset), *key_settings(run), ("data", data), ("epochs", f"{training.num_epochs:,}")]
+    if training.patience is not None:
+        rows.append(("patience", f"{training.patience} epochs"))
+    rows.append(("seed", str(training.seed)))
+    if probe:
+        rows.append(("probe", probe))
+    return rows
 
 
 def _whole_number(name: str, text: str, at_least: int) -> int:

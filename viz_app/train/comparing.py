@@ -53,7 +53,7 @@ class Comparing(QObject):
             self._steps_per_epoch = max(1, started.num_steps // max(1, started.num_epochs))
         runs = offered(runs_in(parent_folder), state.folder, self._comparison)
         has_published = is_notebook and not self._comparison.holds(PUBLISHED)
-        self._charts.compare.offer(runs, has_published=has_published, parent_folder=parent_folder)
+        self._charts.compare.offer(runs, parent_folder, has_published=has_published)
 
     def _try(self, add: Callable[[], None]) -> None:
         try:

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -37,6 +37,7 @@ class UnfinishedRun:
 
     Attributes:
         run, source, folder, device: as it was started.
+        changes: settings that it has otherwise since it met trouble.
         last_checkpoint: what it goes on from.
         best_checkpoint: what can be tried; None if there was no validation yet.
     """
@@ -47,11 +48,12 @@ class UnfinishedRun:
     device: str
     last_checkpoint: Path
     best_checkpoint: Path | None
+    changes: dict[str, float | int] = field(default_factory=dict)
 
 
 def save_choices(settings: SettingsLike, choices: RunChoices) -> None:
     """Keeps the form."""
-    for name in ("preset", "data_kind", "data_path", "device", "num_epochs", "seed"):
+    for name in ("preset", "data_kind", "data_path", "device", "num_epochs", "seed", "patience", "probe"):
         settings.setValue(_PREFIX + name, getattr(choices, name))
     settings.setValue(_PREFIX + "parent_folder", str(choices.parent_folder))
 
@@ -76,6 +78,8 @@ def load_choices(settings: SettingsLike) -> RunChoices:
         num_epochs=text("num_epochs", str(training.num_epochs)),
         seed=text("seed", str(training.seed)),
         parent_folder=Path(text("parent_folder", str(default.parent_folder))),
+        patience=text("patience", ""),
+        probe=text("probe", ""),
     )
 
 
@@ -89,6 +93,7 @@ def save_unfinished(settings: SettingsLike, unfinished: UnfinishedRun) -> None:
         "device": unfinished.device,
         "last_checkpoint": str(unfinished.last_checkpoint),
         "best_checkpoint": str(best) if best else "",
+        "changes": unfinished.changes,
     }
     settings.setValue(_PREFIX + "unfinished", json.dumps(values))
 
@@ -112,6 +117,7 @@ def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:
             device=str(values["device"]),
             last_checkpoint=last,
             best_checkpoint=Path(best) if best and Path(best).is_file() else None,
+            changes=dict(values.get("changes", {})),
         )
     except (ValueError, KeyError, TypeError, ConfigError):  # kept by another version, or edited by hand
         return None

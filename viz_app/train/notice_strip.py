@@ -1,10 +1,12 @@
 """The strip above the charts: what just happened, and what can be done about it."""
 
+from itertools import zip_longest
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from viz_app.theme import PANEL_MARGIN, set_role
-from viz_app.train.words import Notice
+from viz_app.train.words import Action, Notice
 
 
 class NoticeStrip(QFrame):
@@ -13,12 +15,14 @@ class NoticeStrip(QFrame):
     Signals:
         tryModel(): the best model is to be opened on the Translate page.
         openFolder(): the run's folder is to be shown.
+        acted(str): the key of an action that the notice offers was chosen.
         showDetails(): the traceback of an error that nobody foresaw is wanted.
     """
 
     tryModel = Signal()
     openFolder = Signal()
     showDetails = Signal()
+    acted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,6 +52,12 @@ class NoticeStrip(QFrame):
         ):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
             button.clicked.connect(signal)
+        self.action_buttons = [QPushButton(), QPushButton()]
+        self._actions: tuple[Action, ...] = ()
+        for index, button in enumerate(self.action_buttons):
+            set_role(button, "" if index else "primary")
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+            button.clicked.connect(lambda _checked=False, index=index: self.acted.emit(self._actions[index].key))
 
     def show_notice(self, notice: Notice | None, *, has_details: bool = False) -> None:
         """Shows `notice`, or nothing."""
@@ -63,6 +73,12 @@ class NoticeStrip(QFrame):
         self.try_button.setVisible(notice.offers_model)
         self.folder_button.setVisible(notice.offers_folder)
         self.details_button.setVisible(has_details)
+        self._actions = notice.actions
+        for button, action in zip_longest(self.action_buttons, notice.actions):
+            button.setVisible(action is not None)
+            if action is not None:
+                button.setText(action.text)
+                button.setToolTip(action.tip)
 
     def text(self) -> str:
         """Heading and text as shown."""

@@ -1,6 +1,5 @@
 """The Train page: choose a run, start it in a thread, watch it, stop it, resume it, try what it learned."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,11 +8,10 @@ from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import AugenmerkError
-from core.training.events import CheckpointSaved, StepDone, TrainingEvent, TrainingFinished
 from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import GAP, Theme
 from viz_app.train import memory
-from viz_app.train.choices import fresh_folder
+from viz_app.train.choices import fresh_folder, request_rows, with_tilde
 from viz_app.train.comparing import Comparing
 from viz_app.train.comparison import Comparison
 from viz_app.train.devices import DeviceFinder
@@ -21,12 +19,14 @@ from viz_app.train.draw_budget import DrawBudget
 from viz_app.train.intro import Intro
 from viz_app.train.notice_strip import NoticeStrip
 from viz_app.train.plotting import import_matplotlib
+from viz_app.train.run_files import runs_in
 from viz_app.train.run_form import RunForm
 from viz_app.train.run_panel import RunPanel
-from viz_app.train.state import TrainState
+from viz_app.train.running import Running
+from viz_app.train.state import Status, TrainState
 from viz_app.train.style import stylesheet
 from viz_app.train.words import notice, status_line
-from viz_app.worker import DRAIN_INTERVAL_MS, Failure, TrainingBody, TrainingRequest, TrainingRun
+from viz_app.worker import DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
 
 if TYPE_CHECKING:
     from viz_app.train.watch_panels import WatchPanels
@@ -42,6 +42,7 @@ class TrainPage(QWidget):
     Attributes:
         state: all that is shown of the run.
         comparison: other runs, laid over it.
+        running: the training.
         form, panel, strip: the parts of the page.
 
     Signals:
@@ -59,13 +60,10 @@ class TrainPage(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._settings = settings
-        self._body = body
-        self._run: TrainingRun | None = None
-        self._request: TrainingRequest | None = None
-        self._failure: Failure | None = None
         self._status_line = ""
         self.state = TrainState()
         self.comparison = Comparison()
+        self.running = Running(self.state, settings, self, body)
         self.form = RunForm(memory.load_choices(settings))
         self.panel = RunPanel(theme, self.form)
         self.strip = NoticeStrip()
@@ -80,27 +78,25 @@ class TrainPage(QWidget):
         self._late_refresh.timeout.connect(self._refresh_soon)
         self._lay_out()
         self._connect()
-        self._offer_earlier_run()
+        self.running.offer_earlier()
         self._intro.show_choices(self.form.choices())
         self.apply_theme(theme)
         self._refresh()
 
     def is_running(self) -> bool:
         """Whether a training is at work."""
-        return self._run is not None
+        return self.running.is_running
 
     def request_stop(self) -> None:
-        """Stops the training within one batch, keeping what was learned. Says so at once; returns at once."""
-        if self._run is not None:
-            self._run.stop()
-            self.state.request_stop()
-            self._refresh()
+        """Pauses the training within one batch; nothing is lost. Says so at once; returns at once. For closing."""
+        if self.state.status is not Status.STOPPING:
+            self.running.stop("pause")
 
     def shutdown(self) -> None:
-        """Stops what runs and returns when no thread of this page is left. For closing the window."""
-        self.request_stop()
-        if self._run is not None:
-            self._run.wait()
+        """Pauses what runs and returns when no thread of this page is left. For closing the window."""
+        self.running.shutdown()
+        if self._watch is not None:
+            self._watch.film.stop_playing()
         self._devices.join()
         self._late_refresh.stop()
 
@@ -126,71 +122,22 @@ class TrainPage(QWidget):
             self.panel.show_message(str(error))
             return
         folder = fresh_folder(choices.parent_folder, choices.preset)
-        self.begin(TrainingRequest(run, source, folder, choices.device))
+        probe = choices.probe.strip() or None
+        self.begin(TrainingRequest(run, source, folder, choices.device, probe=probe))
 
     def resume(self) -> None:
         """Goes on with the run on the page from its last checkpoint, on the device that the form says."""
-        if self._request is not None and self.state.can_resume:
-            self.begin(replace(self._request, device=self.form.choices().device, resume=True))
+        self._make_charts()
+        self.panel.show_message("")
+        self.running.resume(self.form.choices().device)
 
     def begin(self, request: TrainingRequest) -> None:
         """Starts the run that a request describes, unless one is running."""
-        if self._run is not None:
+        if self.running.is_running:
             return
-        self._request = request
-        self._failure = None
         self.panel.show_message("")
-        self.state.begin(request.folder, resume=request.resume)
-        is_german = request.source == "multi30k"
-        self.state.playback.maps.languages = ("German", "English") if is_german else ("source", "target")
         self._make_charts()  # before the worker begins to compete for the interpreter
-        self._run = TrainingRun(request, self, body=self._body)
-        self._run.events.connect(self._on_events)
-        self._run.finished.connect(self._on_finished)
-        self._run.start()
-        self._refresh()
-
-    def _on_events(self, events: list[TrainingEvent]) -> None:
-        for event in events:
-            self.state.apply(event)
-            if isinstance(event, CheckpointSaved) and event.kind == "last":
-                self._remember_run()
-        if all(isinstance(event, StepDone) for event in events):
-            self._refresh_soon()
-        else:
-            self._refresh()
-
-    def _on_finished(self, result: TrainingFinished | Failure | None) -> None:
-        if isinstance(result, Failure):
-            self._failure = result
-            self.state.fail(result.message)
-        elif result is None:
-            self.state.stop_before_training()
-        elif self.state.finish is None:
-            self.state.apply(result)
-        if self._run is not None:
-            self._run.deleteLater()
-            self._run = None
-        if self.state.finish is not None and not self.state.can_resume:
-            memory.forget_unfinished(self._settings)
-        self.form.refresh_folder()
-        self._refresh()
-
-    def _remember_run(self) -> None:
-        """A later start of the app can go on with this run, even if this one ends badly."""
-        request, last = self._request, self.state.last_checkpoint
-        if request is not None and last is not None:
-            best = self.state.best_checkpoint
-            unfinished = memory.UnfinishedRun(request.run, request.source, request.folder, request.device, last, best)
-            memory.save_unfinished(self._settings, unfinished)
-
-    def _offer_earlier_run(self) -> None:
-        earlier = memory.load_unfinished(self._settings)
-        if earlier is None:
-            return
-        self._request = TrainingRequest(earlier.run, earlier.source, earlier.folder, earlier.device)
-        history = memory.load_history(earlier.folder)
-        self.state.offer_resume(earlier.folder, earlier.last_checkpoint, earlier.best_checkpoint, history)
+        self.running.begin(request)
 
     def _make_charts(self) -> None:
         """Makes the charts the first time they are needed: this imports matplotlib."""
@@ -237,22 +184,68 @@ class TrainPage(QWidget):
             self._draw(self.state)
 
     def _draw(self, state: TrainState) -> None:
+        request, failure = self.running.request, self.running.failure
+        if request is not None:
+            self.panel.show_settings(request_rows(request.run, request.source, request.probe))
         self.panel.show_state(state)
-        self.strip.show_notice(notice(state), has_details=bool(self._failure and self._failure.details))
+        self.strip.show_notice(notice(state), has_details=bool(failure and failure.details))
         if self._watch is not None and state.has_curves:
             self._stack.setCurrentWidget(self._watch)
             self._watch.show_state(state, self.comparison)
         else:
             self._stack.setCurrentWidget(self._intro)
-        preset = self._request.run.preset if self._request else ""
+        preset = request.run.preset if request else ""
         line = status_line(state, preset)
         if line != self._status_line:
             self._status_line = line
             self.statusChanged.emit(line)
 
     def _offer_runs(self) -> None:
-        is_notebook = self._request is not None and self._request.run.preset == "notebook"
+        name = self.state.folder.name if self.state.folder else ""
+        preset = self.running.request.run.preset if self.running.request else ""
+        is_notebook = preset == "notebook" or name.startswith("notebook")
         self._comparing.offer(self.form.choices().parent_folder, self.state, is_notebook=is_notebook)
+
+    def _offer_earlier_runs(self) -> None:
+        parent = self.form.choices().parent_folder
+        runs = [run for run in runs_in(parent) if run.folder != self.state.folder]
+        self.panel.look_menu.offer(runs, parent)
+
+    def _look_at(self, folder: Path) -> None:
+        self._make_charts()
+        try:
+            self.running.look_at(folder)
+        except AugenmerkError as error:
+            self.panel.show_message(str(error))
+
+    def _on_action(self, key: str) -> None:
+        if key == "change":
+            self._make_charts()
+            self.running.go_on_with_change(self.form.choices().device)
+        else:
+            self.running.answer_failed_save("retry" if key == "retry" else "stop")
+
+    def _ask_to_discard(self) -> None:
+        folder = self.state.folder
+        if folder is None:
+            return
+        box = QMessageBox(QMessageBox.Icon.Question, "Discard this run?", "Discard this run?", parent=self)
+        box.setInformativeText(
+            f"Its checkpoints, history and film in {with_tilde(folder)} are removed for good. Nothing else is touched."
+        )
+        discard = box.addButton("Discard the run", QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(box.addButton("Keep it", QMessageBox.ButtonRole.RejectRole))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        discard.clicked.connect(lambda: self._discard(folder))
+        box.open()
+
+    def _discard(self, folder: Path) -> None:
+        if folder != self.state.folder:  # another run has begun since the question was asked
+            return
+        try:
+            self.running.discard()
+        except AugenmerkError as error:
+            self.panel.show_message(str(error))
 
     def _on_form_changed(self) -> None:
         choices = self.form.choices()
@@ -269,10 +262,11 @@ class TrainPage(QWidget):
             QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.state.folder)))
 
     def _on_details(self) -> None:
-        if self._failure is None:
+        failure = self.running.failure
+        if failure is None:
             return
-        box = QMessageBox(QMessageBox.Icon.Warning, "Training ended", self._failure.message, parent=self)
-        box.setDetailedText(self._failure.details)
+        box = QMessageBox(QMessageBox.Icon.Warning, "Training ended", failure.message, parent=self)
+        box.setDetailedText(failure.details)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
 
@@ -280,7 +274,15 @@ class TrainPage(QWidget):
         self.form.changed.connect(self._on_form_changed)
         self.panel.start_button.clicked.connect(self.start)
         self.panel.resume_button.clicked.connect(self.resume)
-        self.panel.stop_button.clicked.connect(self.request_stop)
+        self.panel.stop_button.clicked.connect(lambda: self.running.stop("keep"))
+        self.panel.pause_button.clicked.connect(lambda: self.running.stop("pause"))
+        self.panel.discard_button.clicked.connect(self._ask_to_discard)
+        self.panel.look_menu.about_to_show.connect(self._offer_earlier_runs)
+        self.panel.look_menu.folder_chosen.connect(self._look_at)
+        self.running.stepped.connect(self._refresh_soon)
+        self.running.changed.connect(self._refresh)
+        self.running.ended.connect(self.form.refresh_folder)
+        self.strip.acted.connect(self._on_action)
         self.strip.tryModel.connect(self._on_try_model)
         self.strip.openFolder.connect(self._on_open_folder)
         self.strip.showDetails.connect(self._on_details)

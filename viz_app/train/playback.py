@@ -51,6 +51,13 @@ class Playback:
         self.frames = list(frames)
         self._show_frame()
 
+    def add(self, event: ProbeTranslated | SampleTranslated) -> None:
+        """Takes in what came of a validation."""
+        if isinstance(event, ProbeTranslated):
+            self.add_frame(event)
+        else:
+            self.add_sample(event)
+
     def add_frame(self, event: ProbeTranslated) -> None:
         """Takes in the newest frame; it replaces what was known of its step and of later ones."""
         frame = FilmFrame(event.epoch, event.step, event.validation_loss, event.translation)

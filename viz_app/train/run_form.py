@@ -1,4 +1,4 @@
-"""The form of the Train page: preset, data, device, epochs, seed, and where the run is kept."""
+"""The form of the Train page: preset, data, device, epochs, patience, seed, probe, and where the run is kept."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,7 +44,20 @@ class RunForm(QWidget):
         self.data_button = ChoiceButton("data", self)
         self.device_button = ChoiceButton("device", self)
         self.epochs_edit = _number_edit("epochs")
+        self.patience_edit = _number_edit("patience")
+        self.patience_edit.setPlaceholderText("never")
+        self.patience_edit.setToolTip(
+            "Ends the run after so many epochs without a better validation loss. Empty: never."
+        )
         self.seed_edit = _number_edit("seed")
+        self.seed_edit.setToolTip("The start of all random numbers: the same seed learns the same.")
+        self.probe_edit = QLineEdit()
+        self.probe_edit.setAccessibleName("probe sentence")
+        self.probe_edit.setPlaceholderText("probe: a validation sentence")
+        self.probe_edit.setToolTip(
+            "The sentence of the film of attention: it is translated at each validation, and the maps of every head "
+            "are kept. Empty: one of the validation sentences."
+        )
         self.folder_button = QToolButton(self)
         self.folder_button.setText("change…")
         self.folder_button.setAccessibleName("choose where runs are kept")
@@ -62,6 +75,8 @@ class RunForm(QWidget):
         self.data_button.chosen.connect(self._on_data)
         self.device_button.chosen.connect(lambda device: self._change(device=device))
         self.epochs_edit.textEdited.connect(lambda text: self._change(num_epochs=text))
+        self.patience_edit.textEdited.connect(lambda text: self._change(patience=text))
+        self.probe_edit.textEdited.connect(lambda text: self._change(probe=text))
         self.seed_edit.textEdited.connect(lambda text: self._change(seed=text))
         self.folder_button.clicked.connect(self._on_folder)
 
@@ -100,9 +115,11 @@ class RunForm(QWidget):
         grid.addWidget(self._data_path, 5, 0, 1, 2)
         _add_row(grid, 6, "device", self.device_button)
         _add_row(grid, 7, "epochs", self.epochs_edit)
-        _add_row(grid, 8, "seed", self.seed_edit)
-        _add_row(grid, 9, "kept in", self.folder_button)
-        grid.addWidget(self._folder_path, 10, 0, 1, 2)
+        _add_row(grid, 8, "patience", self.patience_edit)
+        _add_row(grid, 9, "seed", self.seed_edit)
+        grid.addWidget(self.probe_edit, 10, 0, 1, 2)
+        _add_row(grid, 11, "kept in", self.folder_button)
+        grid.addWidget(self._folder_path, 12, 0, 1, 2)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addLayout(grid)
@@ -122,7 +139,12 @@ class RunForm(QWidget):
             hint = _DATA_HINTS[choices.data_kind] or with_tilde(Path(choices.data_path))
         self._data_path.setText(hint)
         self.device_button.set_key(choices.device)
-        for edit, text in ((self.epochs_edit, choices.num_epochs), (self.seed_edit, choices.seed)):
+        for edit, text in (
+            (self.epochs_edit, choices.num_epochs),
+            (self.patience_edit, choices.patience),
+            (self.seed_edit, choices.seed),
+            (self.probe_edit, choices.probe),
+        ):
             if edit.text() != text:
                 edit.setText(text)
         self.refresh_folder()

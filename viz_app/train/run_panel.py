@@ -1,13 +1,15 @@
-"""The left column of the Train page: the form, the buttons, and the figures of the run."""
+"""The left column of the Train page: the form or what runs, the buttons, and the figures of the run."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from viz_app.theme import PANEL_MARGIN, Theme, set_role
 from viz_app.train.run_form import RunForm
+from viz_app.train.run_menu import RunMenu
 from viz_app.train.small_widgets import ProgressLine
 from viz_app.train.state import Status, TrainState
 from viz_app.train.words import activity, number_rows
+from viz_app.widgets.eliding_label import ElidingLabel
 
 WIDTH_PX = 316
 
@@ -17,7 +19,9 @@ class RunPanel(QFrame):
 
     Attributes:
         form: the choices.
-        start_button, resume_button, stop_button: what can be done; only what makes sense is shown.
+        start_button, resume_button, stop_button, pause_button, discard_button: what can be done; only what makes sense
+            is shown.
+        look_menu: earlier runs to look at.
     """
 
     def __init__(self, theme: Theme, form: RunForm, parent: QWidget | None = None) -> None:
@@ -27,8 +31,15 @@ class RunPanel(QFrame):
         self.form = form
         self.start_button = QPushButton("Start training")
         self.resume_button = QPushButton("Resume")
-        self.stop_button = QPushButton("Stop")
-        self.stop_button.setToolTip("Ends after the batch in hand and keeps what was learned.")
+        self.stop_button = QPushButton("Stop and keep")
+        self.stop_button.setToolTip("Ends after the batch in hand, judges what was learned and keeps it.")
+        self.pause_button = QPushButton("Pause")
+        self.pause_button.setToolTip(
+            "Saves everything after the batch in hand and ends; Continue goes on as if nothing had been."
+        )
+        self.discard_button = QPushButton("Discard…")
+        self.discard_button.setToolTip("Ends the run and removes its files, after asking.")
+        self.look_menu = RunMenu("look at an earlier run… ▾", "Shows the curves and the film of a run on the disk.")
         set_role(self.stop_button, "primary")
         set_role(self.resume_button, "primary")
         self.message = QLabel()
@@ -40,7 +51,8 @@ class RunPanel(QFrame):
         self._activity.setWordWrap(True)
         set_role(self._activity, "muted")
         self._progress = ProgressLine(theme)
-        self._numbers = _NumberTable()
+        self._numbers = NumberTable("number")
+        self._settings = NumberTable("small")
         self._lay_out()
 
     def show_message(self, text: str) -> None:
@@ -52,15 +64,17 @@ class RunPanel(QFrame):
         """Draws buttons, progress and figures."""
         status = state.status
         self.form.setEnabled(not status.is_running)
+        self.form.setVisible(not status.is_running)
+        self._settings.setVisible(status.is_running)
+        self.look_menu.setVisible(not status.is_running)
         self.start_button.setVisible(not status.is_running)
         self.start_button.setText("Start a new run" if state.can_resume else "Start training")
         role = "" if state.can_resume else "primary"
         if self.start_button.property("role") != role:
             set_role(self.start_button, role)
         self.resume_button.setVisible(state.can_resume)
-        self.stop_button.setVisible(status.is_running)
-        self.stop_button.setEnabled(status is not Status.STOPPING)
-        self.stop_button.setText("Stopping…" if status is Status.STOPPING else "Stop")
+        self.resume_button.setText("Continue" if state.is_paused else "Resume")
+        self._show_stop_buttons(state)
         has_run = state.started is not None or status.is_running
         self._progress.setVisible(has_run)
         is_waiting = status.is_running and (state.started is None or status is Status.PREPARING)
@@ -69,6 +83,22 @@ class RunPanel(QFrame):
         self._activity.setVisible(status.is_running)
         self._numbers.setVisible(has_run)
         self._numbers.show_rows(number_rows(state))
+
+    def show_settings(self, rows: list[tuple[str, str]]) -> None:
+        """Says what runs, in place of the form."""
+        self._settings.show_rows(rows)
+
+    def _show_stop_buttons(self, state: TrainState) -> None:
+        is_running, is_stopping = state.status.is_running, state.status is Status.STOPPING
+        how = state.stop_request or "keep"
+        for button, kind, text, is_offered in (
+            (self.stop_button, "keep", "Stop and keep", is_running),
+            (self.pause_button, "pause", "Pause", is_running),
+            (self.discard_button, "discard", "Discard…", is_running or state.can_discard),
+        ):
+            button.setVisible(is_offered)
+            button.setEnabled(not is_stopping)
+            button.setText(activity(state) if is_stopping and kind == how else text)
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes the colours of `theme`."""
@@ -82,15 +112,22 @@ class RunPanel(QFrame):
         column.setSpacing(8)
         column.addWidget(title)
         column.addWidget(self.form)
+        column.addWidget(self._settings)
         column.addSpacing(2)
         for button in (self.resume_button, self.start_button, self.stop_button):
             column.addWidget(button)
+        aside = QHBoxLayout()
+        aside.setSpacing(8)
+        aside.addWidget(self.pause_button)
+        aside.addWidget(self.discard_button)
+        column.addLayout(aside)
         column.addWidget(self.message)
         column.addSpacing(4)
         column.addWidget(self._progress)
         column.addWidget(self._activity)
         column.addWidget(self._numbers)
         column.addStretch(1)
+        column.addWidget(self.look_menu, 0, Qt.AlignmentFlag.AlignRight)
         content = QWidget()
         content.setLayout(column)
         content.setObjectName("runPanelContent")
@@ -105,29 +142,39 @@ class RunPanel(QFrame):
         outer.addWidget(scroll)
 
 
-class _NumberTable(QWidget):
+class NumberTable(QWidget):
     """Names at the left, figures at the right."""
 
-    def __init__(self) -> None:
+    def __init__(self, role: str) -> None:
+        """`role`: of the figures, see `viz_app.theme`; small ones have small names."""
         super().__init__()
+        self._roles = ("small", "small") if role == "small" else ("muted", role)
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(1, 1)
-        self._values: dict[str, QLabel] = {}
+        self._names: dict[str, QLabel] = {}
+        self._values: dict[str, ElidingLabel] = {}
 
     def show_rows(self, rows: list[tuple[str, str]]) -> None:
-        """Shows (name, value) pairs; the same names each time."""
+        """Shows (name, value) pairs; new names make new rows, names that are gone hide theirs."""
+        for name in self._values.keys() - {name for name, _ in rows}:
+            self._set_shown(name, False)
         for row, (name, value) in enumerate(rows):
             if name not in self._values:
                 self._add_row(row, name)
+            self._set_shown(name, True)
             self._values[name].setText(value)
 
     def _add_row(self, row: int, name: str) -> None:
-        label, value = QLabel(name), QLabel()
-        set_role(label, "muted")
-        set_role(value, "number")
+        label, value = QLabel(name), ElidingLabel(self._roles[1])
+        set_role(label, self._roles[0])
         value.setAccessibleName(name)
+        value.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._grid.addWidget(label, row, 0)
-        self._grid.addWidget(value, row, 1, Qt.AlignmentFlag.AlignRight)
-        self._values[name] = value
+        self._grid.addWidget(value, row, 1)
+        self._names[name], self._values[name] = label, value
+
+    def _set_shown(self, name: str, is_shown: bool) -> None:
+        self._names[name].setVisible(is_shown)
+        self._values[name].setVisible(is_shown)

@@ -1,6 +1,6 @@
 """All that the Train page shows, without Qt: fed by the events of the training loop, drawn by the widgets."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -8,14 +8,19 @@ from core.checkpoint.history import EpochRecord
 from core.training.events import (
     CheckpointSaved,
     EpochDone,
+    Noted,
     PhaseStarted,
     ProbeTranslated,
     SampleTranslated,
+    SaveFailed,
     StepDone,
+    StopRequest,
     TrainingEvent,
     TrainingFinished,
     TrainingStarted,
 )
+from core.training.failures import Proposal
+from core.training.film import FilmFrame
 from viz_app.train.curves import RunCurves, ValidationPoint
 from viz_app.train.playback import Playback
 from viz_app.train.series import BoundedSeries
@@ -28,13 +33,15 @@ class Status(Enum):
     PREPARING = "preparing"  # reading, tokenizing, moving to the device
     TRAINING = "training"
     STOPPING = "stopping"  # asked to stop, the batch in hand is being finished
+    WAITING = "waiting"  # something could not be written; the run waits to hear whether to try again
     FINISHED = "finished"  # completed or stopped; everything is on the disk
     FAILED = "failed"  # an error ended the run
+    LOOKING = "looking"  # no run of this page: an earlier one is looked at
 
     @property
     def is_running(self) -> bool:
         """Whether a worker thread is at work."""
-        return self in (Status.PREPARING, Status.TRAINING, Status.STOPPING)
+        return self in (Status.PREPARING, Status.TRAINING, Status.STOPPING, Status.WAITING)
 
 
 class TrainState:
@@ -51,6 +58,11 @@ class TrainState:
         best_checkpoint, last_checkpoint: files that stand complete on the disk; else None.
         finish: how the run ended; None while it goes on or if it failed.
         error: what a person is to read if the run failed.
+        proposal: other settings to go on with after an error; else None.
+        can_go_on_from: the last good checkpoint after an error with a proposal; None if there is none.
+        save_failure: what could not be written, while the run waits for an answer; else None.
+        stop_request: how the run was asked to end; None if it was not.
+        note: what a person should know though nothing went wrong; empty for nothing.
     """
 
     status: Status
@@ -62,9 +74,15 @@ class TrainState:
     last_checkpoint: Path | None
     finish: TrainingFinished | None
     error: str
+    proposal: Proposal | None
+    can_go_on_from: Path | None
+    save_failure: SaveFailed | None
+    curves: RunCurves
+    stop_request: StopRequest | None
+    note: str
 
     def __init__(self, capacity: int = 2000) -> None:
-        self.curves = RunCurves(capacity)
+        self._capacity = capacity
         self.playback = Playback()
         self.status = Status.IDLE
         self._forget_run()
@@ -102,7 +120,7 @@ class TrainState:
         self.status = Status.PREPARING
         self.phase = "Resuming" if resume else "Starting"
         self.finish = None
-        self.error = ""
+        self._forget_trouble()
 
     def offer_resume(
         self, folder: Path, last_checkpoint: Path, best_checkpoint: Path | None, history: Sequence[EpochRecord]
@@ -113,16 +131,39 @@ class TrainState:
         for record in history:
             self.curves.add_record(record)
 
-    def request_stop(self) -> None:
+    def look_at(self, folder: Path, curves: RunCurves, frames: Iterable[FilmFrame], best: Path | None) -> None:
+        """Shows an earlier run instead of one of this page; `best` is a checkpoint to try, if there is one."""
+        self._forget_run()
+        self.status, self.folder, self.best_checkpoint = Status.LOOKING, folder, best
+        self.curves = curves
+        self.playback.set_film(frames)
+
+    def request_stop(self, how: StopRequest = "keep") -> None:
         """The user wants the run to stop; it ends when the batch in hand is done."""
         if self.status.is_running:
             self.status = Status.STOPPING
+            self.stop_request = how
+            self.save_failure = None
 
-    def fail(self, message: str) -> None:
+    def answer_failed_save(self) -> None:
+        """The run tries again, or ends: it waits no more."""
+        if self.status is Status.WAITING:
+            self.status = Status.TRAINING
+            self.save_failure = None
+
+    def fail(self, message: str, proposal: Proposal | None = None, can_go_on_from: Path | None = None) -> None:
         """The run ended with an error. What was drawn and what is on the disk stays."""
         self.status = Status.FAILED
         self.phase = ""
-        self.error = message
+        self.error, self.proposal, self.can_go_on_from = message, proposal, can_go_on_from
+        self.save_failure = None
+
+    def discard(self) -> None:
+        """The run's files are gone: nothing of it is shown any more."""
+        name = self.folder.name if self.folder else "The run"
+        self._forget_run()
+        self.status = Status.IDLE
+        self.note = f"{name} was discarded: its files are gone."
 
     def stop_before_training(self) -> None:
         """The run was stopped while it was still preparing: there is nothing to keep from this attempt."""
@@ -140,14 +181,14 @@ class TrainState:
                 self._on_step(event)
             case EpochDone():
                 self._on_epoch(event)
-            case SampleTranslated():
-                self.playback.add_sample(event)
-            case ProbeTranslated():
-                self.playback.add_frame(event)
-            case CheckpointSaved(kind="best"):
-                self.best_checkpoint = event.path
-            case CheckpointSaved(kind="last"):
-                self.last_checkpoint = event.path
+            case SampleTranslated() | ProbeTranslated():
+                self.playback.add(event)
+            case SaveFailed():
+                self._on_save_failed(event)
+            case Noted():
+                self.note = event.text
+            case CheckpointSaved():
+                self._on_saved(event)
             case TrainingFinished():
                 self._on_finished(event)
 
@@ -174,7 +215,17 @@ class TrainState:
         """Whether the run on the page can go on from its last checkpoint."""
         if self.status.is_running or self.last_checkpoint is None:
             return False
-        return self.finish is None or self.finish.reason != "completed"
+        return self.finish is None or self.finish.reason not in ("completed", "patience", "discarded")
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the run was paused, and nothing else has happened since."""
+        return self.finish is not None and self.finish.reason == "paused"
+
+    @property
+    def can_discard(self) -> bool:
+        """Whether a run of this page has left files that can be removed."""
+        return not self.status.is_running and self.status is not Status.LOOKING and self.last_checkpoint is not None
 
     @property
     def has_curves(self) -> bool:
@@ -194,9 +245,24 @@ class TrainState:
         self.best_checkpoint = None
         self.last_checkpoint = None
         self.finish = None
-        self.error = ""
-        self.curves.clear()
+        self._forget_trouble()
+        self.curves = RunCurves(self._capacity)  # not cleared: a run that was looked at may be compared with
         self.playback.clear()
+
+    def _forget_trouble(self) -> None:
+        self.error = self.note = ""
+        self.proposal = self.can_go_on_from = self.save_failure = self.stop_request = None
+
+    def _on_saved(self, event: CheckpointSaved) -> None:
+        if event.kind == "best":
+            self.best_checkpoint = event.path
+        else:
+            self.last_checkpoint = event.path
+
+    def _on_save_failed(self, event: SaveFailed) -> None:
+        self.phase = ""
+        if self.status is not Status.STOPPING:
+            self.status, self.save_failure = Status.WAITING, event
 
     def _on_started(self, event: TrainingStarted) -> None:
         self.started = event

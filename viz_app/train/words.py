@@ -5,10 +5,32 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.durations import duration
+from core.training.events import StopRequest
 from viz_app.train.choices import with_tilde
 from viz_app.train.state import Status, TrainState
 
 _NOTHING = "–"
+_STOPPING: dict[StopRequest, str] = {"keep": "Stopping…", "pause": "Pausing…", "discard": "Discarding…"}
+_STOPPING_TEXT: dict[StopRequest, str] = {
+    "keep": "The work in hand is being finished. What was learned is kept.",
+    "pause": "The work in hand is being finished and saved. Continue goes on from there, to the last bit.",
+    "discard": "The work in hand is being finished; then the files of this run are removed.",
+}
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something that can be done about what the strip says.
+
+    Attributes:
+        key: "retry" the save, "end" the run without it, "change" settings as proposed and go on.
+        text: on the button.
+        tip: what it does.
+    """
+
+    key: Literal["retry", "end", "change"]
+    text: str
+    tip: str
 
 
 @dataclass(frozen=True)
@@ -21,6 +43,7 @@ class Notice:
         tone: "plain", or "warm" for what deserves a second look.
         offers_model: whether “Try this model” stands beside it.
         offers_folder: whether “Open folder” stands beside it.
+        actions: what else can be done, the best first.
     """
 
     heading: str
@@ -28,6 +51,7 @@ class Notice:
     tone: Literal["plain", "warm"] = "plain"
     offers_model: bool = False
     offers_folder: bool = False
+    actions: tuple[Action, ...] = ()
 
 
 def number_rows(state: TrainState) -> list[tuple[str, str]]:
@@ -43,6 +67,8 @@ def number_rows(state: TrainState) -> list[tuple[str, str]]:
         ("time left", time_left(state)),
         ("loss", f"{step.loss:.3f}" if step else _NOTHING),
         ("validation", f"{latest.loss:.3f}" if latest else _NOTHING),
+        ("perplexity", f"{math.exp(min(latest.loss, 50)):.4g}" if latest else _NOTHING),
+        ("BLEU", f"{state.curves.bleu[-1][1]:.1f}" if state.curves.bleu else _NOTHING),
         ("best", f"{state.best.loss:.3f} · epoch {state.best.epoch}" if state.best else _NOTHING),
         ("learning rate", f"{step.learning_rate:.2e}" if step else _NOTHING),
         ("gradient norm", f"{step.gradient_norm:.2f}" if step else _NOTHING),
@@ -59,7 +85,9 @@ def time_left(state: TrainState) -> str:
 def activity(state: TrainState) -> str:
     """What is going on at this moment, in a few words; empty if nothing is."""
     if state.status is Status.STOPPING:
-        return "Stopping…"
+        return _STOPPING[state.stop_request or "keep"]
+    if state.status is Status.WAITING:
+        return "Waiting for your answer"
     if state.phase:
         return f"{state.phase.rstrip('.… ')}…"
     if state.status is Status.PREPARING:
@@ -84,12 +112,16 @@ def status_line(state: TrainState, preset: str) -> str:
         case Status.PREPARING:
             return f"{preset}: {activity(state)}"
         case Status.STOPPING:
-            return f"{preset}: stopping…"
+            return f"{preset}: {activity(state).lower()}"
+        case Status.WAITING:
+            return f"{preset}: a save has failed"
         case Status.TRAINING if state.latest_step and state.started:
             return f"training {preset} · epoch {state.latest_step.epoch} of {state.started.num_epochs}"
         case Status.TRAINING:
             return f"training {preset}"
         case Status.FINISHED:
+            if state.is_paused:
+                return f"{preset}: training paused"
             return f"{preset}: training finished" if _is_complete(state) else f"{preset}: training stopped"
         case Status.FAILED:
             return f"{preset}: training ended with an error"
@@ -104,25 +136,70 @@ def notice(state: TrainState) -> Notice | None:
         case Status.PREPARING:
             return Notice("Preparing", activity(state))
         case Status.STOPPING:
-            kept = "What was learned is kept." if state.latest_step else "Nothing has been trained yet."
-            return Notice("Stopping…", f"The work in hand is being finished. {kept}")
+            how = state.stop_request or "keep"
+            nothing = "The work in hand is being finished. Nothing has been trained yet."
+            return Notice(_STOPPING[how], _STOPPING_TEXT[how] if state.latest_step else nothing)
+        case Status.WAITING:
+            return _waiting_notice(state)
         case Status.TRAINING:
             return _training_notice(state)
         case Status.FINISHED:
             return _finished_notice(state)
         case Status.FAILED:
-            return Notice("Training ended with an error", state.error, "warm", state.can_try_model, state.can_resume)
+            return _failed_notice(state)
+        case Status.LOOKING:
+            return _looking_notice(state)
     return None
 
 
 def _idle_notice(state: TrainState) -> Notice | None:
+    if state.note:
+        return Notice("Discarded", state.note)
     if not state.can_resume or state.folder is None:
         return None
     text = f"{state.folder.name} has not come to its end. Resume goes on where it stands; nothing is lost."
     return Notice("An earlier run can go on", text, "plain", state.can_try_model, offers_folder=True)
 
 
+def _looking_notice(state: TrainState) -> Notice:
+    best = state.best
+    text = f"{len(state.validations)} epochs" if len(state.validations) != 1 else "One epoch"
+    if best is not None:
+        text += f", best validation loss {best.loss:.3f} in epoch {best.epoch}"
+    name = state.folder.name if state.folder else "a run"
+    return Notice(f"An earlier run: {name}", f"{text}.", "plain", state.can_try_model, offers_folder=True)
+
+
+def _waiting_notice(state: TrainState) -> Notice:
+    failure = state.save_failure
+    text = failure.message if failure else ""
+    return Notice(
+        "Training waits: something could not be written",
+        text,
+        "warm",
+        state.can_try_model,
+        offers_folder=True,
+        actions=(
+            Action("retry", "Try again", "Writes the file again, after you have made room; nothing has been lost."),
+            Action("end", "Stop", "Ends the run. What was saved before stays as it is."),
+        ),
+    )
+
+
+def _failed_notice(state: TrainState) -> Notice:
+    proposal = state.proposal
+    if proposal is None:
+        return Notice("Training ended with an error", state.error, "warm", state.can_try_model, state.can_resume)
+    text = f"{state.error.partition(': --resume')[0].rstrip('. ')}."  # what comes then is for the command line
+    goes_on = state.can_go_on_from is not None
+    tip = f"{'Goes on from the last good checkpoint' if goes_on else 'Starts again'} with {proposal.text}."
+    action = Action("change", "Go on with this change" if goes_on else "Start again with this change", tip)
+    return Notice("Training met trouble", text, "warm", state.can_try_model, state.can_resume, (action,))
+
+
 def _training_notice(state: TrainState) -> Notice:
+    if state.note:
+        return Notice("Training", state.note, "plain", state.can_try_model)
     if not state.validations:
         return Notice("Training", "After the first epoch the model can be tried on the Translate page.")
     latest = state.validations[-1]
@@ -140,7 +217,14 @@ def _finished_notice(state: TrainState) -> Notice:
     if finish is None:
         text = "It was stopped before its first step. What an earlier run kept is still there."
         return Notice("Stopped", text, "plain", state.can_try_model, offers_folder=True)
-    heading = {"completed": "Finished", "max_steps": "Finished at the step limit", "stopped": "Stopped"}[finish.reason]
+    heading = {
+        "completed": "Finished",
+        "max_steps": "Finished at the step limit",
+        "patience": "Finished early: the validation loss improves no more",
+        "stopped": "Stopped",
+        "paused": "Paused",
+        "discarded": "Discarded",
+    }[finish.reason]
     text = f"Epoch {finish.epoch}, step {finish.step:,}, {duration(finish.seconds)}. "
     if math.isfinite(finish.best_validation_loss):
         text += f"Best validation loss {finish.best_validation_loss:.3f} in epoch {finish.best_epoch}. "
@@ -149,4 +233,4 @@ def _finished_notice(state: TrainState) -> Notice:
 
 
 def _is_complete(state: TrainState) -> bool:
-    return state.finish is not None and state.finish.reason != "stopped"
+    return state.finish is not None and state.finish.reason in ("completed", "max_steps", "patience")

@@ -16,6 +16,7 @@ from viz_app.worker.jobs import Job, JobInterrupted, JobScope, SwitchOffJob, Tra
 from viz_app.worker.training import (
     DRAIN_INTERVAL_MS,
     TrainingBody,
+    TrainingFailure,
     TrainingRequest,
     TrainingRun,
     _read_and_train,
@@ -35,6 +36,7 @@ __all__ = [
     "Progress",
     "SwitchOffJob",
     "TrainingBody",
+    "TrainingFailure",
     "TrainingRequest",
     "TrainingRun",
     "TranslatorLike",

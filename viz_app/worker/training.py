@@ -1,16 +1,18 @@
-"""One thread that trains once; its events reach the window in handfuls."""
+"""One thread that trains once; its events reach the window in handfuls, and the window's answers reach it."""
 
 import os
 import queue
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.config import RunConfig
-from core.training.events import PhaseStarted, TrainingEvent, TrainingFinished
+from core.training.events import AfterFailedSave, PhaseStarted, SaveFailed, StopRequest, TrainingEvent, TrainingFinished
+from core.training.failures import InterruptedTrainingError, Proposal
 from viz_app.worker.failure import Failure
 
 DRAIN_INTERVAL_MS = 200
@@ -26,6 +28,8 @@ class TrainingRequest:
         folder: where checkpoints and history go.
         device: "auto", "cpu", "cuda:0" …
         resume: go on from the folder's last checkpoint.
+        changes: settings of `TrainingConfig` that the run is to have otherwise from here on.
+        probe: the sentence of the film; None for the one it has already, or one of the validation split.
     """
 
     run: RunConfig
@@ -33,9 +37,35 @@ class TrainingRequest:
     folder: Path
     device: str = "auto"
     resume: bool = False
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    probe: str | None = None
 
 
-TrainingBody = Callable[[TrainingRequest, Callable[[TrainingEvent], None], Callable[[], bool]], TrainingFinished]
+@dataclass(frozen=True)
+class TrainingFailure(Failure):
+    """Why a training ended against one's will.
+
+    Attributes:
+        proposal: other settings to go on with; None if there are none to propose.
+        can_go_on_from: the last good checkpoint; None if there is none yet.
+    """
+
+    proposal: Proposal | None = None
+    can_go_on_from: Path | None = None
+
+    @classmethod
+    def of(cls, error: Exception) -> "TrainingFailure":
+        """What `Failure.of` says, with what the error proposes."""
+        plain = Failure.of(error)
+        if isinstance(error, InterruptedTrainingError):
+            return cls(plain.message, plain.details, error.proposal, error.can_go_on_from)
+        return cls(plain.message, plain.details)
+
+
+OnEvent = Callable[[TrainingEvent], None]
+ShouldStop = Callable[[], bool | StopRequest]
+OnSaveFailed = Callable[[SaveFailed], AfterFailedSave]
+TrainingBody = Callable[[TrainingRequest, OnEvent, ShouldStop, OnSaveFailed], TrainingFinished]
 
 
 class _StoppedEarlyError(Exception):
@@ -44,7 +74,7 @@ class _StoppedEarlyError(Exception):
 
 @dataclass(frozen=True)
 class _Ended:
-    result: TrainingFinished | Failure | None
+    result: TrainingFinished | TrainingFailure | None
 
 
 class TrainingRun(QObject):
@@ -52,8 +82,8 @@ class TrainingRun(QObject):
 
     Signals (emitted in the GUI thread):
         events(list[TrainingEvent]): what happened since the last time, in order; at most five times a second.
-        finished(TrainingFinished | Failure | None): the thread has nothing more to say. None: stopped before the first
-            step, so there is nothing to keep.
+        finished(TrainingFinished | TrainingFailure | None): the thread has nothing more to say. None: stopped before
+            the first step, so there is nothing to keep.
     """
 
     events = Signal(list)
@@ -65,7 +95,8 @@ class TrainingRun(QObject):
         super().__init__(parent)
         self.request = request
         self._body = body or _read_and_train
-        self._stop = threading.Event()
+        self._stop: StopRequest | None = None
+        self._answers: queue.SimpleQueue[AfterFailedSave] = queue.SimpleQueue()
         self._queue: queue.SimpleQueue[TrainingEvent | _Ended] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="augenmerk-training")
         self._timer = QTimer(self)
@@ -78,14 +109,24 @@ class TrainingRun(QObject):
         self._thread.start()
         self._timer.start()
 
-    def stop(self) -> None:
-        """Asks the run to end after the batch in hand and to keep what was learned. Returns at once."""
-        self._stop.set()
+    def stop(self, how: StopRequest = "keep") -> None:
+        """Asks the run to end after the batch in hand. Returns at once.
+
+        Args:
+            how: "keep": what was learned is judged and kept; "pause": saved only, to go on later; "discard": the run's
+                files are removed. A run that waits after a failed save is ended as it is.
+        """
+        self._stop = how
+        self._answers.put("stop")
+
+    def answer_failed_save(self, answer: AfterFailedSave) -> None:
+        """What is to be done about the file that could not be written. Returns at once."""
+        self._answers.put(answer)
 
     @property
     def is_stopping(self) -> bool:
         """Whether it was asked to stop and has not ended yet."""
-        return self._stop.is_set() and self.is_running
+        return self._stop is not None and self.is_running
 
     @property
     def is_running(self) -> bool:
@@ -100,14 +141,21 @@ class TrainingRun(QObject):
 
     def _work(self) -> None:
         """The thread's body."""
-        result: TrainingFinished | Failure | None
+        result: TrainingFinished | TrainingFailure | None
         try:
-            result = self._body(self.request, self._queue.put, self._stop.is_set)
+            result = self._body(self.request, self._queue.put, self._stop_request, self._wait_for_answer)
         except _StoppedEarlyError:
             result = None
         except Exception as error:  # a thread's boundary: whatever it is, the window must hear of it
-            result = Failure.of(error)
+            result = TrainingFailure.of(error)
         self._queue.put(_Ended(result))
+
+    def _stop_request(self) -> bool | StopRequest:
+        return self._stop or False
+
+    def _wait_for_answer(self, _failure: SaveFailed) -> AfterFailedSave:
+        """Holds the thread until the window has answered."""
+        return "stop" if self._stop is not None else self._answers.get()
 
     def _drain(self) -> None:
         events: list[TrainingEvent] = []
@@ -136,7 +184,7 @@ def leave_a_core_to_the_window() -> None:
 
 
 def _read_and_train(
-    request: TrainingRequest, on_event: Callable[[TrainingEvent], None], should_stop: Callable[[], bool]
+    request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
 ) -> TrainingFinished:
     """Reading the corpus can be left at each of its phases; training after each batch."""
 
@@ -152,7 +200,7 @@ def _read_and_train(
     from core.training.loop import train
 
     try:
-        corpus = load_corpus(request.source, request.run, on_phase, should_stop)
+        corpus = load_corpus(request.source, request.run, on_phase, lambda: bool(should_stop()))
     except DownloadStoppedError as error:
         raise _StoppedEarlyError from error
     on_phase("Preparing the model")
@@ -162,6 +210,9 @@ def _read_and_train(
         request.folder,
         device=request.device,
         resume=request.resume,
+        changes=request.changes,
+        probe=request.probe,
         on_event=on_event,
         should_stop=should_stop,
+        on_save_failed=on_save_failed,
     )

@@ -3,17 +3,20 @@
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
+from core.errors import StorageError
 from core.training.events import (
     CheckpointSaved,
+    EndReason,
     EpochDone,
     PhaseStarted,
     ProbeTranslated,
     SampleTranslated,
+    SaveFailed,
     StepDone,
+    StopRequest,
     TrainingEvent,
     TrainingFinished,
     TrainingStarted,
@@ -21,8 +24,16 @@ from core.training.events import (
 )
 from tests.viz_app.synthetic import make_translation
 from viz_app.worker import TrainingRequest
+from viz_app.worker.training import OnEvent, OnSaveFailed, ShouldStop
 
 STEPS_PER_EPOCH = 5
+REASONS: dict[bool | StopRequest, EndReason] = {
+    True: "stopped",
+    False: "stopped",
+    "keep": "stopped",
+    "pause": "paused",
+    "discard": "discarded",
+}
 
 
 def started(folder: Path, *, num_epochs: int = 3, first_step: int = 0) -> TrainingStarted:
@@ -73,9 +84,7 @@ def sample(epoch: int) -> SampleTranslated:
     return SampleTranslated(epoch, epoch * STEPS_PER_EPOCH, 10.0 * epoch, 100, examples)
 
 
-def finished(
-    folder: Path, reason: Literal["completed", "max_steps", "stopped"], step: int, best_epoch: int
-) -> TrainingFinished:
+def finished(folder: Path, reason: EndReason, step: int, best_epoch: int) -> TrainingFinished:
     return TrainingFinished(
         reason=reason,
         epoch=max(1, math.ceil(step / STEPS_PER_EPOCH)),
@@ -94,17 +103,27 @@ class ScriptedTraining:
     Attributes:
         requests: what it was asked for.
         error: raised after the step `error_step`, if set.
+        failing_save_step, num_failing_saves: after which step a file cannot be written, and how often.
         has_film: whether a probe and a sample are translated.
     """
 
     def __init__(
-        self, *, num_epochs: int = 3, error: Exception | None = None, error_step: int = 0, has_film: bool = False
+        self,
+        *,
+        num_epochs: int = 3,
+        error: Exception | None = None,
+        error_step: int = 0,
+        has_film: bool = False,
+        failing_save_step: int = -1,
+        num_failing_saves: int = 1,
     ) -> None:
         self.num_epochs = num_epochs
         self.error = error
         self.error_step = error_step
         self.has_film = has_film
         self.requests: list[TrainingRequest] = []
+        self.failing_save_step = failing_save_step
+        self.num_failing_saves = num_failing_saves
         self._allowed = threading.Semaphore(0)
         self._step = 0
 
@@ -113,7 +132,7 @@ class ScriptedTraining:
         self._allowed.release(num_steps)
 
     def __call__(
-        self, request: TrainingRequest, on_event: Callable[[TrainingEvent], None], should_stop: Callable[[], bool]
+        self, request: TrainingRequest, on_event: OnEvent, should_stop: ShouldStop, on_save_failed: OnSaveFailed
     ) -> TrainingFinished:
         self.requests.append(request)
         request.folder.mkdir(parents=True, exist_ok=True)
@@ -127,8 +146,12 @@ class ScriptedTraining:
         while self._step < last_step and self._may_go_on(should_stop):
             for event in self._take_step(request.folder):
                 on_event(event)
-        self._save(request.folder, "last")
-        reason: Literal["completed", "stopped"] = "completed" if self._step == last_step else "stopped"
+            if self._step == self.failing_save_step:
+                self._fail_to_save(request.folder, on_event, on_save_failed)
+        how = should_stop() if self._step < last_step else False
+        if how != "discard":
+            on_event(CheckpointSaved(self._save(request.folder, "last"), "last", 1, self._step))
+        reason = "completed" if self._step == last_step else REASONS[how]
         result = finished(request.folder, reason, self._step, self._step // STEPS_PER_EPOCH)
         on_event(result)
         return result
@@ -147,12 +170,20 @@ class ScriptedTraining:
         if self.error is not None and self._step == self.error_step:
             raise self.error
 
+    def _fail_to_save(self, folder: Path, on_event: OnEvent, on_save_failed: OnSaveFailed) -> None:
+        failure = SaveFailed(folder / "last.safetensors", "Cannot write last.safetensors: no space left.", self._step)
+        while self.num_failing_saves:
+            self.num_failing_saves -= 1
+            on_event(failure)
+            if on_save_failed(failure) == "stop":
+                raise StorageError(failure.message)
+
     def _save(self, folder: Path, kind: str) -> Path:
         path = folder / f"{kind}.safetensors"
         path.write_bytes(b"")
         return path
 
-    def _may_go_on(self, should_stop: Callable[[], bool]) -> bool:
+    def _may_go_on(self, should_stop: ShouldStop) -> bool:
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
             if should_stop():

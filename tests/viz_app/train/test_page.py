@@ -12,15 +12,18 @@ from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.checkpoint.history import EpochRecord, write_history
+from core.config import preset
 from core.errors import DeviceError, StorageError, TrainingError
-from tests.viz_app.train.scripted import ScriptedTraining
+from core.training.failures import DivergedError, OutOfMemoryError, Proposal
+from core.training.film import FilmFrame, write_frame
+from tests.viz_app.train.scripted import ScriptedTraining, probe
 from viz_app.theme import Theme
 from viz_app.train import devices
 from viz_app.train.devices import DeviceOption
 from viz_app.train.page import TrainPage
 from viz_app.train.state import Status
 from viz_app.train.words import number_rows
-from viz_app.worker import DRAIN_INTERVAL_MS
+from viz_app.worker import DRAIN_INTERVAL_MS, TrainingRequest
 
 MakePage = Callable[[ScriptedTraining], TrainPage]
 
@@ -107,6 +110,7 @@ def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qt
     click(qtbot, page.panel.stop_button)
     assert page.panel.stop_button.text() == "Stopping…"
     assert not page.panel.stop_button.isEnabled()
+    assert not page.panel.pause_button.isEnabled()
     assert page.strip.text().startswith("Stopping…")
     wait_for_end(qtbot, page)
     assert page.strip.text().startswith("Stopped")
@@ -299,7 +303,7 @@ def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot:
     page.shutdown()
     assert not page.is_running()
     assert page.state.finish is not None
-    assert page.state.finish.reason == "stopped"
+    assert page.state.finish.reason == "paused"
 
 
 def test_theme_changes_while_training(make_page: MakePage, qtbot: QtBot) -> None:
@@ -401,3 +405,199 @@ def test_film_goes_on_while_training_and_the_chart_marks_its_moment(make_page: M
     wait_for_end(qtbot, page)
     assert watch.film.slider.maximum() == 3
     assert watch.film.slider.value() == 1
+
+
+def answer(page: TrainPage, text: str) -> None:
+    """Presses a button of the question that is open."""
+    box = page.findChild(QMessageBox)
+    assert box is not None
+    next(button for button in box.buttons() if button.text() == text).click()
+
+
+def start_and_take(qtbot: QtBot, page: TrainPage, script: ScriptedTraining, num_steps: int) -> None:
+    click(qtbot, page.panel.start_button)
+    script.allow(num_steps)
+    wait_for_step(qtbot, page, num_steps)
+
+
+def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 6)
+    click(qtbot, page.panel.pause_button)
+    assert page.panel.pause_button.text() == "Pausing…"
+    wait_for_end(qtbot, page)
+    assert page.strip.text().startswith("Paused")
+    assert page.panel.resume_button.text() == "Continue"
+    script.allow(9)
+    click(qtbot, page.panel.resume_button)
+    wait_for_end(qtbot, page)
+    assert page.state.training_loss.xy()[0].tolist() == list(range(1, 16))
+
+
+def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 6)
+    folder = script.requests[0].folder
+    (folder / "my-notes.txt").write_text("mine", encoding="utf-8")
+    click(qtbot, page.panel.discard_button)
+    answer(page, "Keep it")
+    assert page.state.status is Status.TRAINING
+    qtbot.waitUntil(lambda: page.findChild(QMessageBox) is None)
+    click(qtbot, page.panel.discard_button)
+    answer(page, "Discard the run")
+    assert page.panel.discard_button.text() == "Discarding…"
+    wait_for_end(qtbot, page)
+    assert [path.name for path in folder.iterdir()] == ["my-notes.txt"]
+    assert page.state.status is Status.IDLE
+    assert "was discarded" in page.strip.text()
+    assert not page.panel.resume_button.isVisible()
+    assert not make_page(script).panel.resume_button.isVisible()
+
+
+def test_paused_run_can_be_discarded_with_its_folder(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 6)
+    click(qtbot, page.panel.pause_button)
+    wait_for_end(qtbot, page)
+    click(qtbot, page.panel.discard_button)
+    answer(page, "Discard the run")
+    assert not script.requests[0].folder.exists()
+    assert page.state.status is Status.IDLE
+
+
+def test_failed_save_waits_and_is_tried_again(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining(failing_save_step=6, num_failing_saves=2)
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 6)
+    for _ in range(2):
+        qtbot.waitUntil(lambda: page.state.status is Status.WAITING)
+        assert "no space left" in page.strip.text()
+        click(qtbot, page.strip.action_buttons[0])
+        assert page.state.status is Status.TRAINING
+    script.allow(9)
+    wait_for_end(qtbot, page)
+    assert page.state.status is Status.FINISHED
+    assert not page.strip.action_buttons[0].isVisible()
+
+
+def test_failed_save_can_end_the_run(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining(failing_save_step=6)
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 6)
+    qtbot.waitUntil(lambda: page.state.status is Status.WAITING)
+    click(qtbot, page.strip.action_buttons[1])
+    wait_for_end(qtbot, page)
+    assert page.state.status is Status.FAILED
+    assert page.panel.resume_button.isVisible()
+
+
+def test_page_can_be_closed_while_a_failed_save_waits(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining(failing_save_step=6)
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 6)
+    qtbot.waitUntil(lambda: page.state.status is Status.WAITING)
+    page.shutdown()
+    assert not page.is_running()
+
+
+def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_page: MakePage, qtbot: QtBot) -> None:
+    proposal = Proposal("a learning rate of 0.00025 instead of 0.0005", {"learning_rate": 0.00025})
+    words = f"The loss became nan. Go on from step 5 (last.safetensors) with {proposal.text}: --resume --change x."
+    script = ScriptedTraining(error=DivergedError(words, proposal, Path("last.safetensors")), error_step=7)
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 7)
+    wait_for_end(qtbot, page)
+    assert page.strip.text().startswith("Training met trouble")
+    assert page.strip.text().endswith("a learning rate of 0.00025 instead of 0.0005.")
+    script.error = None
+    script.allow(8)
+    click(qtbot, page.strip.action_buttons[0])
+    wait_for_end(qtbot, page)
+    assert script.requests[1].resume
+    assert dict(script.requests[1].changes) == {"learning_rate": 0.00025}
+    assert page.state.status is Status.FINISHED
+
+
+def test_change_is_remembered_with_the_run(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    page.begin(
+        TrainingRequest(preset("notebook"), "copy", page.form.choices().parent_folder / "x", changes={"seed": 5})
+    )
+    script.allow(6)
+    wait_for_step(qtbot, page, 6)
+    page.shutdown()
+    second = make_page(script)
+    assert second.running.request is not None
+    assert dict(second.running.request.changes) == {"seed": 5}
+
+
+def test_without_a_checkpoint_the_proposal_starts_again(make_page: MakePage, qtbot: QtBot) -> None:
+    proposal = Proposal("a batch size of 64 instead of 128", {"batch_size": 64})
+    script = ScriptedTraining(error=OutOfMemoryError("No memory. Start again.", proposal, None), error_step=1)
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    script.allow(1)
+    wait_for_end(qtbot, page)
+    assert page.strip.action_buttons[0].text() == "Start again with this change"
+    click(qtbot, page.strip.action_buttons[0])
+    qtbot.waitUntil(lambda: len(script.requests) == 2)
+    assert not script.requests[1].resume
+
+
+def test_only_one_training_runs_at_a_time(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 1)
+    page.start()
+    page.resume()
+    page.running.look_at(Path("nowhere"))
+    assert len(script.requests) == 1
+
+
+def test_patience_and_probe_go_into_the_run(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    type_over(qtbot, page.form.patience_edit, "3")
+    type_over(qtbot, page.form.probe_edit, "Zwei Hunde spielen.")
+    start_and_take(qtbot, page, script, 1)
+    assert script.requests[0].run.training.patience == 3
+    assert script.requests[0].probe == "Zwei Hunde spielen."
+    page.shutdown()
+    assert make_page(script).form.choices().probe == "Zwei Hunde spielen."
+
+
+def test_wrong_patience_is_refused(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    type_over(qtbot, page.form.patience_edit, "0")
+    click(qtbot, page.panel.start_button)
+    assert "patience is “0”" in page.panel.message.text()
+    assert script.requests == []
+
+
+def test_earlier_run_is_looked_at_with_its_curves_and_its_film(
+    make_page: MakePage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs" / "earlier"
+    write_history(folder / "history.csv", [EpochRecord(1, 5, 4.0, 3.0, 3.0, 1e-3, 9.0)])
+    for epoch, text in enumerate((". .", "a man .")):
+        write_frame(folder, FilmFrame(epoch, 5 * epoch, None, probe(epoch, text).translation))
+    script = ScriptedTraining()
+    page = make_page(script)
+    page.panel.look_menu.menu().aboutToShow.emit()
+    next(action for action in page.panel.look_menu.menu().actions() if action.text() == "earlier").trigger()
+    assert page.strip.text().startswith("An earlier run: earlier")
+    watch = page._watch
+    assert watch is not None
+    assert watch.film.slider.maximum() == 1
+    watch.film.slider.setValue(0)
+    assert page.state.playback.shown_step == 0
+    assert not page.panel.discard_button.isVisible()
+    page._look_at(tmp_path)
+    assert "not the folder of a run" in page.panel.message.text()
+    click(qtbot, page.panel.start_button)
+    assert len(page.state.playback.frames) == 0

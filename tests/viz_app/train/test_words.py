@@ -32,6 +32,8 @@ def test_all_figures_are_there_while_training(running: TrainState) -> None:
         "time left": "2 min 05 s",
         "loss": "1.333",
         "validation": "2.500",
+        "perplexity": "12.18",
+        "BLEU": "–",
         "best": "2.500 · epoch 1",
         "learning rate": "6.00e-04",
         "gradient norm": "0.84",

@@ -1,4 +1,4 @@
-"""“compare with…”: the runs found beside this one, the published curve, and any other folder by dialog."""
+"""A menu of runs: those found in the runs' folder, the published curve, and any other folder by dialog."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
 from viz_app.train.run_files import RunOnDisk
 
 
-class CompareMenu(QToolButton):
+class RunMenu(QToolButton):
     """A word that opens a menu, made anew each time it is opened.
 
     Signals:
@@ -22,11 +22,11 @@ class CompareMenu(QToolButton):
     folder_chosen = Signal(object)
     published_chosen = Signal()
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str, tip: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setText("compare with… ▾")
+        self.setText(text)
         self.setProperty("role", "flat")
-        self.setToolTip("Lays the curves of other runs over these; a click on a run's name takes it away again.")
+        self.setToolTip(tip)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self)
         self._menu.setToolTipsVisible(True)
@@ -34,7 +34,7 @@ class CompareMenu(QToolButton):
         self.setMenu(self._menu)
         self._start: Callable[[], Path] = Path.home
 
-    def offer(self, runs: Sequence[RunOnDisk], *, has_published: bool, parent_folder: Path) -> None:
+    def offer(self, runs: Sequence[RunOnDisk], parent_folder: Path, *, has_published: bool = False) -> None:
         """Fills the menu."""
         self._start = lambda: parent_folder if parent_folder.is_dir() else Path.home()
         self._menu.clear()

@@ -1,0 +1,192 @@
+"""The one training of the page: begun, paused, stopped, discarded, taken up again; its events go into the state."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings, Signal
+
+from core.errors import AugenmerkError
+from core.training.events import (
+    AfterFailedSave,
+    CheckpointSaved,
+    StepDone,
+    StopRequest,
+    TrainingEvent,
+    TrainingFinished,
+)
+from core.training.film import read_film
+from core.training.folder import BEST, discard_run
+from viz_app.train import memory
+from viz_app.train.run_files import read_run
+from viz_app.train.state import Status, TrainState
+from viz_app.worker import Failure, TrainingBody, TrainingFailure, TrainingRequest, TrainingRun
+
+
+class Running(QObject):
+    """At most one training at a time.
+
+    Attributes:
+        request: what was asked for last; None before the first run.
+        failure: why the last run ended; None if it did not fail.
+
+    Signals:
+        stepped(): nothing but steps happened; there is no hurry to draw.
+        changed(): something else happened: draw.
+        ended(): there is no run any more.
+    """
+
+    stepped = Signal()
+    changed = Signal()
+    ended = Signal()
+
+    def __init__(self, state: TrainState, settings: QSettings, parent: QObject, body: TrainingBody | None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._settings = settings
+        self._body = body
+        self._run: TrainingRun | None = None
+        self._discards = False
+        self.request: TrainingRequest | None = None
+        self.failure: Failure | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a training is at work, or waits for an answer."""
+        return self._run is not None
+
+    def begin(self, request: TrainingRequest) -> None:
+        """Starts the run that a request describes, unless one is running."""
+        if self._run is not None:
+            return
+        self.request, self.failure, self._discards = request, None, False
+        self._state.begin(request.folder, resume=request.resume)
+        is_german = request.source == "multi30k"
+        self._state.playback.maps.languages = ("German", "English") if is_german else ("source", "target")
+        self._run = TrainingRun(request, self, body=self._body)
+        self._run.events.connect(self._on_events)
+        self._run.finished.connect(self._on_finished)
+        self._run.start()
+        self.changed.emit()
+
+    def resume(self, device: str) -> None:
+        """Goes on with the last run from its last checkpoint."""
+        if self.request is not None and self._state.can_resume:
+            self.begin(replace(self.request, device=device, resume=True))
+
+    def go_on_with_change(self, device: str) -> None:
+        """Goes on from the last good checkpoint with what was proposed; begins again if there is no checkpoint."""
+        proposal = self._state.proposal
+        if self.request is None or proposal is None or self._run is not None:
+            return
+        changes = {**self.request.changes, **proposal.changes}
+        goes_on = self._state.can_go_on_from is not None
+        self.begin(replace(self.request, device=device, resume=goes_on, changes=changes))
+
+    def stop(self, how: StopRequest) -> None:
+        """Ends the run within one batch. Says so at once; returns at once."""
+        if self._run is not None:
+            self._discards = how == "discard"
+            self._run.stop(how)
+            self._state.request_stop(how)
+            self.changed.emit()
+
+    def answer_failed_save(self, answer: AfterFailedSave) -> None:
+        """Tries to write again, or ends the run as it is."""
+        if self._run is not None and self._state.status is Status.WAITING:
+            self._run.answer_failed_save(answer)
+            self._state.answer_failed_save()
+            self.changed.emit()
+
+    def discard(self) -> None:
+        """Removes the files of the run: at once if it has ended, else as soon as it has. Raises `StorageError`."""
+        if self._run is not None:
+            self.stop("discard")
+        elif self._state.folder is not None and self._state.can_discard:
+            discard_run(self._state.folder)
+            self._forget()
+            self.changed.emit()
+
+    def look_at(self, folder: Path) -> None:
+        """Shows an earlier run. Raises `TrainingError` if there is none in `folder`."""
+        if self._run is not None:
+            return
+        run = read_run(folder)
+        best = folder / BEST
+        self._state.look_at(folder, run.curves, read_film(folder).frames, best if best.is_file() else None)
+        self.failure = None
+        self.changed.emit()
+
+    def offer_earlier(self) -> None:
+        """A run of an earlier start of the app can go on."""
+        earlier = memory.load_unfinished(self._settings)
+        if earlier is None:
+            return
+        self.request = TrainingRequest(
+            earlier.run, earlier.source, earlier.folder, earlier.device, changes=dict(earlier.changes)
+        )
+        history = memory.load_history(earlier.folder)
+        self._state.offer_resume(earlier.folder, earlier.last_checkpoint, earlier.best_checkpoint, history)
+        self._state.playback.set_film(read_film(earlier.folder).frames)
+
+    def shutdown(self) -> None:
+        """Pauses what runs, and returns when its thread has ended."""
+        if self._run is not None:
+            if not self._run.is_stopping:
+                self.stop("pause")
+            self._run.wait()
+
+    def _on_events(self, events: list[TrainingEvent]) -> None:
+        for event in events:
+            self._state.apply(event)
+            if isinstance(event, CheckpointSaved) and event.kind == "last":
+                self._remember()
+        if all(isinstance(event, StepDone) for event in events):
+            self.stepped.emit()
+        else:
+            self.changed.emit()
+
+    def _on_finished(self, result: TrainingFinished | TrainingFailure | None) -> None:
+        state = self._state
+        if isinstance(result, TrainingFailure):
+            self.failure = result
+            state.fail(result.message, result.proposal, result.can_go_on_from)
+        elif result is None:
+            state.stop_before_training()
+        elif state.finish is None:
+            state.apply(result)
+        if self._run is not None:
+            self._run.deleteLater()
+            self._run = None
+        if self._discards:
+            self._finish_discarding()
+        elif state.finish is not None and not state.can_resume:
+            memory.forget_unfinished(self._settings)
+        self.ended.emit()
+        self.changed.emit()
+
+    def _finish_discarding(self) -> None:
+        """Whatever ended the run, its files go: it may have failed, or been stopped before it began."""
+        try:
+            if self._state.folder is not None:
+                discard_run(self._state.folder)
+        except AugenmerkError as error:
+            self._state.fail(str(error))
+        else:
+            self._forget()
+
+    def _forget(self) -> None:
+        self.failure = None
+        self._state.discard()
+        memory.forget_unfinished(self._settings)
+
+    def _remember(self) -> None:
+        """A later start of the app can go on with this run, even if this one ends badly."""
+        request, last = self.request, self._state.last_checkpoint
+        if request is not None and last is not None:
+            best = self._state.best_checkpoint
+            changes: Mapping[str, float | int] = request.changes
+            unfinished = memory.UnfinishedRun(
+                request.run, request.source, request.folder, request.device, last, best, dict(changes)
+            )
+            memory.save_unfinished(self._settings, unfinished)
