@@ -85,6 +85,7 @@ class TranslatePage(QWidget):
         self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
         self.marks.trace_wanted.connect(self.trace_wanted)
         self.message = CalmMessage()
+        self.head.export_menu.page = self
         self._lay_out()
         self._connect()
         self.show_message("")

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,16 +31,27 @@ def _weights(page: TranslatePage) -> np.ndarray:
     return view.weights
 
 
-def _save_by_dialog(menu: ExportMenu, entry: int, target: Path) -> None:
-    menu.actions()[entry].trigger()
+def _save_by_dialog(menu: ExportMenu, entry: str, target: Path) -> None:
+    menu.entries[entry].trigger()
     assert menu.dialog is not None
     dialog = menu.dialog
     dialog.fileSelected.emit(str(target))
     dialog.reject()
 
 
-@pytest.mark.parametrize(("entry", "name"), [(0, "map.svg"), (0, "map.png"), (1, "heads.pdf"), (2, "map.csv")])
-def test_the_menu_saves_what_is_shown(page: TranslatePage, tmp_path: Path, entry: int, name: str) -> None:
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [
+        ("map", "map.svg"),
+        ("map", "map.png"),
+        ("heads", "heads.pdf"),
+        ("page", "page.svg"),
+        ("page", "page.pdf"),
+        ("page", "page.png"),
+        ("numbers", "map.csv"),
+    ],
+)
+def test_the_menu_saves_what_is_shown(page: TranslatePage, tmp_path: Path, entry: str, name: str) -> None:
     assert page.head.export_button.isVisible()
     _save_by_dialog(page.head.export_menu, entry, tmp_path / name)
     assert (tmp_path / name).stat().st_size > 50
@@ -77,10 +89,10 @@ def test_numbers_come_back_as_they_were(page: TranslatePage, tmp_path: Path) -> 
 
 def test_picture_and_table_go_to_the_clipboard(page: TranslatePage) -> None:
     menu = page.head.export_menu
-    menu.actions()[4].trigger()
+    menu.entries["copy table"].trigger()
     first = QGuiApplication.clipboard().text().splitlines()[0]
     assert first.split("\t") == ["", "<sos>", "ein", "mann", ".", "<eos>"]
-    menu.actions()[3].trigger()
+    menu.entries["copy picture"].trigger()
     assert QGuiApplication.clipboard().image().size() == page.head.heatmap.grab().toImage().size()
 
 
@@ -88,11 +100,17 @@ def test_a_place_that_cannot_be_written_is_told_and_loses_nothing(
     page: TranslatePage, tmp_path: Path, qtbot: QtBot
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
-    _save_by_dialog(page.head.export_menu, 2, tmp_path / "file" / "map.csv")
+    _save_by_dialog(page.head.export_menu, "numbers", tmp_path / "file" / "map.csv")
     (box,) = [box for box in page.window().findChildren(QMessageBox) if box.isVisible()]
     assert "file" in box.informativeText()
     box.accept()
-    _save_by_dialog(page.head.export_menu, 2, tmp_path / "map.txt")
+    for entry in ("map", "heads", "page"):
+        _save_by_dialog(page.head.export_menu, entry, tmp_path / "file" / "picture.png")
+        (box,) = [box for box in page.window().findChildren(QMessageBox) if box.isVisible()]
+        assert "picture.png" in box.informativeText()
+        box.accept()
+    assert [path.name for path in tmp_path.iterdir() if path.name not in ("file", "settings.ini")] == []
+    _save_by_dialog(page.head.export_menu, "numbers", tmp_path / "map.txt")
     (box,) = [box for box in page.window().findChildren(QMessageBox) if box.isVisible()]
     assert ".csv, .json, .npz" in box.informativeText()
     box.accept()
@@ -104,3 +122,38 @@ def test_before_there_are_maps_nothing_is_taken_along(page: TranslatePage, tmp_p
     for save in (page.head.export_menu.save_map, page.head.export_menu.save_table):
         save(tmp_path / "map.png")
     assert list(tmp_path.glob("map.*")) == []
+
+
+@pytest.mark.parametrize("name", ["lines.svg", "lines.pdf", "lines.png"])
+def test_lines_are_taken_along_as_lines_with_words_and_caption(page: TranslatePage, tmp_path: Path, name: str) -> None:
+    page.head.picture_menu.actions_by_name["lines"].trigger()
+    target = tmp_path / name
+    page.head.export_menu.save_map(target)
+    content = target.read_bytes()
+    if name.endswith(".svg"):
+        text = content.decode()
+        for words in ("looks at", "layer 2 · head 5", "token read", "mann"):
+            assert words in text
+        assert text.count("<polyline") + text.count("<path") + text.count("<line") > 4
+    else:
+        assert content.startswith(b"%PDF" if name.endswith(".pdf") else b"\x89PNG")
+
+
+def test_the_page_is_taken_along_with_its_words_and_a_caption(page: TranslatePage, tmp_path: Path) -> None:
+    page.head.export_menu.save_page(tmp_path / "page.svg")
+    text = (tmp_path / "page.svg").read_text(encoding="utf-8")
+    for words in ("All heads", "Encoder", "Cross-attention", "rows: token read"):
+        assert words in text
+
+
+def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: TranslatePage) -> None:
+    page.state.pick_rows((1,))
+    snapshot = take_snapshot(page.state, "model")
+    assert snapshot is not None
+    assert "picked: Row ein → " in snapshot.caption
+    translation = page.state.translation
+    assert translation is not None
+    page.state.show(replace(translation, is_given=True))
+    snapshot = take_snapshot(page.state, "model")
+    assert snapshot is not None
+    assert "given translation: " in snapshot.caption

@@ -175,7 +175,7 @@ class HeadPanel(QFrame):
         self.scope_menu.chosen.connect(self.scope_chosen)
         self.combination_menu.chosen.connect(self.combination_chosen)
         self.export_button = flat_button("export ▾", "Take the map, the page or the numbers along")
-        self.export_menu = ExportMenu(self.export_button, self._state, self.heatmap)
+        self.export_menu = ExportMenu(self.export_button, self._state, self.map)
         self.explain_button = flat_button("?", "What am I looking at?")
         self.explain_button.setCheckable(True)
         self.explain_button.setAccessibleName("What am I looking at?")

@@ -48,7 +48,7 @@ def take_snapshot(state: TranslateState, model: str) -> Snapshot | None:
     facts = {
         "model": model,
         "sentence": translation.source_text,
-        "translation": translation.text,
+        "given translation" if translation.is_given else "translation": translation.text,
         "map": state.title(),
         "measure": SHORT_NAMES[state.measure_of_choice],
         "rows": "source token" if choice.kind == "encoder" else f"token {state.label_mode}",
@@ -57,6 +57,9 @@ def take_snapshot(state: TranslateState, model: str) -> Snapshot | None:
         facts["hidden"] = f"{100 * view.hidden_share:.1f} % of the attention, rows scaled up to their former sum"
     if state.merges_words and state.has_split_words:
         facts["words"] = "pieces merged: columns summed, rows averaged"
+    total = state.row_sum()
+    if total is not None:
+        facts["picked"] = total.sentence
     return Snapshot(view, state.title(), facts)
 
 

@@ -22,6 +22,7 @@ GAP = 8
 NUM_SHADES = 12
 MIN_WIDTH, MAX_WIDTH = 0.7, 5.0
 FAINT = 0.12
+NATURAL_WIDTH, NATURAL_LINE = 640, 22
 
 
 @dataclass
@@ -50,6 +51,12 @@ class LinesPainter:
         span = min(MAX_SPAN, self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
         self.left = (self.size.width() - max(span, 40.0)) / 2
         self.right = self.size.width() - self.left
+
+    @classmethod
+    def of_natural_size(cls, state: TranslateState, theme: Theme, view: MapView) -> "LinesPainter":
+        """As large as its tokens like it."""
+        count = max(len(view.row_labels), len(view.column_labels))
+        return cls(state, theme, view, QSize(NATURAL_WIDTH, int(HEADER + NATURAL_LINE * count)))
 
     def y_of(self, place: Place) -> float:
         """The middle of a token's line."""
