@@ -1,8 +1,9 @@
-"""The dialogs that tell of a failure. They lose nothing: what was there before stays."""
+"""The dialogs that tell something. They lose nothing: what was there before stays."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from core import __version__
 from viz_app.worker import Failure
 
 
@@ -17,3 +18,17 @@ def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.open()
     return box
+
+
+def show_about(parent: QWidget) -> None:
+    """Opens a dialog about the product without waiting for it."""
+    box = QMessageBox(parent)
+    box.setWindowTitle("About Augenmerk")
+    box.setTextFormat(Qt.TextFormat.PlainText)
+    box.setText(f"Augenmerk {__version__}")
+    box.setInformativeText(
+        "Type German, read English, and see where every head of a Transformer looked.\n\n"
+        "Attention weights show where the model looks, not why it chose a word.\n\nMIT licence."
+    )
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.open()

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -15,27 +15,25 @@ from PySide6.QtGui import (
     QPaintEvent,
     QShortcut,
 )
-from PySide6.QtWidgets import QApplication, QFileDialog, QMainWindow, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from core import __version__
-from core.resources import bundled_model_path
-from viz_app.dialogs import show_failure
+from viz_app.dialogs import show_about
 from viz_app.examples import example_sentences
 from viz_app.inquiry import Inquiry
+from viz_app.opening import Opening
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.translate_state import Direction
 from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice
 from viz_app.translate_page import TranslatePage
 from viz_app.widgets.top_bar import TopBar
-from viz_app.worker import Failure, InferenceWorker
+from viz_app.worker import InferenceWorker
 
 if TYPE_CHECKING:
     from viz_app.train.page import TrainPage
 
 TRANSLATE, TRAIN = 0, 1
 CLOSE_POLL_MS = 100
-CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
 ALT_DIRECTIONS: dict[str, Direction] = {"Left": "left", "Right": "right", "Up": "up", "Down": "down"}
 
 
@@ -45,7 +43,6 @@ class MainWindow(QMainWindow):
     Attributes:
         translate_page: always there.
         train_page: None until its tab is first shown; matplotlib comes with it.
-        model: the model in use, or None.
 
     Signals:
         model_opened(ModelInfo)
@@ -70,35 +67,28 @@ class MainWindow(QMainWindow):
         self._is_reopening = checkpoint is None and preferences.model is not None
         self._first_checkpoint = checkpoint or preferences.model
         self._worker = worker or InferenceWorker(parent=self)
-        self._load_id = 0
-        self._loading_path: Path | None = None
         self._has_painted = False
-        self.model: ModelInfo | None = None
         self.train_page: TrainPage | None = None
         self._theme_choice: ThemeChoice = preferences.theme
         self._theme = Theme.of_choice(self._theme_choice)
         self.top_bar = TopBar(self._theme_choice)
         self.translate_page = TranslatePage(preferences, self._theme)
         self._inquiry = Inquiry(self._worker, self.translate_page, self)
+        self._opening = Opening(self._worker, self.top_bar, self.translate_page, preferences, self)
         self._pages = QStackedWidget()
         self._lay_out()
         self._connect()
         self._add_shortcuts()
         self._put_first_sentence(sentence)
 
+    @property
+    def model(self) -> ModelInfo | None:
+        """The model in use, or None."""
+        return self._opening.model
+
     def open_model(self, path: Path | None) -> None:
         """Opens a checkpoint, None for the bundled one. The model in use stays until the new one is ready."""
-        if path is None and not bundled_model_path().is_file():
-            self._tell_bundled_is_missing()
-            return
-        self._loading_path = path
-        self._load_id = self._worker.load(path)
-        name = (path or bundled_model_path()).stem
-        if self.model is None:
-            self.top_bar.show_model(f"opening {name} …", "")
-            self.translate_page.show_message(f"Opening {name} …")
-        else:
-            self.top_bar.device.setText(f"opening {name} …")
+        self._opening.open(path)
 
     def show_page(self, index: int) -> None:
         """Changes the page; the Train page is made when it is first wanted."""
@@ -112,7 +102,7 @@ class MainWindow(QMainWindow):
         super().paintEvent(event)
         if not self._has_painted:
             self._has_painted = True
-            QTimer.singleShot(0, self, lambda: self.open_model(self._first_checkpoint))
+            QTimer.singleShot(0, self, self._open_first_model)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ends the threads. A training is told to stop and to keep what it learned; the window waits for it."""
@@ -142,15 +132,6 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
             self.show_page(TRANSLATE)
             self.open_model(paths[0])
-
-    def choose_file(self) -> None:
-        """Asks for a checkpoint by dialog."""
-        folder = str(self._preferences.recent[0].parent) if self._preferences.recent else ""
-        dialog = QFileDialog(self, "Open a checkpoint", folder, CHECKPOINT_FILTER)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda name: self._open_on_translate_page(Path(name)))
-        dialog.open()
 
     def set_theme(self, choice: ThemeChoice) -> None:
         """Light, dark, or as the system has it."""
@@ -185,29 +166,30 @@ class MainWindow(QMainWindow):
         self.restoreGeometry(self._preferences.bytes("window"))
 
     def _connect(self) -> None:
-        worker, bar, page = self._worker, self.top_bar, self.translate_page
-        worker.loaded.connect(self._on_loaded)
-        worker.load_failed.connect(self._on_load_failed)
+        bar, page, opening = self.top_bar, self.translate_page, self._opening
+        opening.opened.connect(self.model_opened)
+        opening.failed.connect(self.failed)
+        opening.last_is_gone.connect(self._open_bundled_instead)
+        opening.chosen.connect(self._open_on_translate_page)
         self._inquiry.translation_shown.connect(self.translation_shown)
         self._inquiry.failed.connect(self.failed)
         page.translation_wanted.connect(self._on_translation_wanted)
-        page.message.open_wanted.connect(self.choose_file)
+        page.message.open_wanted.connect(self._opening.ask)
         page.message.train_wanted.connect(lambda: self.show_page(TRAIN))
         bar.page_chosen.connect(self.show_page)
-        bar.open_wanted.connect(self.choose_file)
+        bar.open_wanted.connect(self._opening.ask)
         bar.bundled_wanted.connect(lambda: self._open_on_translate_page(None))
         bar.recent_wanted.connect(self._open_on_translate_page)
         bar.theme_chosen.connect(self.set_theme)
-        bar.about_wanted.connect(self._show_about)
+        bar.about_wanted.connect(lambda: show_about(self))
         bar.quit_wanted.connect(self.close)
-        bar.recent = self._preferences.recent
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_colors_changed)
 
     def _add_shortcuts(self) -> None:
         def add(keys: QKeySequence.StandardKey | str, act: Callable[[], object]) -> None:
             QShortcut(QKeySequence(keys), self).activated.connect(act)
 
-        add(QKeySequence.StandardKey.Open, self.choose_file)
+        add(QKeySequence.StandardKey.Open, self._opening.ask)
         add("Ctrl+Q", self.close)
         add("Ctrl+1", lambda: self.show_page(TRANSLATE))
         add("Ctrl+2", lambda: self.show_page(TRAIN))
@@ -232,10 +214,13 @@ class MainWindow(QMainWindow):
     def _is_last_model(self, path: Path | None) -> bool:
         return (path.absolute() if path is not None else None) == self._preferences.model
 
+    def _open_first_model(self) -> None:
+        (self._opening.reopen if self._is_reopening else self._opening.open)(self._first_checkpoint)
+
     def _open_bundled_instead(self) -> None:
         """The model of the last time cannot be opened again: its sentence, if untouched, goes with it."""
         is_untouched = self.translate_page.sentence.input.text == self._preferences.sentence
-        self._is_reopening, self._first_checkpoint = False, None
+        self._first_checkpoint = None
         if is_untouched:
             self._put_first_sentence(None)
         self.open_model(None)
@@ -254,19 +239,6 @@ class MainWindow(QMainWindow):
         self.show_page(TRANSLATE)
         self.open_model(path)
 
-    def _tell_bundled_is_missing(self) -> None:
-        expected = bundled_model_path()
-        failure = Failure(
-            f"The bundled model is not here: {expected} was expected. "
-            "Open a checkpoint, or train a model on the Train page."
-        )
-        if self.model is None:
-            self.top_bar.show_model("no model", "")
-            self.translate_page.show_message(failure.message, offers_models=True)
-        else:
-            show_failure(self, "The model was not opened", failure)
-        self.failed.emit(failure)
-
     def _on_translation_wanted(self, text: str, is_asked: bool) -> None:
         if self.model is None:
             return  # the sentence is asked for again when a model has been opened
@@ -276,35 +248,6 @@ class MainWindow(QMainWindow):
             )
             return
         self._inquiry.translate(text, is_asked=is_asked)
-
-    def _on_loaded(self, request_id: int, info: ModelInfo) -> None:
-        self.model, self._is_reopening = info, False
-        if request_id == self._load_id:
-            self._preferences.model = self._loading_path
-            if self._loading_path is not None:
-                self._preferences.remember(self._loading_path)
-                self.top_bar.recent = self._preferences.recent
-        self.top_bar.show_model(info.summary, info.device_summary)
-        self.setWindowTitle(f"{info.title} – Augenmerk")
-        self.model_opened.emit(info)
-        self.translate_page.set_model(info)
-
-    def _on_load_failed(self, request_id: int, failure: Failure) -> None:
-        if request_id != self._load_id:
-            return
-        if self.model is None:
-            self.top_bar.show_model("no model", "")
-            text = "No model is open. Open a checkpoint, or train a model."
-            self.translate_page.show_message(text, offers_models=True)
-        else:
-            self.top_bar.show_model(self.model.summary, self.model.device_summary)
-        if self._loading_path is not None:
-            self._preferences.forget(self._loading_path)
-            self.top_bar.recent = self._preferences.recent
-        show_failure(self, "The model was not opened", failure)
-        self.failed.emit(failure)
-        if self._is_reopening:
-            self._open_bundled_instead()
 
     def _make_train_page(self) -> None:
         from viz_app.train.page import TrainPage  # matplotlib comes with it
@@ -327,15 +270,3 @@ class MainWindow(QMainWindow):
     def _on_system_colors_changed(self) -> None:
         if self._theme_choice == "system":
             self._apply_theme()
-
-    def _show_about(self) -> None:
-        box = QMessageBox(self)
-        box.setWindowTitle("About Augenmerk")
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"Augenmerk {__version__}")
-        box.setInformativeText(
-            "Type German, read English, and see where every head of a Transformer looked.\n\n"
-            "Attention weights show where the model looks, not why it chose a word.\n\nMIT licence."
-        )
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()

@@ -2,28 +2,24 @@
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from core.analysis.measures import Measure
-from core.analysis.roles import ROLES
-from core.analysis.selection import Combination, LabelMode
 from core.translation.result import Translation
+from viz_app.choosing import Choosing, restore_choices
 from viz_app.examples import copy_examples, example_sentences
 from viz_app.lab.alignment import AlignmentTab
-from viz_app.lab.area import USUAL_WIDTH, Laboratory
+from viz_app.lab.area import Laboratory
 from viz_app.lab.heads import HeadsTab
 from viz_app.lab.source import SourceTab
-from viz_app.lab.state.alignment import RankedAligner
 from viz_app.lab.steps import StepsTab
 from viz_app.marks import Marks
+from viz_app.panels.arrangement import Arrangement
 from viz_app.panels.head import HeadPanel
 from viz_app.panels.heads import HeadsPanel
-from viz_app.panels.parts import flat_button
 from viz_app.panels.sentence import SentencePanel
 from viz_app.preferences import Preferences
 from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
-from viz_app.state.seeing import Order, Scale, Scope
 from viz_app.state.switchboard import SwitchedOff
 from viz_app.state.translate_state import Direction, HeadChoice, TranslateState
 from viz_app.theme import GAP, Theme
@@ -72,8 +68,7 @@ class TranslatePage(QWidget):
         super().__init__(parent)
         self._preferences = preferences
         self.state = TranslateState()
-        self._is_of_earlier_model = False
-        self._restore_choices()
+        restore_choices(self.state, preferences)
         self.sentence = SentencePanel(self.state, theme)
         self.heads = HeadsPanel(self.state, theme)
         self.head = HeadPanel(self.state, theme)
@@ -81,7 +76,11 @@ class TranslatePage(QWidget):
         self.worth = HeadsTab(self.state, theme)
         tabs = (StepsTab(self.state, theme), self.alignment, self.worth, SourceTab(self.state, theme))
         self.lab = Laboratory(tabs, preferences)
-        self.lab_button = flat_button("", "Go through decoding, align, compare, see what hangs on what (Ctrl+3)")
+        self._arrangement = Arrangement(self.heads, self.head, self.lab, preferences)
+        self.lab_button = self._arrangement.lab_button
+        panels = self.sentence, self.heads, self.head
+        self._choosing = Choosing(self.state, preferences, panels, self.lab, self)
+        self._choosing.measuring_wanted.connect(self.measuring_wanted)
         self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
         self.marks.trace_wanted.connect(self.trace_wanted)
         self.message = CalmMessage()
@@ -97,7 +96,6 @@ class TranslatePage(QWidget):
 
     def set_model(self, info: ModelInfo) -> None:
         """Names source and target as the model's languages, and asks for the sentence that stands there."""
-        self._is_of_earlier_model = True
         self.state.begin_model(*_language_names(info))
         self.head.export_menu.model = info.title
         self.sentence.set_languages(*self.state.languages)
@@ -116,11 +114,10 @@ class TranslatePage(QWidget):
         """Shows an answer, unless a newer one is awaited."""
         if not self.state.accept(request_id, translation):
             return
-        self._is_of_earlier_model = False
         self.sentence.show_result()
         self._show_maps()
         self._ask_for_effect()
-        self._ask_for_measures()
+        self._choosing.ask_for_measures()
         self.marks.show_products()
 
     def show_own(self) -> None:
@@ -131,7 +128,7 @@ class TranslatePage(QWidget):
 
     def _on_given_wanted(self, text: str) -> None:
         translation = self.state.translation
-        if translation is not None and not self._is_of_earlier_model and text != translation.text:
+        if translation is not None and not self.state.is_of_earlier_model and text != translation.text:
             self.given_wanted.emit(translation.source_text, text)
 
     def await_measured(self, request_id: int) -> None:
@@ -141,13 +138,13 @@ class TranslatePage(QWidget):
     def accept_measured(self, request_id: int, measured: MeasuredMaps) -> None:
         """Shows maps in the chosen measure, unless a newer answer is awaited."""
         if self.state.accept_measured(request_id, measured):
-            self._rebuild_maps()
+            self._choosing.rebuild_maps()
 
     def refuse_measured(self, request_id: int) -> bool:
         """Says that the chosen measure is not known; False if a newer answer is awaited."""
         if not self.state.refuse_measured(request_id):
             return False
-        self._rebuild_maps()
+        self._choosing.rebuild_maps()
         return True
 
     def await_switched(self, request_id: int) -> None:
@@ -180,7 +177,7 @@ class TranslatePage(QWidget):
         """Says beside the sentence why it was not translated; False if a newer answer is awaited."""
         if not self.state.settle(request_id):
             return False
-        if self.state.translation is None or self._is_of_earlier_model:
+        if self.state.translation is None or self.state.is_of_earlier_model:
             self.show_hint()
         self.sentence.show_problem(message)
         return True
@@ -197,13 +194,11 @@ class TranslatePage(QWidget):
         """Shows a calm message in place of the maps."""
         self.message.show_text(text, offers_models=offers_models)
         self.message.setVisible(True)
-        self._outer.setVisible(False)
+        self._arrangement.setVisible(False)
 
     def choose(self, choice: HeadChoice) -> None:
         """Chooses a head and draws what follows from it."""
-        self.state.choose(choice)
-        self._preferences.head_choice = choice
-        self._after_choice()
+        self._choosing.choose(choice)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""
@@ -216,29 +211,16 @@ class TranslatePage(QWidget):
 
     def walk(self, direction: Direction | None) -> bool:
         """Takes one step to a neighbouring head; False if the key means nothing here."""
-        if direction is None or self.state.translation is None:
-            return False
-        if self.state.move(direction):
-            self._preferences.head_choice = self.state.choice
-            self._after_choice()
-        return True
+        return self._choosing.walk(direction)
 
     def save(self) -> None:
         """Remembers sentence and splitter."""
         self._preferences.sentence = self.sentence.input.text
-        self._preferences.set_bytes("translate_splitter", self._splitter.saveState())
-        if not self.lab.isHidden():
-            self._preferences.set_bytes("lab_splitter", self._outer.saveState())
-
-    def show_lab(self, is_shown: bool) -> None:
-        """Opens or closes the laboratory, and remembers it."""
-        self._preferences.is_lab_open = is_shown
-        self.lab.setVisible(is_shown)
-        self.lab_button.setText("Laboratory ▾" if is_shown else "Laboratory ▸")
+        self._arrangement.save()
 
     def toggle_lab(self) -> None:
         """Opens the laboratory if it is closed, and the other way round."""
-        self.show_lab(self.lab.isHidden())
+        self._arrangement.toggle_lab()
 
     def _hint(self) -> str:
         source = self.state.languages[0]
@@ -246,30 +228,12 @@ class TranslatePage(QWidget):
         return f"{what}, or choose an example."
 
     def _lay_out(self) -> None:
-        self._splitter = QSplitter(Qt.Orientation.Horizontal)
-        self._splitter.addWidget(self.heads)
-        self._splitter.addWidget(self.head)
-        self._splitter.setHandleWidth(GAP)
-        self._splitter.setChildrenCollapsible(False)
-        self._splitter.setSizes([560, 840])
-        self._splitter.setStretchFactor(0, 2)
-        self._splitter.setStretchFactor(1, 3)
-        self._splitter.restoreState(self._preferences.bytes("translate_splitter"))
-        self._outer = QSplitter(Qt.Orientation.Horizontal)
-        for index, widget in enumerate((self._splitter, self.lab)):
-            self._outer.addWidget(widget)
-            self._outer.setStretchFactor(index, 1 - index)
-            self._outer.setCollapsible(index, False)
-        self._outer.setHandleWidth(GAP)
-        self._outer.setSizes([1000, USUAL_WIDTH])
-        self._outer.restoreState(self._preferences.bytes("lab_splitter"))
         self.sentence.add_button(self.lab_button)
-        self.show_lab(self._preferences.is_lab_open)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
         column.addWidget(self.sentence)
-        column.addWidget(self._outer, 1)
+        column.addWidget(self._arrangement, 1)
         column.addWidget(self.message, 1)
 
     def _connect(self) -> None:
@@ -278,48 +242,20 @@ class TranslatePage(QWidget):
         self.sentence.given_wanted.connect(self._on_given_wanted)
         self.sentence.own_wanted.connect(self.show_own)
         self.sentence.reset_button.clicked.connect(self.reset_switches)
-        self.lab_button.clicked.connect(self.toggle_lab)
         for tab in self.lab.tabs:
             tab.marks_changed.connect(self.head.heatmap.update)
         self.worth.switch_wanted.connect(self.switch)
         self.worth.head_chosen.connect(self.choose)
-        self.alignment.aligner_chosen.connect(self._show_aligner)
-        self.lab.closed.connect(lambda: self.show_lab(False))
-        self.heads.grid.chosen.connect(self.choose)
+        self.alignment.aligner_chosen.connect(self._choosing.show_aligner)
         self.heads.grid.switched.connect(self.switch)
         self.head.switch_wanted.connect(lambda: self.switch(self.state.choice))
-        self.heads.grid.added.connect(self._on_head_added)
-        self.heads.scale_chosen.connect(self._on_scale_chosen)
-        self.heads.role_chosen.connect(self._on_role_chosen)
-        self.heads.order_chosen.connect(self._on_order_chosen)
-        self.head.controls.label_mode_chosen.connect(self._on_label_mode_chosen)
-        self.head.controls.hide_wrapping_chosen.connect(self._on_hide_wrapping_chosen)
-        self.head.controls.hide_punctuation_chosen.connect(self._on_hide_punctuation_chosen)
-        self.head.controls.merge_words_chosen.connect(self._on_merge_words_chosen)
-        self.head.measure_chosen.connect(self._on_measure_chosen)
-        self.head.scope_chosen.connect(self._on_scope_chosen)
-        self.head.combination_chosen.connect(self._on_combination_chosen)
-
-    def _restore_choices(self) -> None:
-        state, preferences = self.state, self._preferences
-        state.label_mode, state.scale = preferences.label_mode, preferences.scale
-        state.hides_wrapping, state.hides_punctuation = preferences.hides_wrapping, preferences.hides_punctuation
-        state.merges_words = preferences.merges_words
-        if (choice := preferences.head_choice) is not None:
-            state.choice, state.was_chosen = choice, True
 
     def _show_maps(self) -> None:
-        self._outer.setVisible(True)
+        self._arrangement.setVisible(True)
         self.message.setVisible(False)
         self.lab.show_translation()
         self.heads.rebuild()
-        self._after_choice()
-
-    def _after_choice(self) -> None:
-        self.heads.show_choice()
-        self.head.rebuild()
-        self.lab.refresh()
-        self.sentence.show_picks()
+        self._choosing.show_choice()
 
     def _after_switching(self) -> None:
         self._ask_for_effect()
@@ -330,79 +266,8 @@ class TranslatePage(QWidget):
 
     def _ask_for_effect(self) -> None:
         translation, off = self.state.translation, self.state.switchboard.off
-        if off and translation is not None and not self._is_of_earlier_model:
+        if off and translation is not None and not self.state.is_of_earlier_model:
             self.switching_wanted.emit(translation, off)
-
-    def _on_label_mode_chosen(self, mode: LabelMode) -> None:
-        self.state.label_mode = self._preferences.label_mode = mode
-        self._rebuild_maps()
-
-    def _on_hide_wrapping_chosen(self, hides: bool) -> None:
-        self.state.hides_wrapping = self._preferences.hides_wrapping = hides
-        self._rebuild_maps()
-
-    def _on_hide_punctuation_chosen(self, hides: bool) -> None:
-        self.state.hides_punctuation = self._preferences.hides_punctuation = hides
-        self._rebuild_maps()
-
-    def _on_merge_words_chosen(self, merges: bool) -> None:
-        self.state.merges_words = self._preferences.merges_words = merges
-        self._rebuild_maps()
-
-    def _on_scale_chosen(self, scale: Scale) -> None:
-        self.state.scale = self._preferences.scale = scale
-        self._rebuild_maps()
-
-    def _on_role_chosen(self, name: str) -> None:
-        self.state.shown_role = next((role for role in ROLES if role == name), None)
-        self.heads.rebuild()
-
-    def _on_order_chosen(self, order: Order) -> None:
-        self.state.order = order
-        self.heads.rebuild()
-
-    def _on_head_added(self, choice: HeadChoice) -> None:
-        self.state.add(choice)
-        self._after_choice()
-
-    def _on_measure_chosen(self, measure: Measure) -> None:
-        self.state.measure = measure
-        self._ask_for_measures()
-        self._rebuild_maps()
-
-    def _ask_for_measures(self) -> None:
-        translation = self.state.translation
-        if translation is not None and not self._is_of_earlier_model and self.state.lacks_measure(translation):
-            self.measuring_wanted.emit(translation)
-
-    def _on_scope_chosen(self, scope: Scope) -> None:
-        self.state.scope = scope
-        self._after_choice()
-
-    def _on_combination_chosen(self, combination: Combination) -> None:
-        self.state.combination = combination
-        self._after_choice()
-
-    def _show_aligner(self, aligner: RankedAligner) -> None:
-        """Shows the map that an aligner reads: its head, or the mean of several; its label mode and its measure."""
-        assert aligner.label_mode is not None
-        assert aligner.measure is not None
-        self.choose(HeadChoice("cross", aligner.layer or 0, aligner.head or 0))
-        is_of_layer = aligner.measure == "norm-layer"
-        self.state.combination = "mean"
-        self.state.scope = "all" if aligner.layer is None else "layer" if aligner.head is None else "head"
-        if is_of_layer and self.state.scope == "layer":
-            self.state.scope = "head"  # the layer has one map, whatever the head
-        rows = self.head.controls
-        (rows.read_button if aligner.label_mode == "read" else rows.predicted_button).setChecked(True)
-        self._on_measure_chosen(aligner.measure)
-
-    def _rebuild_maps(self) -> None:
-        self.state.forget_hovered()
-        self.heads.rebuild()
-        self.head.rebuild()
-        self.lab.refresh()
-        self.sentence.show_picks()
 
 
 def _language_names(info: ModelInfo) -> tuple[str, str]:

@@ -48,6 +48,7 @@ class TranslateState(Marking):
         languages: what source and target are called in sentences: "German" and "English".
         step_row: the decoding step that the laboratory looks at, a row of decoder and cross maps.
         own: the model's own translation of the sentence, while another one may be given.
+        is_of_earlier_model: what is shown was made by the model before; nothing more can be asked about it.
         switchboard: which heads are off, and what that did.
     """
 
@@ -61,6 +62,7 @@ class TranslateState(Marking):
         self.step_row: int | None = None
         self.switchboard = Switchboard()
         self.own: Translation | None = None
+        self.is_of_earlier_model = False
 
     def await_result(self, request_id: int) -> None:
         """From now on only the answer to this request counts."""
@@ -86,7 +88,7 @@ class TranslateState(Marking):
         The choice is kept where such a head exists. If nobody made one, the cross head that points most clearly at
         different words is taken, once.
         """
-        self.translation = translation
+        self.translation, self.is_of_earlier_model = translation, False
         if not translation.is_given:
             self.own = translation
         elif self.own is not None and self.own.source_text != translation.source_text:
@@ -106,7 +108,7 @@ class TranslateState(Marking):
     def begin_model(self, source: str, target: str) -> None:
         """Another model answers from now on, between these two languages."""
         self.languages = (source, target)
-        self.own = None
+        self.own, self.is_of_earlier_model = None, True
         self.switchboard.reset()
         self._has_picked = False
 

@@ -20,7 +20,7 @@ def test_the_laboratory_is_closed_at_first_and_the_maps_have_the_whole_width(mak
     page = make_window().translate_page
     assert not page.lab.isVisible()
     assert page.lab_button.isVisible()
-    assert page._splitter.width() == page.width()
+    assert page.heads.parentWidget().width() == page.width()
 
 
 def test_a_click_opens_it_beside_the_maps_and_another_closes_it(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -33,7 +33,7 @@ def test_a_click_opens_it_beside_the_maps_and_another_closes_it(make_window: Mak
     assert page.head.heatmap.width() >= 400
     qtbot.mouseClick(page.lab.close_button, Qt.MouseButton.LeftButton)
     assert not page.lab.isVisible()
-    qtbot.waitUntil(lambda: page._splitter.width() == page.width())
+    qtbot.waitUntil(lambda: page.heads.parentWidget().width() == page.width())
 
 
 def test_keys_open_and_close_it(make_window: MakeWindow, qtbot: QtBot) -> None:
