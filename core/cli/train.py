@@ -6,6 +6,7 @@ import dataclasses
 import os
 import signal
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,7 @@ from core.durations import duration
 from core.errors import ConfigError
 
 if TYPE_CHECKING:
+    from core.training.distributed import World
     from core.training.events import TrainingEvent
 
 
@@ -36,6 +38,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument("--config", type=Path, metavar="FILE", help="instead: a TOML file, such as run.toml of a run")
     add_corpus(parser)
     _add_settings(parser)
+    parser.add_argument("--compile", action="store_true", help="compile the model first, with torch.compile")
     parser.add_argument("--probe", metavar="SENTENCE", help="translated at each validation: the film of attention")
     parser.add_argument("--tensorboard", action="store_true", help="write event files for TensorBoard into --out, too")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in --out")
@@ -72,16 +75,25 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Trains. Ctrl-C once stops and keeps what was learned. Raises `AugenmerkError`."""
+    from core.cli.together import ECHO_SECONDS, train_with_others
+    from core.training.distributed import ALONE, is_launched_with_others
+
+    wanted = configured_run(options)
+    if is_launched_with_others():
+        return train_with_others(options, lambda world: _train(options, wanted, world, ECHO_SECONDS))
+    return _train(options, wanted, ALONE)
+
+
+def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = 0.0) -> int:
     from core.training.loop import train
     from core.training.tensorboard import tensorboard_log
 
-    wanted = configured_run(options)
     changes = read_changes(options.change)
     show = TerminalProgress()
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(tensorboard_log(options.out)) if options.tensorboard else None
         corpus = read_corpus(options, wanted, show.phase)
-        stop = stack.enter_context(stop_on_interrupt())
+        stop = stack.enter_context(stop_on_interrupt(echo_seconds))
         stack.callback(show.close)
 
         def on_event(event: "TrainingEvent") -> None:
@@ -99,6 +111,7 @@ def run(options: argparse.Namespace) -> int:
             probe=options.probe,
             on_event=on_event,
             should_stop=lambda: stop.requested,
+            world=world,
         )
     return 0
 
@@ -121,6 +134,8 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
     else:
         chosen = preset(options.preset or DEFAULT_PRESET)
     given = {name: getattr(options, name) for name, _ in _SETTINGS.values() if getattr(options, name) is not None}
+    if options.compile:
+        given["compile"] = True
     return dataclasses.replace(chosen, training=chosen.training.replace(**given))
 
 
@@ -154,15 +169,24 @@ class StopFlag:
 
 
 @contextmanager
-def stop_on_interrupt() -> Iterator[StopFlag]:
-    """Turns the first Ctrl-C (or a polite kill) into a request to stop; the second acts at once."""
-    flag = StopFlag()
+def stop_on_interrupt(echo_seconds: float = 0.0, *, announce: bool = True) -> Iterator[StopFlag]:
+    """Turns the first Ctrl-C (or a polite kill) into a request to stop; the second acts at once.
+
+    Args:
+        echo_seconds: a second one within this time is taken for the first.
+        announce: say that it was heard.
+    """
+    flag, first = StopFlag(), 0.0
 
     def request(number: int, frame: Any) -> None:
+        nonlocal first
         if flag.requested:
+            if time.monotonic() - first < echo_seconds:
+                return
             raise KeyboardInterrupt
-        flag.requested = True
-        os.write(2, STOPPING)  # not `print`: the bar may be in the middle of writing, and a stream is not entered twice
+        flag.requested, first = True, time.monotonic()
+        if announce:  # not by `print`: the bar may be in the middle of writing, and a stream is not entered twice
+            os.write(2, STOPPING)
 
     numbers = (signal.SIGINT, signal.SIGTERM)
     earlier = [signal.signal(number, request) for number in numbers]

@@ -29,6 +29,22 @@ class Batch:
         """The same batch on another device."""
         return Batch(self.source.to(device), self.target.to(device), self.num_target_tokens)
 
+    def split(self, max_tokens: int, padding_id: int) -> "list[Batch]":
+        """Micro-batches with at most `max_tokens` of padded source and target each, or of one pair; in order.
+
+        A batch that is small enough stays as it is; padding that a part does not need is cut off.
+        """
+        rows = max(1, max_tokens // max(self.source.size(1), self.target.size(1)))
+        if rows >= len(self.source):
+            return [self]
+        starts = range(0, len(self.source), rows)
+        return [self.rows(slice(first, first + rows), padding_id) for first in starts]
+
+    def rows(self, chosen: slice, padding_id: int) -> "Batch":
+        """The chosen pairs alone, without the padding that they do not need."""
+        source, target = (_without_padding(ids[chosen], padding_id) for ids in (self.source, self.target))
+        return Batch(source, target, int((target[:, 1:] != padding_id).sum()))
+
 
 def training_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int) -> list[list[int]]:
     """For each batch of an epoch the indices of its pairs: shuffled anew each epoch, the same for the same seed."""
@@ -70,3 +86,9 @@ def pad(sentences: Sequence[Sequence[int]], padding_id: int, pad_to: int | None 
     """Ids as one tensor [B, longest], filled up on the right."""
     longest = max(max(map(len, sentences)), pad_to or 0)
     return torch.tensor([[*ids, *[padding_id] * (longest - len(ids))] for ids in sentences], dtype=torch.long)
+
+
+def _without_padding(ids: Tensor, padding_id: int) -> Tensor:
+    """[B, N] without the columns on the right that hold nothing."""
+    is_filled = (ids != padding_id).any(dim=0)
+    return ids[:, : int(is_filled.nonzero().max()) + 1] if bool(is_filled.any()) else ids

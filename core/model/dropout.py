@@ -18,7 +18,7 @@ def dropout(states: Tensor, probability: float, training: bool) -> Tensor:
     """`states` with a share of `probability` set to zero and the rest scaled up, if `training`."""
     if not training or probability == 0:
         return states
-    if states.device.type != "cpu":
+    if states.device.type != "cpu" or torch.compiler.is_compiling():
         return functional.dropout(states, probability)
     dropped: Tensor = _CpuDropout.apply(states, probability)
     return dropped

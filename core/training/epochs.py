@@ -59,7 +59,7 @@ class EpochLoop:
         validator: judges it.
         device: where it runs, and why there.
         on_event: told of everything.
-        should_stop: asked before every step.
+        should_stop: asked before every step, and between its micro-batches.
 
     Raises:
         CheckpointError: the session was begun with another corpus.
@@ -100,7 +100,8 @@ class EpochLoop:
             self._add_to_film(None)
         while (reason := self._reason_to_end()) is None:
             batches = [self._collate(indices) for indices in groups[self.progress.group]]
-            self._run_step(batches, epochs_done=self.progress.epoch - 1 + self.progress.group / len(groups))
+            if not self._run_step(batches, epochs_done=self.progress.epoch - 1 + self.progress.group / len(groups)):
+                continue
             if self.progress.group == len(groups):
                 self._end_epoch()
                 groups = self._epoch_groups()
@@ -148,11 +149,14 @@ class EpochLoop:
             return "patience"
         return _REASONS.get(self.should_stop())
 
-    def _run_step(self, batches: list[Batch], epochs_done: float) -> None:
+    def _run_step(self, batches: list[Batch], epochs_done: float) -> bool:
+        """False if it was left because of `should_stop`: then it is as if it had never begun."""
         began = time.perf_counter()
         training = self.run.training
         factor = cooldown_factor(epochs_done, training.num_epochs, training.cooldown_epochs)
-        result = self.session.step(batches, factor)
+        result = self.session.step(batches, factor, self.should_stop)
+        if result is None:
+            return False
         seconds = time.perf_counter() - began
         self.pace.add(seconds, result.num_tokens)
         self.progress.epoch_seconds += seconds
@@ -168,6 +172,7 @@ class EpochLoop:
                 seconds_left=max(0, self.num_steps - self.progress.step) * self.pace.seconds_per_step,
             )
         )
+        return True
 
     def _end_epoch(self) -> None:
         record = self._validate(with_sample=True)

@@ -10,6 +10,8 @@ from core.config import RunConfig
 from core.corpora.prepared import PreparedCorpus
 from core.device import choose_device
 from core.training.checks import check_corpus_fits
+from core.training.choices import choices_of
+from core.training.distributed import ALONE, World
 from core.training.epochs import EpochLoop, OnEvent, ShouldStop
 from core.training.events import Noted, PhaseStarted, TrainingFinished
 from core.training.failures import explained
@@ -36,6 +38,7 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
     on_event: OnEvent = lambda event: None,
     should_stop: ShouldStop = lambda: False,
     on_save_failed: OnSaveFailed = lambda failure: "stop",
+    world: World = ALONE,
 ) -> TrainingFinished:
     """Trains a Transformer; checkpoints, history and the film of a probe sentence are kept in `folder`.
 
@@ -49,9 +52,10 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
         changes: settings of `TrainingConfig` that the run is to have otherwise from here on, a lower rate for instance.
         probe: the sentence of the film; None for the one it has already, or one of the validation split.
         on_event: told of every step, epoch and checkpoint, in this thread.
-        should_stop: asked before every step. True or "keep": the run is validated, saved and ended; "pause": saved
-            only; "discard": ended, and its files are removed.
+        should_stop: asked before every step, and between the micro-batches of one, which is then left undone. True or
+            "keep": the run is validated, saved and ended; "pause": saved only; "discard": ended, its files removed.
         on_save_failed: asked when something cannot be written: "retry", or "stop", which raises `StorageError`.
+        world: the processes that train together, of which this one leads; the others `follow`.
 
     Returns:
         How it ended; the same is the last event.
@@ -69,17 +73,18 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
     run = replace(run, training=run.training.replace(**(changes or {})))
     check_free(folder, resume)
     check_corpus_fits(run, corpus)
-    choice = choose_device(device)
+    choice = choose_device(world.device(device))
     with locked(folder):
         check_free(folder, resume)
         on_event(PhaseStarted(f"Moving the model to {choice.name}"))
-        session = TrainingSession(run, corpus, choice.name)
+        session = TrainingSession(run, corpus, choice.name, world)
         if resume:
             _take_up(session, folder, frozenset(changes or {}), on_event)
             probe = probe or _earlier_probe(folder)
         validator = Validator(session, choice, probe)
         keeper = Keeper(session, folder, on_event, on_save_failed)
-        on_event(PhaseStarted(f"Computing in {session.precision.name}: {session.precision.reason}"))
+        for line in choices_of(session):
+            on_event(PhaseStarted(line))
         record = RunRecord(folder, run, choice, session.precision.name, corpus.name)
         loop = EpochLoop(session, keeper, validator, choice, on_event, should_stop)
         keeper.begin(record)

@@ -1,7 +1,7 @@
 """A model in training: optimiser step, random numbers, and the whole of it to and from a checkpoint."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -15,9 +15,13 @@ from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.corpora.resegmentation import Resegmentation
 from core.errors import CheckpointError
 from core.model.transformer import Transformer
+from core.training.compiling import choose_compiled
+from core.training.distributed import ALONE, World
 from core.training.failures import DivergedError
-from core.training.loss import output_layer_loss
+from core.training.following import order_random_states, order_step, order_to_join
+from core.training.gradients import Gradients
 from core.training.precision import choose_precision
+from core.training.randomness import random_state, set_random_state
 from core.training.resuming import Progress, fit_to_changes, progress_of, require_same_run
 from core.training.schedules import learning_rate
 
@@ -41,10 +45,12 @@ class TrainingSession:
         run: its settings.
         corpus: what it learns from.
         device: where.
+        world: the processes that train together.
     """
 
-    def __init__(self, run: RunConfig, corpus: PreparedCorpus, device: str) -> None:
+    def __init__(self, run: RunConfig, corpus: PreparedCorpus, device: str, world: World = ALONE) -> None:
         self.run = run
+        self.world = world
         self.corpus = corpus
         self.device = torch.device(device)
         self.padding_id = corpus.codecs.target.vocabulary.padding_id
@@ -57,12 +63,17 @@ class TrainingSession:
             Resegmentation(corpus, run.training.subword_dropout) if run.training.subword_dropout else None
         )
         self.progress = Progress()
+        self.compiled = choose_compiled(run.training.compile, self.model, self.device)
+        self.gradients = self._new_gradients(ALONE)
+        self._has_joined = False
+        self._random_states: Tensor | None = None
+        self.is_fused = self.device.type in ("cpu", "cuda")
         self.optimizer = torch.optim.Adam(
             self.model.parameters(),
             lr=run.training.learning_rate,
             betas=(run.training.adam_beta1, run.training.adam_beta2),
             eps=run.training.adam_epsilon,
-            fused=self.device.type in ("cpu", "cuda"),
+            fused=self.is_fused,
         )
 
     def training_pairs(self, epoch: int) -> EncodedPairs:
@@ -72,54 +83,89 @@ class TrainingSession:
             return self._resegmentation.pairs(epoch, seed)
         return self.corpus.training_pairs(epoch, seed)
 
-    def step(self, batches: Sequence[Batch], rate_factor: float = 1.0) -> StepResult:
+    def step(
+        self,
+        batches: Sequence[Batch],
+        rate_factor: float = 1.0,
+        should_stop: Callable[[], object] = lambda: False,
+    ) -> StepResult | None:
         """One optimiser step on the gradients of all `batches` together, each token weighing the same.
 
-        The schedule's rate is multiplied with `rate_factor`.
+        Args:
+            batches: of all processes, if there are several.
+            rate_factor: the schedule's rate is multiplied with it.
+            should_stop: asked between micro-batches.
+
+        Returns:
+            None if `should_stop` said so: then everything is as before the step.
 
         Raises:
             DivergedError: the loss or the gradient is no longer a number; the weights are as before the step.
         """
-        training = self.run.training
-        num_tokens = sum(batch.num_target_tokens for batch in batches)
-        rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, training)
+        rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, self.run.training)
+        if self.world.leads:
+            self._lead_on()
+            order_step(self.world, batches, rate)
+        result = self.take_step(batches, rate, should_stop)
+        if result is None:
+            return None
+        self.progress.step += 1
+        self.progress.learning_rate = rate
+        self.progress.group += 1
+        self.progress.epoch_loss_sum += result.loss * result.num_tokens
+        self.progress.epoch_tokens += result.num_tokens
+        return result
+
+    def take_step(self, batches: Sequence[Batch], rate: float, should_stop: Callable[[], object]) -> StepResult | None:
+        """What `step` does in each process: gradients, clipping and Adam with this rate."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
-        total = torch.zeros((), device=self.device)
-        for batch in batches:
-            loss = self._loss_sum(batch) / num_tokens
-            loss.backward()
-            total += loss.detach()
-        limit = math.inf if training.clip_norm is None else training.clip_norm
+        before = random_state(self.device)
+        loss = self.gradients.fill(batches, should_stop)
+        if loss is None:
+            self.optimizer.zero_grad(set_to_none=True)
+            set_random_state(self.device, before)
+            return None
+        clip_norm = self.run.training.clip_norm
+        limit = math.inf if clip_norm is None else clip_norm
         norm = torch.nn.utils.clip_grad_norm_(self.model.parameters(), limit, foreach=True)
-        result = StepResult(float(total), rate, float(norm), num_tokens)
+        result = StepResult(loss, rate, float(norm), sum(batch.num_target_tokens for batch in batches))
         if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
             raise DivergedError(
                 f"At step {self.progress.step + 1} the loss became {result.loss} (gradient norm {result.gradient_norm}"
                 "). Finite numbers were expected. Nothing was changed by this step; what was saved before is intact."
             )
         self.optimizer.step()
-        self.progress.step += 1
-        self.progress.learning_rate = rate
-        self.progress.group += 1
-        self.progress.epoch_loss_sum += result.loss * num_tokens
-        self.progress.epoch_tokens += num_tokens
         return result
 
-    def _loss_sum(self, batch: Batch) -> Tensor:
-        """The loss summed over the batch's target tokens; the output layer sees no padding."""
-        batch = batch.to(self.device)
-        with self.precision.computing(self.device):
-            return self._loss_sum_of(batch)
+    def join(self, random_state: Tensor | None) -> None:
+        """Becomes one of the processes of the world, at the same time as the leader: its weights, its optimiser.
 
-    def _loss_sum_of(self, batch: Batch) -> Tensor:
-        hidden = self.model.hidden_states(batch.source, batch.target[:, :-1])
-        targets = batch.target[:, 1:]
-        real = targets != self.padding_id
-        layer = self.model.output
+        Args:
+            random_state: to go on from; None for one of this process's own.
+        """
+        if random_state is not None:
+            set_random_state(self.device, random_state)
+        elif self.world.rank:
+            torch.manual_seed(self.run.training.seed + self.world.rank)
+        self.gradients = self._new_gradients(self.world)  # sends the leader's weights to all
+        if self.world.leads:
+            self.world.send(list(self._optimizer_state().values()))
+        elif tensors := self.world.receive():
+            names = [f"optimizer.{key}.{name}" for name, _ in self.model.named_parameters() for key in _ADAM_STATE]
+            self._restore_optimizer(dict(zip(names, tensors, strict=True)))
+
+    def _lead_on(self) -> None:
+        """Has the others join, before the first step."""
+        if not self._has_joined:
+            self._has_joined = True
+            order_to_join(self.world, self.run, self._random_states)
+            self.join(None)
+
+    def _new_gradients(self, world: World) -> Gradients:
         smoothing = self.run.training.label_smoothing
-        return output_layer_loss(hidden[real], layer.weight, layer.bias, targets[real], smoothing, self.padding_id)
+        return Gradients(self.model, smoothing, self.device, self.precision, world, self.compiled.hidden_states)
 
     def snapshot(self, history: Sequence[EpochRecord]) -> Checkpoint:
         """A checkpoint for translation: weights without the optimiser."""
@@ -139,12 +185,23 @@ class TrainingSession:
             state["random.cuda"] = torch.cuda.get_rng_state(self.device)
         if self.device.type == "mps":
             state["random.mps"] = torch.mps.get_rng_state()
-        for name, parameter in self.model.named_parameters():
-            for key, value in self.optimizer.state[parameter].items():
-                state[f"optimizer.{key}.{name}"] = value
+        if self._has_joined:
+            order_random_states(self.world)
+            state["random.world"] = torch.stack(self.world.gather(random_state(self.device)))
+        state |= self._optimizer_state()
         return Checkpoint(
             plain.run, plain.codecs, plain.weights, plain.corpus, plain.history, state, self.progress.to_dict()
         )
+
+    def _optimizer_state(self) -> dict[str, Tensor]:
+        """Nothing before the first step."""
+        if not self.optimizer.state:
+            return {}
+        return {
+            f"optimizer.{key}.{name}": self.optimizer.state[parameter][key]
+            for name, parameter in self.model.named_parameters()
+            for key in _ADAM_STATE
+        }
 
     def restore(self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset()) -> list[str]:
         """Takes up a run where `resumable_snapshot` left it.
@@ -173,7 +230,10 @@ class TrainingSession:
         fill_parameters(self.model, checkpoint.weights)
         try:
             self.progress = progress_of(checkpoint.progress, checkpoint.history)
-            self._restore_optimizer(checkpoint.state)
+            if self.progress.step:
+                self._restore_optimizer(checkpoint.state)
+            states = checkpoint.state.get("random.world")
+            self._random_states = states if states is not None and len(states) == self.world.size else None
             torch.set_rng_state(checkpoint.state["random.cpu"])
             if self.device.type == "cuda" and "random.cuda" in checkpoint.state:
                 torch.cuda.set_rng_state(checkpoint.state["random.cuda"], self.device)
@@ -188,8 +248,6 @@ class TrainingSession:
 
     def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
         """Raises `KeyError` or `ValueError` if something is missing or of another shape."""
-        if self.progress.step == 0:
-            return
         for name, parameter in self.model.named_parameters():
             entries = {key: state[f"optimizer.{key}.{name}"].clone() for key in _ADAM_STATE}
             for key, value in entries.items():

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from core.config import TrainingConfig
-from core.corpora.batches import collate, numeric_examples, pad, training_batches, validation_batches
+from core.corpora.batches import Batch, collate, numeric_examples, pad, training_batches, validation_batches
 from core.corpora.prepared import EncodedPairs
 
 SENTENCES = TrainingConfig(batch_size=16)
@@ -191,3 +191,34 @@ def test_examples_know_their_place() -> None:
     assert [example.index for example in examples] == list(range(len(PAIRS)))
     assert examples[5].source is PAIRS.source[5]
     assert examples[5].target is PAIRS.target[5]
+
+
+class TestSplit:
+    PAIRS = EncodedPairs(
+        [[5] * length for length in (9, 7, 4, 4, 2)], [[2, *[6] * length, 3] for length in (6, 6, 5, 1, 1)]
+    )
+
+    def whole(self) -> Batch:
+        return collate(self.PAIRS, range(5), 0)
+
+    def test_parts_have_all_pairs_in_their_order(self) -> None:
+        batch = self.whole()
+        parts = batch.split(20, 0)
+        assert [len(part.source) for part in parts] == [2, 2, 1]
+        assert sum(part.num_target_tokens for part in parts) == batch.num_target_tokens
+        rows = [[word for word in row if word] for part in parts for row in part.source.tolist()]
+        assert rows == [list(ids) for ids in self.PAIRS.source]
+
+    def test_no_part_holds_more_tokens_than_allowed_unless_it_is_one_pair(self) -> None:
+        for limit in (1, 9, 18, 20, 1000):
+            for part in self.whole().split(limit, 0):
+                assert max(part.source.numel(), part.target.numel()) <= limit or len(part.source) == 1
+
+    def test_padding_that_a_part_does_not_need_is_cut_off(self) -> None:
+        parts = self.whole().split(20, 0)
+        assert [tuple(part.source.shape) for part in parts] == [(2, 9), (2, 4), (1, 2)]
+        assert [tuple(part.target.shape) for part in parts] == [(2, 8), (2, 7), (1, 3)]
+
+    def test_a_batch_that_is_small_enough_stays_as_it_is(self) -> None:
+        batch = self.whole()
+        assert batch.split(45, 0) == [batch]

@@ -11,23 +11,23 @@ from core.config import TrainingConfig
 from core.errors import CheckpointError, ConfigError
 from core.training.events import Noted, StepDone
 from core.training.failures import DivergedError, OutOfMemoryError, is_out_of_memory, lower_rate, smaller_batches
+from core.training.gradients import Gradients
 from core.training.loop import LAST
-from core.training.session import TrainingSession
 from tests.core.training.runs import copy_run, record, text_run
 
 
 def failing_at(monkeypatch: pytest.MonkeyPatch, call: int, error: Exception | None) -> None:
     """Makes loss number `call` raise `error`, or be no number if there is none."""
-    original, calls = TrainingSession._loss_sum, 0
+    original, calls = Gradients._backward, 0
 
-    def failing(self: TrainingSession, batch: Any) -> torch.Tensor:
+    def failing(self: Gradients, batch: Any, weight: float) -> torch.Tensor:
         nonlocal calls
         calls += 1
         if calls == call and error is not None:
             raise error
-        return original(self, batch) * (float("nan") if calls == call else 1)
+        return original(self, batch, weight * (float("nan") if calls == call else 1))
 
-    monkeypatch.setattr(TrainingSession, "_loss_sum", failing)
+    monkeypatch.setattr(Gradients, "_backward", failing)
 
 
 def test_a_diverged_run_proposes_a_lower_rate_and_goes_on_with_it(tmp_path: Path, monkeypatch) -> None:

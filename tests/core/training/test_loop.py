@@ -19,6 +19,7 @@ from core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceErro
 from core.evaluation.loss import CorpusLoss
 from core.text.tokenizers import SpacyTokenizer
 from core.training import validation as validation_module
+from core.training.choices import choices_of
 from core.training.events import (
     CheckpointSaved,
     EpochDone,
@@ -30,6 +31,7 @@ from core.training.events import (
 )
 from core.training.film import FILM
 from core.training.folder import ENVIRONMENT, RUN_SETTINGS
+from core.training.gradients import Gradients
 from core.training.loop import BEST, HISTORY, LAST, train
 from core.training.session import StepResult, TrainingSession
 from core.translation.decoding import DecodingRules, greedy
@@ -60,12 +62,15 @@ def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
 
 class TestEvents:
     def test_they_come_in_order(self, tmp_path: Path) -> None:
-        _, said = record(copy_run(num_epochs=2), tmp_path / "run")
+        run = copy_run(num_epochs=2)
+        _, said = record(run, tmp_path / "run")
+        choices = choices_of(TrainingSession(run, copy_corpus(run), "cpu"))
+        assert choices[0] == "Computing in float32: the settings ask for it"
         judged = ["PhaseStarted", "PhaseStarted", "SampleTranslated", "ProbeTranslated"]
         epoch = [*["StepDone"] * STEPS_PER_EPOCH, *judged, "CheckpointSaved", "EpochDone", "CheckpointSaved"]
         assert said.kinds == [
             "PhaseStarted",  # the device
-            "PhaseStarted",  # the numbers to compute in
+            *["PhaseStarted"] * len(choices),
             "TrainingStarted",
             "ProbeTranslated",
             *epoch,
@@ -75,7 +80,7 @@ class TestEvents:
         ]
         assert [event.text for event in said.of(PhaseStarted)] == [
             "Moving the model to cpu",
-            "Computing in float32: the settings ask for it",
+            *choices,
             *["Validating", "Translating a sample"] * 2,
         ]
 
@@ -385,14 +390,14 @@ class TestRefusals:
         self, tmp_path: Path, monkeypatch
     ) -> None:
         run = copy_run(checkpoint_steps=2)
-        original, calls = TrainingSession._loss_sum, 0
+        original, calls = Gradients._backward, 0
 
-        def turning(self: TrainingSession, batch: Any) -> torch.Tensor:
+        def turning(self: Gradients, batch: Any, weight: float) -> torch.Tensor:
             nonlocal calls
             calls += 1
-            return original(self, batch) * (math.nan if calls == 6 else 1)
+            return original(self, batch, weight * (math.nan if calls == 6 else 1))
 
-        monkeypatch.setattr(TrainingSession, "_loss_sum", turning)
+        monkeypatch.setattr(Gradients, "_backward", turning)
         with pytest.raises(TrainingError, match="At step 6 the loss became nan"):
             record(run, tmp_path / "run")
         monkeypatch.undo()

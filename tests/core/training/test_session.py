@@ -75,13 +75,13 @@ class TestAccumulation:
         session = session_of(corpus, self.RUN)
         before = weights_of(session)
         moved: list[float] = []
-        original = session._loss_sum
+        original = session.gradients._backward
 
-        def watching(batch: Batch) -> torch.Tensor:
+        def watching(batch: Batch, weight: float) -> torch.Tensor:
             moved.append(difference(before, weights_of(session)))
-            return original(batch)
+            return original(batch, weight)
 
-        monkeypatch.setattr(session, "_loss_sum", watching)
+        monkeypatch.setattr(session.gradients, "_backward", watching)
         session.step(batches(corpus, PARTS))
         assert moved == [0.0, 0.0, 0.0]
         assert difference(before, weights_of(session)) > 0

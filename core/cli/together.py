@@ -1,0 +1,33 @@
+"""`augenmerk train` as one of several processes that torchrun started."""
+
+import argparse
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from core.cli.options import read_corpus
+from core.errors import TrainingError
+
+if TYPE_CHECKING:
+    from core.training.distributed import World
+
+ECHO_SECONDS = 5.0
+"""Ctrl-C reaches a process twice: from the terminal, and again from torchrun."""
+_FAILED = 1
+
+
+def train_with_others(options: argparse.Namespace, lead: Callable[["World"], int]) -> int:
+    """Leads, with `lead`, or follows, whichever torchrun wants of this process. Raises `AugenmerkError`."""
+    from core.cli.train import stop_on_interrupt
+    from core.training.distributed import joined_world
+    from core.training.following import follow, leading
+
+    with joined_world(options.device) as world:
+        if world.leads:
+            with leading(world):
+                return lead(world)
+        with stop_on_interrupt(float("inf"), announce=False):  # whether to stop is the leader's decision
+            try:
+                follow(lambda run: read_corpus(options, run, lambda text: None), options.device, world)
+            except TrainingError:  # the leader says why
+                return _FAILED
+    return 0

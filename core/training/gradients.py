@@ -1,0 +1,146 @@
+"""Gradients of whole batches, part by part, on one device or on several. Shape legend: `core.corpora.batches`."""
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from core.corpora.batches import Batch
+from core.errors import TrainingError
+from core.model.transformer import Transformer
+from core.training.distributed import FAILED, GO, STOP, World
+from core.training.loss import output_layer_loss
+from core.training.microbatches import max_tokens_at_once
+from core.training.precision import PrecisionChoice
+
+HiddenStates = Callable[[Tensor, Tensor], Tensor]
+_NAMES = ("forward_sync_buffers", "broadcast_buffers")  # of newer and older versions of PyTorch
+_CONSTANTS_STAY: dict[str, Any] = {
+    next(name for name in _NAMES if name in inspect.signature(DistributedDataParallel).parameters): False
+}
+"""The option that says whether constants are sent at each step; ours are the same everywhere anyway."""
+
+
+class LossSum(nn.Module):
+    """The loss of a batch, summed over its target tokens; the output layer sees no padding."""
+
+    def __init__(self, model: Transformer, hidden_states: HiddenStates, smoothing: float) -> None:
+        super().__init__()
+        self.model = model
+        self.hidden_states = hidden_states
+        self.smoothing = smoothing
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        """A scalar, in nats, for the ids [B, S] and [B, T]."""
+        padding_id, layer = self.model.padding_id, self.model.output
+        hidden, targets = self.hidden_states(source, target[:, :-1]), target[:, 1:]
+        real = targets != padding_id
+        return output_layer_loss(hidden[real], layer.weight, layer.bias, targets[real], self.smoothing, padding_id)
+
+
+class Gradients:
+    """Fills in the gradients of a model, each target token of a step weighing the same.
+
+    Args:
+        model: on `device`.
+        smoothing: of the loss.
+        device: where.
+        precision: in which numbers.
+        world: the processes that share the work; each takes every so-manieth pair of a batch.
+        hidden_states: the model's, or a compiled form of it.
+
+    Attributes:
+        max_tokens: padded tokens computed at once; None for whole batches.
+    """
+
+    def __init__(
+        self,
+        model: Transformer,
+        smoothing: float,
+        device: torch.device,
+        precision: PrecisionChoice,
+        world: World,
+        hidden_states: HiddenStates | None = None,
+    ) -> None:
+        self._device = device
+        self._precision = precision
+        self._world = world
+        self._padding_id = model.padding_id
+        self.max_tokens = max_tokens_at_once(model.num_parameters, device)
+        self._loss_sum: nn.Module = LossSum(model, hidden_states or model.hidden_states, smoothing)
+        self._exchanging: DistributedDataParallel | None = None
+        if world.size > 1:
+            ids = [device.index] if device.type == "cuda" else None
+            self._exchanging = DistributedDataParallel(self._loss_sum, device_ids=ids, **_CONSTANTS_STAY)
+
+    def fill(self, batches: Sequence[Batch], should_stop: Callable[[], object]) -> float | None:
+        """Adds the gradients of the mean loss of all target tokens in `batches` to those of the parameters.
+
+        Args:
+            batches: of the whole world; each process computes its share.
+            should_stop: asked between micro-batches.
+
+        Returns:
+            The loss per target token; None if it was left because of `should_stop`, in whichever process.
+
+        Raises:
+            TrainingError: another process failed.
+        """
+        num_tokens = sum(batch.num_target_tokens for batch in batches)
+        *early, last = self._parts(batches)
+        total = torch.zeros((), device=self._device)
+        vote, failure = GO, None
+        try:
+            with self._without_exchange():
+                for batch, weight in early:
+                    total += self._backward(batch, weight / num_tokens)
+                    if should_stop():
+                        vote = STOP
+                        break
+        except Exception as error:  # the others are waiting: they are told before it goes on its way
+            vote, failure = FAILED, error
+        vote = self._world.worst(vote)
+        if failure is not None:
+            raise failure
+        if vote == FAILED:
+            raise TrainingError(
+                "Another process of this run failed, and says why itself. All were expected to finish the step: mend "
+                "that, then resume the run."
+            )
+        if vote == STOP:
+            return None
+        batch, weight = last
+        total += self._backward(batch, weight / num_tokens)
+        return self._world.sum(total)
+
+    def _parts(self, batches: Sequence[Batch]) -> list[tuple[Batch, float]]:
+        """Micro-batches of this process and their weights; always one at least, for the others wait for it."""
+        parts = [(part, 1.0) for batch in self._shares(batches) for part in self._cut(batch)]
+        return parts or [(batches[0].rows(slice(0, 1), self._padding_id), 0.0)]
+
+    def _shares(self, batches: Sequence[Batch]) -> Iterator[Batch]:
+        if self._world.size == 1:
+            yield from batches
+            return
+        for batch in batches:
+            if len(batch.source) > self._world.rank:
+                yield batch.rows(slice(self._world.rank, None, self._world.size), self._padding_id)
+
+    def _cut(self, batch: Batch) -> list[Batch]:
+        return [batch] if self.max_tokens is None else batch.split(self.max_tokens, self._padding_id)
+
+    def _backward(self, batch: Batch, weight: float) -> Tensor:
+        """Adds the gradients of a part; returns its share of the loss."""
+        batch = batch.to(self._device)
+        with self._precision.computing(self._device):
+            loss: Tensor = (self._exchanging or self._loss_sum)(batch.source, batch.target)
+        loss = loss * weight
+        (loss * self._world.size).backward()  # what is exchanged is the mean over the processes
+        return loss.detach()
+
+    def _without_exchange(self) -> AbstractContextManager[None]:
+        return nullcontext() if self._exchanging is None else self._exchanging.no_sync()

@@ -1,0 +1,99 @@
+"""Two processes that train one model: the same losses as one, one of them speaks and writes, both end together."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from core.errors import DeviceError
+from core.training.distributed import ALONE, World, joined_world
+from tests.conftest import REPOSITORY
+from tests.core.training.runs import record
+from tests.core.training.two_processes import corpus_for, with_dropout, without_dropout
+
+LAUNCH = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "localhost")
+
+
+def launch(*command: str, port: int) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
+    environment |= {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [*LAUNCH, "--master-port", str(port), *command],
+        cwd=REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What two processes told of their runs."""
+    folder = tmp_path_factory.mktemp("two")
+    done = launch(str(Path(__file__).with_name("two_processes.py")), str(folder), port=29611)
+    assert done.returncode == 0, done.stderr
+    leader = json.loads((folder / "leader.json").read_text(encoding="utf-8"))
+    return leader | {"follower": json.loads((folder / "follower.json").read_text(encoding="utf-8")), "folder": folder}
+
+
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
+class TestTwoProcesses:
+    def test_their_losses_are_those_of_one_with_the_same_batches(self, told: dict[str, Any], tmp_path: Path) -> None:
+        run = without_dropout()
+        _, said = record(run, tmp_path / "one", corpus=corpus_for(run))
+        assert len(told["plain"]) == len(said.losses) == 8
+        assert told["plain"] == pytest.approx(said.losses, abs=1e-5)
+
+    def test_a_resumed_run_is_the_uninterrupted_one_to_the_last_bit(self, told: dict[str, Any]) -> None:
+        """With dropout, of which each process draws its own."""
+        assert with_dropout().model.dropout > 0
+        assert told["parts"] == told["whole"]
+        assert len(told["whole"]) == 14
+
+    def test_the_failure_of_one_ends_both_with_its_reason(self, told: dict[str, Any]) -> None:
+        assert "Another process of this run failed" in told["failure"]
+        assert told["follower"] == "no memory left"
+
+
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
+def test_from_the_command_line_one_speaks_and_writes(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    options = ("--preset", "copy-task-small", "--data", "copy", "--max-steps", "3", "--device", "cpu")
+    done = launch("-m", "core", "train", *options, "--out", str(folder), port=29612)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("The step limit is reached after step 3") == 1
+    assert "2 processes share each batch: torchrun started them" in done.stderr
+    refused = launch("-m", "core", "train", *options, "--out", str(folder), port=29613)
+    assert refused.returncode != 0
+    assert refused.stderr.count("holds a run already") == 1
+
+
+class TestDevices:
+    def test_alone_the_device_is_the_one_asked_for(self) -> None:
+        for name in ("auto", "cpu", "cuda", "cuda:1"):
+            assert ALONE.device(name) == name
+
+    def test_each_process_has_a_gpu_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+        world = World(rank=5, size=8, local_rank=1)
+        assert [world.device(name) for name in ("auto", "cuda", "cpu")] == ["cuda:1", "cuda:1", "cpu"]
+
+    def test_one_gpu_for_all_is_refused(self) -> None:
+        with pytest.raises(DeviceError, match="One for each was expected"):
+            World(rank=1, size=2).device("cuda:0")
+
+
+def test_outside_of_torchrun_a_process_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    with joined_world() as world:
+        assert world is ALONE
+    assert not ALONE.leads
+    assert ALONE.worst(1) == 1
+    assert ALONE.sum(torch.tensor(2.5)) == 2.5

@@ -1,0 +1,139 @@
+"""Micro-batches: the gradients of the whole batch, and a step that can be left undone between them."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.config import preset
+from core.corpora.batches import Batch, collate
+from core.corpora.prepared import PreparedCorpus
+from core.training.distributed import FAILED, World
+from core.training.events import StepDone
+from core.training.loop import train
+from core.training.microbatches import max_tokens_at_once
+from core.training.session import TrainingSession
+from tests.core.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
+
+WITHOUT_DROPOUT = {"dropout": 0.0}
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def corpus() -> PreparedCorpus:
+    return text_corpus(text_run(), number=40)
+
+
+def whole_batch(corpus: PreparedCorpus) -> Batch:
+    return collate(corpus.train, range(40), 1)
+
+
+def gradients_of(session: TrainingSession) -> dict[str, torch.Tensor]:
+    return {name: p.grad.clone() for name, p in session.model.named_parameters() if p.grad is not None}
+
+
+class TestMicroBatches:
+    @pytest.mark.parametrize("max_tokens", [1, 30, 100])
+    def test_they_give_the_loss_and_gradients_of_the_whole_batch(self, corpus: PreparedCorpus, max_tokens: int) -> None:
+        run = text_run(WITHOUT_DROPOUT, label_smoothing=0.1)
+        whole, cut = TrainingSession(run, corpus, "cpu"), TrainingSession(run, corpus, "cpu")
+        cut.gradients.max_tokens = max_tokens
+        assert len(cut.gradients._parts([whole_batch(corpus)])) > 3
+        one, other = whole.step([whole_batch(corpus)]), cut.step([whole_batch(corpus)])
+        assert one is not None
+        assert other is not None
+        assert other.loss == pytest.approx(one.loss, abs=1e-6)
+        assert other.num_tokens == one.num_tokens
+        expected = gradients_of(whole)
+        for name, gradient in gradients_of(cut).items():
+            assert float((gradient - expected[name]).abs().max()) < 1e-6, name
+
+    def test_their_size_depends_on_that_of_the_model_alone(self) -> None:
+        assert max_tokens_at_once(55_000_000, CPU) == 1212
+        assert max_tokens_at_once(9_000_000, CPU) == 7407
+        assert max_tokens_at_once(10**12, CPU) == 256
+        assert max_tokens_at_once(55_000_000, torch.device("cuda")) is None
+
+    def test_a_batch_of_12000_tokens_is_cut_and_one_of_the_notebook_is_not(self) -> None:
+        limits = {"annotated-2018": 55_000_000, "notebook": 9_038_341}
+        assert preset("annotated-2018").training.batch_size == 12000
+        assert 12000 / (max_tokens_at_once(limits["annotated-2018"], CPU) or 0) > 9
+        assert (max_tokens_at_once(limits["notebook"], CPU) or 0) > 128 * 50
+
+
+class TestLeftUndone:
+    """Stop in the middle of a step: as if the step had never begun, so that the run resumes to the last bit."""
+
+    def test_weights_random_numbers_and_position_are_as_before(self, corpus: PreparedCorpus) -> None:
+        session, other = (TrainingSession(text_run(), corpus, "cpu") for _ in range(2))
+        for each in (session, other):
+            each.gradients.max_tokens = 30
+            torch.manual_seed(7)
+            each.step([whole_batch(corpus)])
+            asked: list[int] = []
+
+            def should_stop(asked: list[int] = asked) -> bool:
+                asked.append(1)
+                return len(asked) == 3
+
+            if each is session:
+                assert each.step([whole_batch(corpus)], 1.0, should_stop) is None
+                assert len(asked) == 3
+                assert each.progress.step == each.progress.group == 1
+            last = each.step([whole_batch(corpus)])
+            if each is session:
+                expected = last
+        assert last == expected
+        for one, two in zip(session.model.parameters(), other.model.parameters(), strict=True):
+            assert torch.equal(one, two)
+
+    def test_a_batch_that_is_not_cut_is_finished(self, corpus: PreparedCorpus) -> None:
+        session = TrainingSession(text_run(), corpus, "cpu")
+        assert session.step([whole_batch(corpus)], 1.0, lambda: True) is not None
+
+    def test_a_run_stopped_within_a_step_resumes_to_the_last_bit(self, tmp_path: Path, monkeypatch) -> None:
+        monkeypatch.setattr("core.training.gradients.max_tokens_at_once", lambda size, device: 20)
+        run = copy_run(num_epochs=1)
+        whole = Recorder()
+        train(run, copy_corpus(run), tmp_path / "whole", device="cpu", on_event=whole)
+
+        for calls_before_stop in (9, 10, 11):
+            parts, calls = Recorder(), 0
+
+            def should_stop(limit: int = calls_before_stop) -> bool:
+                nonlocal calls
+                calls += 1
+                return calls > limit
+
+            folder = tmp_path / str(calls_before_stop)
+            train(run, copy_corpus(run), folder, device="cpu", on_event=parts, should_stop=should_stop)
+            num_done = len(parts.of(StepDone))
+            assert 0 < num_done < len(whole.losses)
+            torch.manual_seed(99)
+            train(run, copy_corpus(run), folder, device="cpu", resume=True, on_event=parts)
+            assert parts.losses == whole.losses
+
+
+class _Others(World):
+    """A world whose other processes do not exist, but vote."""
+
+    def worst(self, vote: int) -> int:
+        return max(vote, FAILED)
+
+
+def test_the_failure_of_another_process_ends_the_step(corpus: PreparedCorpus) -> None:
+    session = TrainingSession(text_run(), corpus, "cpu")
+    session.gradients._world = _Others()
+    with pytest.raises(Exception, match="Another process of this run failed"):
+        session.step([whole_batch(corpus)])
+
+
+def test_each_choice_is_said_with_its_reason(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    run = dataclasses.replace(text_run(max_steps=1, sample_size=1))
+    said = Recorder()
+    train(run, corpus, tmp_path / "run", device="cpu", on_event=said)
+    texts = [event.text for event in said.events if hasattr(event, "text")]
+    assert "Computing in float32: the settings ask for it" in texts
+    assert "Adam fused, in one pass over all parameters: PyTorch has that for cpu" in texts
+    assert any(text.endswith("tokens at once: so that Stop acts within seconds") for text in texts)

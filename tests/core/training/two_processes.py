@@ -1,0 +1,115 @@
+"""What torchrun runs twice for `test_distributed.py`: four short runs of one world, told as JSON by the leader."""
+
+import dataclasses
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from core.config import RunConfig
+from core.corpora.prepared import PreparedCorpus
+from core.errors import TrainingError
+from core.training.distributed import World, joined_world
+from core.training.following import follow, leading
+from core.training.loop import train
+from core.training.session import TrainingSession
+from tests.core.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
+
+
+def without_dropout() -> RunConfig:
+    """Token batches of unequal sentences, the last of an epoch may be a single pair; gradients of three are joined."""
+    return text_run(
+        {"dropout": 0.0}, batch_unit="tokens", batch_size=30, num_accumulated=3, label_smoothing=0.1, max_steps=8
+    )
+
+
+def corpus_for(run: RunConfig) -> PreparedCorpus:
+    return copy_corpus(run) if run.is_copy_task else text_corpus(run, number=41)
+
+
+def with_dropout() -> RunConfig:
+    return copy_run(num_epochs=2)
+
+
+def losses(run: RunConfig, folder: Path, world: World, *, resume: bool = False, stop_after: int | None = None) -> Any:
+    said = Recorder(stop_after)
+    with leading(world):
+        train(
+            run,
+            corpus_for(run),
+            folder,
+            device="cpu",
+            resume=resume,
+            world=world,
+            on_event=said,
+            should_stop=said.should_stop,
+        )
+    return said.losses
+
+
+def failure(run: RunConfig, folder: Path, world: World) -> str:
+    """Of a run in which process 1 runs out of memory in its second micro-batch."""
+    try:
+        losses(run, folder, world)
+    except TrainingError as error:
+        return str(error)
+    return ""
+
+
+def lead(folder: Path, world: World) -> dict[str, Any]:
+    run = with_dropout()
+    return {
+        "plain": losses(without_dropout(), folder / "plain", world),
+        "whole": losses(run, folder / "whole", world),
+        "parts": [
+            *losses(run, folder / "parts", world, stop_after=5),
+            *losses(run, folder / "parts", world, resume=True),
+        ],
+        "failure": failure(dataclasses.replace(run, preset="fails"), folder / "failure", world),
+    }
+
+
+def break_down_in_the_second_part(session: TrainingSession) -> None:
+    calls = 0
+    original = session.gradients._backward
+
+    def backward(batch: Any, weight: float) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise MemoryError("no memory left")
+        return original(batch, weight)
+
+    session.gradients._backward = backward  # type: ignore[method-assign]
+
+
+def follow_all(world: World) -> str:
+    """The other process: follows four runs, and breaks down in the fifth."""
+    for _ in range(4):
+        follow(corpus_for, "cpu", world)
+    original = TrainingSession.join
+
+    def join(session: TrainingSession, random_state: Any) -> None:
+        original(session, random_state)
+        session.gradients.max_tokens = 10
+        break_down_in_the_second_part(session)
+
+    TrainingSession.join = join  # type: ignore[method-assign]
+    try:
+        follow(corpus_for, "cpu", world)
+    except MemoryError as error:
+        return str(error)
+    return "nothing"
+
+
+def main() -> None:
+    folder = Path(sys.argv[1])
+    with joined_world("cpu") as world:
+        if world.leads:
+            (folder / "leader.json").write_text(json.dumps(lead(folder, world)), encoding="utf-8")
+        else:
+            (folder / "follower.json").write_text(json.dumps(follow_all(world)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
