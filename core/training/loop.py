@@ -83,9 +83,10 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
             probe = probe or _earlier_probe(folder)
         validator = Validator(session, choice, probe)
         keeper = Keeper(session, folder, on_event, on_save_failed)
-        for line in choices_of(session):
+        choices = choices_of(session)
+        for line in choices:
             on_event(PhaseStarted(line))
-        record = RunRecord(folder, run, choice, session.precision.name, corpus.name)
+        record = RunRecord(folder, run, choice, session.precision.name, corpus.name, choices)
         loop = EpochLoop(session, keeper, validator, choice, on_event, should_stop)
         keeper.begin(record)
         finished = explained(loop.run_to_end, run.training, folder, session.progress)

@@ -30,13 +30,26 @@ class RunRecord:
         device: where it runs.
         precision: the numbers it computes in.
         corpus: name of what it learns from.
+        choices: what was chosen for the device and why, a sentence each.
     """
 
-    def __init__(self, folder: Path, run: RunConfig, device: DeviceChoice, precision: str, corpus: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        run: RunConfig,
+        device: DeviceChoice,
+        precision: str,
+        corpus: str,
+        choices: Sequence[str] = (),
+    ) -> None:
         self.folder = folder
         self.run = run
         self.starts = read_starts(folder)
-        self.entry = describe_environment(device, precision) | {"corpus": corpus, "seed": run.training.seed}
+        self.entry = describe_environment(device, precision) | {
+            "choices": [" ".join(without_paths(line.split(" "))) for line in choices],
+            "corpus": corpus,
+            "seed": run.training.seed,
+        }
 
     def begin(self, step: int) -> None:
         """The run is about to go on from `step`. Raises `StorageError`."""

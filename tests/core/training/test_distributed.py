@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -19,11 +20,18 @@ from tests.core.training.two_processes import corpus_for, with_dropout, without_
 LAUNCH = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "localhost")
 
 
-def launch(*command: str, port: int) -> subprocess.CompletedProcess[str]:
+def free_port() -> int:
+    """A port that nobody listens at now; chosen by the system, so that two runs of the tests do not meet."""
+    with socket.socket() as listener:
+        listener.bind(("localhost", 0))
+        return int(listener.getsockname()[1])
+
+
+def launch(*command: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
     environment |= {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
     return subprocess.run(
-        [*LAUNCH, "--master-port", str(port), *command],
+        [*LAUNCH, "--master-port", str(free_port()), *command],
         cwd=REPOSITORY,
         env=environment,
         capture_output=True,
@@ -37,7 +45,7 @@ def launch(*command: str, port: int) -> subprocess.CompletedProcess[str]:
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What two processes told of their runs."""
     folder = tmp_path_factory.mktemp("two")
-    done = launch(str(Path(__file__).with_name("two_processes.py")), str(folder), port=29611)
+    done = launch(str(Path(__file__).with_name("two_processes.py")), str(folder))
     assert done.returncode == 0, done.stderr
     leader = json.loads((folder / "leader.json").read_text(encoding="utf-8"))
     return leader | {"follower": json.loads((folder / "follower.json").read_text(encoding="utf-8")), "folder": folder}
@@ -66,11 +74,11 @@ class TestTwoProcesses:
 def test_from_the_command_line_one_speaks_and_writes(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     options = ("--preset", "copy-task-small", "--data", "copy", "--max-steps", "3", "--device", "cpu")
-    done = launch("-m", "core", "train", *options, "--out", str(folder), port=29612)
+    done = launch("-m", "core", "train", *options, "--out", str(folder))
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("The step limit is reached after step 3") == 1
     assert "2 processes share each batch: torchrun started them" in done.stderr
-    refused = launch("-m", "core", "train", *options, "--out", str(folder), port=29613)
+    refused = launch("-m", "core", "train", *options, "--out", str(folder))
     assert refused.returncode != 0
     assert refused.stderr.count("holds a run already") == 1
 

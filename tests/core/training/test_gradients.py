@@ -136,4 +136,5 @@ def test_each_choice_is_said_with_its_reason(corpus: PreparedCorpus, tmp_path: P
     texts = [event.text for event in said.events if hasattr(event, "text")]
     assert "Computing in float32: the settings ask for it" in texts
     assert "Adam fused, in one pass over all parameters: PyTorch has that for cpu" in texts
+    assert any(text.startswith("Computing on ") for text in texts)
     assert any(text.endswith("tokens at once: so that Stop acts within seconds") for text in texts)

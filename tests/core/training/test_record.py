@@ -32,6 +32,7 @@ def test_each_start_says_with_what_it_ran_and_how_it_ended(tmp_path: Path) -> No
     assert first["packages"]["torch"] == torch.__version__
     assert (first["device"], first["threads"], first["precision"]) == ("cpu", torch.get_num_threads(), "float32")
     assert (first["seed"], first["corpus"]) == (run.training.seed, "copy task")
+    assert first["choices"][0] == "Computing in float32: the settings ask for it"
     assert (first["first_step"], first["reason"], first["last_step"]) == (0, "stopped", 3)
     assert (second["first_step"], second["reason"], second["last_step"]) == (3, "completed", 7)
     assert str(tmp_path) not in (folder / ENVIRONMENT).read_text()
