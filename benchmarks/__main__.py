@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.ratio import Ratio
 
-BENCHMARKS = ("reading", "decoding", "training", "drawing", "app_training")
+BENCHMARKS = ("reading", "decoding", "training", "drawing", "app_training", "gui_load")
 
 
 def main(names: list[str]) -> int:

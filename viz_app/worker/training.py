@@ -2,8 +2,10 @@
 
 import os
 import queue
+import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,9 @@ from core.training.failures import InterruptedTrainingError, Proposal
 from viz_app.worker.failure import Failure
 
 DRAIN_INTERVAL_MS = 200
+SWITCH_INTERVAL_SECONDS = 0.0005
+"""How long the training may keep the interpreter when the window wants it; Python's own 5 ms are felt at each of the
+many turns that one redrawing takes."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +148,8 @@ class TrainingRun(QObject):
         """The thread's body."""
         result: TrainingFinished | TrainingFailure | None
         try:
-            result = self._body(self.request, self._queue.put, self._stop_request, self._wait_for_answer)
+            with interpreter_shared_fairly():
+                result = self._body(self.request, self._queue.put, self._stop_request, self._wait_for_answer)
         except _StoppedEarlyError:
             result = None
         except Exception as error:  # a thread's boundary: whatever it is, the window must hear of it
@@ -173,6 +179,21 @@ class TrainingRun(QObject):
             self._thread.join()
             self._has_finished = True
             self.finished.emit(ended.result)
+
+
+@contextmanager
+def interpreter_shared_fairly() -> Iterator[None]:
+    """While this is entered, threads hand the interpreter over within `SWITCH_INTERVAL_SECONDS`, in the whole process.
+
+    A model of small matrices spends its steps in the interpreter: the window then waited up to 5 ms at each of its
+    calls, and typing beside the copy task was late by three quarters of a second (`python -m benchmarks gui_load`).
+    """
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, SWITCH_INTERVAL_SECONDS))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def leave_a_core_to_the_window() -> None:

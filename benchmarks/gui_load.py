@@ -1,0 +1,122 @@
+"""How late the window's event loop is while somebody types, scrolls and switches heads: idle, and beside a training."""
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.lag import allowed_lag, lags, percentile
+from benchmarks.ratio import Ratio
+from core.config import RunConfig, preset
+from core.corpora.loading import COPY
+
+if TYPE_CHECKING:
+    from viz_app.main_window import MainWindow
+
+TICK_MS, TURNS, SECONDS, WAIT_SECONDS = 4, 3, 8.0, 300.0
+
+
+def run() -> list[Ratio]:
+    """The 99th percentile of the lag beside a training, against twice the idle one and a frame."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from PySide6.QtCore import QSettings
+    from PySide6.QtWidgets import QApplication
+
+    from viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+    from viz_app.preferences import Preferences
+    from viz_app.theme import Theme
+
+    app = QApplication.instance() or QApplication([])
+    assert isinstance(app, QApplication)
+    Theme.light().apply(app)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)
+        window = MainWindow(Preferences(settings), sentence="Ein Mann .")
+        window.resize(1280, 800)
+        window.show()
+        _wait(lambda: window.translate_page.state.translation is not None)
+        window.show_page(TRAIN)
+        _wait(lambda: window.train_page is not None and window.train_page.isVisible())
+        window.show_page(TRANSLATE)
+        try:
+            return [
+                _compare(window, name, trained, Path(folder))
+                for name, trained in (("copy-task-small", _small()), ("notebook's model", _large()))
+            ]
+        finally:
+            window.close()
+            window.deleteLater()
+            app.processEvents()
+
+
+def _small() -> RunConfig:
+    """Steps of a few milliseconds: the interpreter is wanted by both threads, all the time."""
+    return _endless(preset("copy-task-small"))
+
+
+def _large() -> RunConfig:
+    """Long matrix products: the processor is wanted by both."""
+    run = preset("copy-task-small")
+    return _endless(replace(run, model=preset("notebook").model, training=run.training.replace(batch_size=128)))
+
+
+def _endless(run: RunConfig) -> RunConfig:
+    return replace(run, training=run.training.replace(num_epochs=10_000))
+
+
+def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> Ratio:
+    """Idle and beside a training, in turn, so that a change in the machine's speed meets both alike."""
+    from viz_app.worker import TrainingRequest
+
+    page = window.train_page
+    assert page is not None
+    idle: list[float] = []
+    beside: list[float] = []
+    measure(window, 2.0)
+    for turn in range(TURNS):
+        idle += measure(window, SECONDS)
+        page.begin(TrainingRequest(run, COPY, folder / f"{name}-{turn}", "cpu"))
+        _wait(lambda: page.state.latest_step is not None)
+        beside += measure(window, SECONDS)
+        page.running.stop("discard")
+        _wait(lambda: not page.is_running())
+    idle_lag, lag = percentile(idle, 0.99), percentile(beside, 0.99)
+    note = f"99th percentile of the loop's lag; idle {idle_lag * 1e3:.1f} ms; other: twice that + 16 ms"
+    return Ratio(f"lag of the window beside {name} / allowed", lag, allowed_lag(idle_lag), 1.0, 1.5, note)
+
+
+def measure(window: "MainWindow", seconds: float) -> list[float]:
+    """How late the loop was while hands were at work in the window; seconds, see `benchmarks.lag.lags`."""
+    from PySide6.QtCore import QEventLoop, Qt, QTimer
+
+    from benchmarks.hands import Hands
+
+    ticks: list[float] = []
+    loop, hands = QEventLoop(), Hands(window)
+    pulse = QTimer(hands, interval=TICK_MS, timerType=Qt.TimerType.PreciseTimer)
+    pulse.timeout.connect(lambda: ticks.append(time.perf_counter()))
+    QTimer.singleShot(round(seconds * 1e3), loop.quit)
+    hands.start()
+    pulse.start()
+    loop.exec()
+    pulse.stop()
+    hands.stop()
+    hands.deleteLater()
+    return lags(ticks, TICK_MS / 1e3)
+
+
+def _wait(is_done: Callable[[], bool]) -> None:
+    """Lets the window live until something has come about. Raises `TimeoutError`."""
+    from PySide6.QtCore import QEventLoop, QTimer
+
+    loop, end = QEventLoop(), time.monotonic() + WAIT_SECONDS
+    look = QTimer(loop, interval=20)
+    look.timeout.connect(lambda: loop.quit() if is_done() or time.monotonic() > end else None)
+    look.start()
+    loop.exec()
+    look.stop()
+    if not is_done():
+        raise TimeoutError(f"The window was not ready within {WAIT_SECONDS:.0f} seconds.")

@@ -1,0 +1,62 @@
+"""Trains a preset for some steps and writes every one of them down: the evidence in docs/*.history.csv.
+
+    AUGENMERK_MULTI30K=FOLDER python -m tools.first_steps annotated-2018 --steps 300 --change batch_size=3000 \
+        --out RUN_FOLDER --table docs/annotated-2018.history.csv
+
+A polite kill or Ctrl-C ends the run after the step in hand; the table holds all steps up to there.
+"""
+
+import argparse
+import csv
+import dataclasses
+import os
+import sys
+from pathlib import Path
+
+from core.cli.train import read_changes, stop_on_interrupt
+from core.config import preset
+from core.corpora.loading import COPY, load_corpus
+from core.training.events import StepDone, TrainingEvent
+from core.training.loop import train
+
+COLUMNS = ("step", "epoch", "loss", "learning_rate", "gradient_norm", "num_tokens")
+
+
+def main() -> int:
+    """Runs the tool; the exit status is 0."""
+    options = _options()
+    chosen = preset(options.preset)
+    changes = read_changes(options.change)
+    run = dataclasses.replace(chosen, training=chosen.training.replace(max_steps=options.steps, **changes))
+    corpus = load_corpus(COPY if run.is_copy_task else os.environ["AUGENMERK_MULTI30K"], run)
+    with options.table.open("w", encoding="utf-8", newline="") as file, stop_on_interrupt() as stop:
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+
+        def write(event: TrainingEvent) -> None:
+            if isinstance(event, StepDone):
+                table.writerow({name: _short(getattr(event, name)) for name in COLUMNS})
+                file.flush()
+
+        finished = train(run, corpus, options.out, device="cpu", on_event=write, should_stop=lambda: stop.requested)
+    print(f"{finished.step} steps, {finished.seconds:.0f} s, validation loss {finished.best_validation_loss:.4f}")
+    return 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("preset")
+    parser.add_argument("--steps", type=int, default=300)
+    parser.add_argument("--change", action="append", default=[], metavar="NAME=VALUE", help="a training setting")
+    parser.add_argument("--out", type=Path, required=True, help="folder of the run")
+    parser.add_argument("--table", type=Path, required=True, help="the steps as CSV")
+    return parser.parse_args()
+
+
+def _short(value: float) -> int | str:
+    """Whole numbers as they are, others with six significant digits."""
+    return value if isinstance(value, int) else f"{value:.6g}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
