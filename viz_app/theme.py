@@ -218,7 +218,7 @@ class Theme:
         QToolButton[role="tab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="tab"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
         QToolButton[role="subtab"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
-            border-radius: {CHIP_RADIUS}px; padding: 4px 8px; }}
+            border-radius: {CHIP_RADIUS}px; padding: 4px 6px; }}
         QToolButton[role="subtab"]:hover {{ color: {colors.text}; }}
         QToolButton[role="subtab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="subtab"]:checked {{ background: {colors.raised}; color: {colors.text}; }}

@@ -9,6 +9,7 @@ from viz_app.choosing import Choosing, restore_choices
 from viz_app.examples import copy_examples, example_sentences
 from viz_app.lab.alignment import AlignmentTab
 from viz_app.lab.area import Laboratory
+from viz_app.lab.compare import CompareTab
 from viz_app.lab.heads import HeadsTab
 from viz_app.lab.source import SourceTab
 from viz_app.lab.steps import StepsTab
@@ -74,8 +75,8 @@ class TranslatePage(QWidget):
         self.head = HeadPanel(self.state, theme)
         self.alignment = AlignmentTab(self.state, theme)
         self.worth = HeadsTab(self.state, theme)
-        tabs = (StepsTab(self.state, theme), self.alignment, self.worth, SourceTab(self.state, theme))
-        self.lab = Laboratory(tabs, preferences)
+        others = SourceTab(self.state, theme), CompareTab(self.state, theme, preferences)
+        self.lab = Laboratory((StepsTab(self.state, theme), self.alignment, self.worth, *others), preferences)
         self._arrangement = Arrangement(self.heads, self.head, self.lab, preferences)
         self.lab_button = self._arrangement.lab_button
         panels = self.sentence, self.heads, self.head

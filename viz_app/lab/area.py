@@ -8,7 +8,7 @@ from viz_app.lab.tab import LabTab
 from viz_app.panels.parts import flat_button
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
-from viz_app.theme import Theme
+from viz_app.theme import PANEL_MARGIN, Theme
 
 MIN_WIDTH, USUAL_WIDTH = 340, 430
 
@@ -90,7 +90,7 @@ class Laboratory(QFrame):
 
     def _lay_out(self) -> None:
         header = QHBoxLayout()
-        header.setContentsMargins(8, 8, 6, 2)
+        header.setContentsMargins(PANEL_MARGIN - 8, 8, 6, 2)
         header.setSpacing(0)
         for index, tab in enumerate(self.tabs):
             button = QToolButton()

@@ -1,12 +1,14 @@
 """All heads of all layers."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from core.analysis.roles import ROLES
 from viz_app.panels.choice_menu import ChoiceMenu
+from viz_app.panels.parts import label
 from viz_app.state.translate_state import TranslateState
-from viz_app.theme import PANEL_MARGIN, Theme
+from viz_app.theme import GAP, PANEL_MARGIN, Theme
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.head_grid import HeadGrid, HeadGridArea
 
@@ -27,6 +29,7 @@ class HeadsPanel(QFrame):
     """All heads as thumbnails.
 
     Attributes:
+        title: what this is.
         grid: the thumbnails.
         scale_menu: how far the colours reach.
         role_menu: which heads stand out.
@@ -55,24 +58,42 @@ class HeadsPanel(QFrame):
         self.role_menu = ChoiceMenu("Show the heads that do one thing in this sentence", {})
         self.role_menu.chosen.connect(self.role_chosen)
         hint = ElidingLabel("small", "← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)")
-        title = ElidingLabel("heading", "All heads")
-        header = QHBoxLayout()
-        header.addWidget(title)
-        header.addStretch(1)
-        header.addWidget(self.order_menu)
-        header.addWidget(self.role_menu)
-        header.addWidget(self.scale_menu)
-        header.addSpacing(4)
+        self.title = label("heading")
+        self.title.setText("All heads")
+        self._menus = QWidget()
+        menus = QHBoxLayout(self._menus)
+        menus.setContentsMargins(0, 0, 4, 0)
+        for menu in (self.order_menu, self.role_menu, self.scale_menu):
+            menus.addWidget(menu)
+        self._header = QGridLayout()
+        self._header.setSpacing(2)
+        self._header.setColumnStretch(1, 1)
+        self._header.addWidget(self.title, 0, 0)
+        self._fit(is_split=False)
         column = QVBoxLayout(self)
         column.setContentsMargins(PANEL_MARGIN, 8, 4, 8)
         column.setSpacing(4)
-        column.addLayout(header)
+        column.addLayout(self._header)
         column.addWidget(self.area, 1)
         column.addWidget(hint)
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes on new colours."""
         self.grid.apply_theme(theme)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where title and menus do not fit into one line, the menus stand below."""
+        super().resizeEvent(event)
+        self._fit(
+            is_split=self.title.sizeHint().width() + self._menus.sizeHint().width() + PANEL_MARGIN + GAP > self.width()
+        )
+
+    def _fit(self, *, is_split: bool) -> None:
+        self._header.removeWidget(self._menus)
+        if is_split:
+            self._header.addWidget(self._menus, 1, 0, 1, 2, Qt.AlignmentFlag.AlignLeft)
+        else:
+            self._header.addWidget(self._menus, 0, 1, Qt.AlignmentFlag.AlignRight)
 
     def rebuild(self) -> None:
         """The translation, the scale or the way of seeing changed."""
