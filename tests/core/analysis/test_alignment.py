@@ -8,6 +8,8 @@ import pytest
 
 from core.analysis.alignment import (
     AlignmentScore,
+    GoldPair,
+    Links,
     alignment_error_rate,
     diagonal_links,
     format_links,
@@ -141,40 +143,80 @@ def test_missing_and_foreign_gold_files_are_told(tmp_path: Path) -> None:
         read_gold(tmp_path / "gold.tsv")
 
 
-def test_the_agreement_of_both_readings_is_as_the_readme_says() -> None:
-    """F1 over sure links and over all, and Cohen's kappa over all pairs of words in three classes."""
-    folder = resource_path("alignments")
-    rows = [line.split("\t") for line in (folder / "val.readings.tsv").read_text(encoding="utf-8").splitlines()[1:]]
-    readings = {int(line): (parse_links(first, line), parse_links(second, line)) for line, first, second in rows}
-    table: Counter[tuple[int, int]] = Counter()
-    num_decided: Counter[str] = Counter()
-    for pair in read_gold():
-        first, second = readings[pair.line]
-        for cell in product(range(len(pair.source)), range(len(pair.target))):
-            classes = [sum(cell in links for links in of) for of in (first, second, (pair.sure, pair.possible))]
-            table[classes[0], classes[1]] += 1
-            assert classes[2] in classes[:2]  # what both say stands
-            if classes[0] != classes[1]:
-                num_decided["first" if classes[2] == classes[0] else "second"] += 1
-    assert set(readings) == {pair.line for pair in read_gold()}
+Table = Counter[tuple[int, int]]
 
-    def f1(least: int) -> float:
-        both = sum(count for (one, other), count in table.items() if min(one, other) >= least)
-        return 2 * both / sum(count * ((one >= least) + (other >= least)) for (one, other), count in table.items())
 
+def classes_of(pair: GoldPair, *readings: tuple[Links, Links]) -> list[tuple[int, ...]]:
+    """For every pair of words 2 for sure, 1 for possible, 0 for none, in each reading."""
+    cells = product(range(len(pair.source)), range(len(pair.target)))
+    return [tuple(sum(cell in links for links in of) for of in readings) for cell in cells]
+
+
+def f1(table: Table, least: int) -> float:
+    both = sum(count for (one, other), count in table.items() if min(one, other) >= least)
+    return 2 * both / sum(count * ((one >= least) + (other >= least)) for (one, other), count in table.items())
+
+
+def kappa(table: Table) -> float:
+    """Cohen's, in three classes."""
     size = table.total()
     observed = sum(table[same, same] for same in range(3)) / size
     shares = [[sum(n for cell, n in table.items() if cell[side] == c) / size for c in range(3)] for side in (0, 1)]
     chance = sum(one * other for one, other in zip(*shares, strict=True))
-    text = " ".join((folder / "README.md").read_text(encoding="utf-8").split())
-    assert f"with an F1 of {f1(2):.3f}" in text
-    assert f"all links {f1(1):.3f}" in text
-    assert f"all {size:,} pairs of words" in text
-    assert f"none, is {(observed - chance) / (1 - chance):.3f}" in text
+    return (observed - chance) / (1 - chance)
+
+
+def readme_of_the_gold() -> str:
+    return " ".join((resource_path("alignments") / "README.md").read_text(encoding="utf-8").split())
+
+
+def readings_of(name: str) -> dict[int, list[tuple[Links, Links]]]:
+    lines = (resource_path("alignments") / name).read_text(encoding="utf-8").splitlines()[1:]
+    rows = [line.split("\t") for line in lines]
+    return {int(line): [parse_links(reading, line) for reading in readings] for line, *readings in rows}
+
+
+def test_the_agreement_of_both_readings_is_as_the_readme_says() -> None:
+    """F1 over sure links and over all, and Cohen's kappa over all pairs of words in three classes."""
+    readings = readings_of("val.readings.tsv")
+    table: Table = Counter()
+    num_decided: Counter[str] = Counter()
+    for pair in read_gold():
+        for one, two, gold in classes_of(pair, *readings[pair.line], (pair.sure, pair.possible)):
+            table[one, two] += 1
+            assert gold in (one, two)  # what both say stands
+            if one != two:
+                num_decided["first" if gold == one else "second"] += 1
+    assert set(readings) == {pair.line for pair in read_gold()}
+    text = readme_of_the_gold()
+    assert f"have an F1 of {f1(table, 2):.3f}" in text
+    assert f"all links {f1(table, 1):.3f}" in text
+    assert f"all {table.total():,} pairs of words" in text
+    assert f"none, is {kappa(table):.3f}" in text
     assert f"{num_decided['second']} as in the second reading, {num_decided['first']} as in the first" in text
     num_sure = sum(len(pair.sure) for pair in read_gold())
     num_more = sum(len(pair.possible) for pair in read_gold()) - num_sure
     assert f"({num_sure} sure, {num_more} more possible)" in text
+
+
+def test_the_agreement_of_the_blind_reading_is_as_the_readme_says() -> None:
+    """The same against the gold, and the error rate of either's sure links against the other."""
+    readings = readings_of("val.third.tsv")
+    read = [pair for pair in read_gold() if pair.line in readings]
+    assert [pair.line for pair in read] == [pair.line for pair in read_gold()][1::3]
+    table: Table = Counter()
+    rates = [AlignmentScore(), AlignmentScore()]
+    for pair in read:
+        (third,) = readings[pair.line]
+        table.update(classes_of(pair, third, (pair.sure, pair.possible)))
+        rates[0] += score_links(third[0], pair.sure, pair.possible)
+        rates[1] += score_links(pair.sure, *third)
+    text = readme_of_the_gold()
+    assert f"it has an F1 of {f1(table, 2):.3f} over sure links" in text
+    assert f"and of {f1(table, 1):.3f} over all links" in text
+    assert f"kappa over {table.total():,} pairs of words is {kappa(table):.3f}" in text
+    assert f"error rate of {100 * rates[0].aer:.1f} % against the gold, and so have the gold's" in text
+    assert f"{rates[0].aer:.3f}" == f"{rates[1].aer:.3f}"
 
 
 def test_ibm_1_has_links_for_every_word_of_the_gold_pairs(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def profiles() -> SampleProfiles:
         pointing(S, S, lambda t: S - 1, 0.7),
         pointing(S, S, lambda t: 0, 0.7),
         even(S, S),
-        pointing(S, S, lambda t: t - 2, 0.6),
+        pointing(S, S, lambda t: t - 2, 0.7),
     ]
     decoder = [
         pointing(T, T, lambda t: t - 1),
@@ -175,7 +175,8 @@ def profile_with(**changed: float) -> HeadProfiles:
     values = dict.fromkeys(("entropy", "relative_entropy", "confidence", "start_share", "end_share", "coverage"), 0.1)
     values |= {name: value for name, value in changed.items() if name in values}
     distances = np.zeros((1, 1, 2 * REACH + 1), dtype=np.float32)
-    distances[..., REACH - 1] = changed.get("previous", 0)
+    for place, name in enumerate(("previous", "self", "next"), start=REACH - 1):
+        distances[..., place] = changed.get(name, 0)
     arrays = {name: np.full((1, 1), value, dtype=np.float32) for name, value in values.items()}
     return HeadProfiles("encoder", 10, distances=distances, **arrays)
 
@@ -184,6 +185,8 @@ def profile_with(**changed: float) -> HeadProfiles:
     ("name", "threshold", "role"),
     [
         ("previous", POSITION_SHARE, "previous"),
+        ("next", POSITION_SHARE, "next"),
+        ("self", POSITION_SHARE, "self"),
         ("end_share", SINK_SHARE, "end-token sink"),
         ("start_share", SINK_SHARE, "start-token sink"),
         ("relative_entropy", BROAD_RELATIVE_ENTROPY, "broad"),
@@ -206,6 +209,16 @@ def test_an_aligner_is_both_pointed_and_wandering(name: str, threshold: float) -
 
 def test_a_position_goes_before_a_sink() -> None:
     assert role_of(profile_with(previous=0.5, end_share=0.5), 0, 0) == "previous"
+
+
+def test_of_two_positions_the_one_with_more_weight_counts() -> None:
+    assert role_of(profile_with(previous=0.35, self=0.45), 0, 0) == "self"
+    assert role_of(profile_with(previous=0.45, self=0.35), 0, 0) == "previous"
+
+
+def test_a_broad_head_is_not_positional() -> None:
+    assert role_of(profile_with(previous=0.35, relative_entropy=0.9), 0, 0) == "broad"
+    assert role_of(profile_with(end_share=0.6, relative_entropy=0.9), 0, 0) == "end-token sink"
 
 
 @pytest.fixture(scope="module")
