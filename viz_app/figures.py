@@ -1,13 +1,20 @@
 """Whatever leaves the app as a picture: matplotlib without Qt, for the window, notebooks and papers."""
 
+import io
+import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PatchCollection
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.patches import Rectangle
+from matplotlib.textpath import text_to_path
 
 from core.errors import StorageError
 from core.storage import atomic_path
@@ -15,8 +22,12 @@ from core.translation.result import FloatArray
 from viz_app.colormap import PAPER, rgb_table
 
 FORMATS = ("png", "svg", "pdf")
-CELL_INCHES, MIN_INCHES, MAX_INCHES = 0.28, 2.4, 24.0
-DOTS_PER_INCH = 200
+CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12
+MIN_INCHES, MIN_PLOT_INCHES, MAX_INCHES = 5.0, 1.0, 24.0
+MARGIN_INCHES, BAR_INCHES, CAPTION_INCHES = 0.2, 0.65, 0.135
+TITLE_POINTS, LABEL_POINTS, CAPTION_POINTS = 10, 9, 7
+COLUMN_DEGREES = 55
+POINTS_PER_INCH, DOTS_PER_INCH = 72, 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,40 +68,62 @@ class KindPicture:
 def map_figure(picture: MapPicture) -> Figure:
     """One labelled map with its colour bar and its caption."""
     num_rows, num_columns = picture.weights.shape
-    width, height = (min(max(count * CELL_INCHES, MIN_INCHES), MAX_INCHES) for count in (num_columns, num_rows))
-    figure = Figure(figsize=(width + 2.4, height + 2.2), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+    cell = min(CELL_INCHES, MAX_INCHES / max(num_rows, num_columns, 1))
+    size = min(LABEL_POINTS, 0.75 * cell * POINTS_PER_INCH)
+    row_labels, column_labels = _plain(picture.row_labels), _plain(picture.column_labels)
+    left = MARGIN_INCHES + max((_width_inches(text, size) for text in picture.row_labels), default=0)
+    widths = [_width_inches(text, size) for text in picture.column_labels]
+    slant = math.radians(COLUMN_DEGREES)
+    top = 0.45 + max(widths, default=0) * math.sin(slant) + size / POINTS_PER_INCH
+    plot_width, plot_height = num_columns * cell, num_rows * cell
+    overhang = max((width * math.cos(slant) - (num_columns - n) * cell for n, width in enumerate(widths)), default=0)
+    title_width = _width_inches(picture.title, TITLE_POINTS, weight="bold")
+    bar_left = left + plot_width + 0.15
+    width = max(bar_left + BAR_INCHES, left + plot_width + overhang + cell, title_width + MARGIN_INCHES, MIN_INCHES)
+    lines = _wrapped(picture.caption, width)
+    height = top + max(plot_height, MIN_PLOT_INCHES) + 0.2 + len(lines) * CAPTION_INCHES
+    figure = _figure(width, height)
+    axes = figure.add_axes(_place(left, top, plot_width, plot_height, figure))
     image = axes.imshow(picture.weights, cmap=_colors(), vmin=0, vmax=picture.top, interpolation="nearest")
-    size = 9 if max(num_rows, num_columns) <= 60 else 5
-    axes.set_xticks(range(num_columns), _plain(picture.column_labels), rotation=55, ha="left", rotation_mode="anchor")
-    axes.set_yticks(range(num_rows), _plain(picture.row_labels))
+    axes.set_xticks(
+        range(num_columns), column_labels, rotation=COLUMN_DEGREES, ha="left", va="bottom", rotation_mode="anchor"
+    )
+    axes.set_yticks(range(num_rows), row_labels)
     axes.tick_params(length=0, labelsize=size, top=True, labeltop=True, bottom=False, labelbottom=False)
-    figure.colorbar(image, ax=axes, shrink=0.8, pad=0.02).ax.tick_params(labelsize=8)
-    figure.suptitle(_escaped(picture.title), fontsize=10, fontweight="bold", x=0.02, ha="left")
-    figure.supxlabel(_escaped(picture.caption), fontsize=7, color="0.35", wrap=True)
+    bar = figure.add_axes(_place(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure))
+    figure.colorbar(image, cax=bar).ax.tick_params(labelsize=8)
+    _write_around(figure, picture.title, lines)
     return figure
 
 
 def grid_figure(kinds: Sequence[KindPicture], caption: str) -> Figure:
     """All heads as small maps without labels: a row for each layer, kind under kind."""
     num_layers, num_heads = sum(kind.maps.shape[0] for kind in kinds), max(kind.maps.shape[1] for kind in kinds)
-    figure = Figure(figsize=(num_heads * 0.95 + 1.6, num_layers * 0.95 + 1.0), layout="constrained")
-    FigureCanvasAgg(figure)
-    grid = figure.subplots(num_layers, num_heads, squeeze=False)
-    rows = [(kind, layer) for kind in kinds for layer in range(kind.maps.shape[0])]
-    for line, (kind, layer) in zip(grid, rows, strict=True):
-        for head, axes in enumerate(line):
-            axes.set_xticks([])
-            axes.set_yticks([])
-            if head >= kind.maps.shape[1]:
-                axes.set_axis_off()
-                continue
-            axes.imshow(kind.maps[layer, head], cmap=_colors(), vmin=0, vmax=kind.tops[layer][head], aspect="auto")
-        line[0].set_ylabel(f"{kind.title}\nlayer {layer + 1}", fontsize=7)
-    for head, axes in enumerate(grid[0]):
-        axes.set_title(str(head + 1), fontsize=8)
-    figure.supxlabel(_escaped(caption), fontsize=7, color="0.35", wrap=True)
+    left, top, step = 0.9, 0.7, THUMBNAIL_INCHES + 0.08
+    width = max(left + num_heads * step + MARGIN_INCHES, MIN_INCHES)
+    lines = _wrapped(caption, width)
+    height = top + num_layers * step + (len(kinds) - 1) * KIND_GAP_INCHES + 0.15 + len(lines) * CAPTION_INCHES
+    figure = _figure(width, height)
+    axes = figure.add_axes((0, 0, 1, 1))  # one for all: an inch is a unit, from the upper left corner
+    y, frames = top, []
+    for kind in kinds:
+        for layer, heads in enumerate(kind.maps):
+            names = f"{kind.title}\nlayer {layer + 1}"
+            axes.text(left - 0.1, y + THUMBNAIL_INCHES / 2, names, fontsize=7, ha="right", va="center")
+            for head, weights in enumerate(heads):
+                x = left + head * step
+                around = (x, x + THUMBNAIL_INCHES, y + THUMBNAIL_INCHES, y)
+                top_weight = kind.tops[layer][head]
+                axes.imshow(weights, cmap=_colors(), vmin=0, vmax=top_weight, extent=around, aspect="auto")
+                frames.append(Rectangle((x, y), THUMBNAIL_INCHES, THUMBNAIL_INCHES))
+            y += step
+        y += KIND_GAP_INCHES
+    axes.add_collection(PatchCollection(frames, facecolor="none", edgecolor="0.6", linewidth=0.5, zorder=3))
+    for head in range(num_heads):
+        axes.text(left + head * step + THUMBNAIL_INCHES / 2, top - 0.07, str(head + 1), fontsize=8, ha="center")
+    axes.set(xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
+    _write_around(figure, "All heads", lines)
     return figure
 
 
@@ -103,8 +136,46 @@ def save_figure(figure: Figure, target: Path) -> None:
     kind = target.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         raise StorageError(f"{target.name} ends in none of .png, .svg, .pdf. Give the picture one of these endings.")
-    with atomic_path(target) as temporary, matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
-        figure.savefig(temporary, format=kind, dpi=DOTS_PER_INCH)
+    content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive of fonts
+    with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
+        figure.savefig(content, format=kind, dpi=DOTS_PER_INCH)
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(content.getbuffer())
+
+
+def _figure(width: float, height: float) -> Figure:
+    """A figure of this size in inches."""
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _place(left: float, top: float, width: float, height: float, figure: Figure) -> tuple[float, float, float, float]:
+    """Inches from the upper left corner, as the shares from the lower left one that matplotlib wants."""
+    whole_width, whole_height = figure.get_size_inches()
+    return left / whole_width, 1 - (top + height) / whole_height, width / whole_width, height / whole_height
+
+
+def _write_around(figure: Figure, title: str, lines: Sequence[str]) -> None:
+    """The title above, the caption below."""
+    width, height = figure.get_size_inches()
+    x = 0.5 * MARGIN_INCHES / width
+    figure.text(x, 1 - 0.3 / height, _escaped(title), fontsize=TITLE_POINTS, fontweight="bold")
+    for number, line in enumerate(reversed(lines)):
+        y = (0.08 + number * CAPTION_INCHES) / height
+        figure.text(x, y, _escaped(line), fontsize=CAPTION_POINTS, color="0.35")
+
+
+def _wrapped(caption: str, width: float) -> list[str]:
+    """A caption in lines that fit into so many inches."""
+    letter = _width_inches("n", CAPTION_POINTS)
+    return textwrap.wrap(caption, max(int((width - MARGIN_INCHES) / letter), 20))
+
+
+def _width_inches(text: str, points: float, weight: str = "normal") -> float:
+    font = FontProperties(size=points, weight=weight)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return width / POINTS_PER_INCH
 
 
 def _colors() -> ListedColormap:

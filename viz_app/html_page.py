@@ -70,7 +70,7 @@ def _data(content: PageContent) -> dict[str, Any]:
     facts = {
         **content.facts,
         "sentence": content.translation.source_text,
-        "translation": content.translation.text,
+        "given translation" if content.translation.is_given else "translation": content.translation.text,
         "measure": SHORT_NAMES[content.measure],
     }
     return {

@@ -176,6 +176,8 @@ class MainWindow(QMainWindow):
         page.translation_wanted.connect(self._on_translation_wanted)
         page.message.open_wanted.connect(self._opening.ask)
         page.message.train_wanted.connect(lambda: self.show_page(TRAIN))
+        page.head.export_menu.done.connect(bar.show_notice)
+        bar.offer_export(page.head.export_menu)
         bar.page_chosen.connect(self.show_page)
         bar.open_wanted.connect(self._opening.ask)
         bar.bundled_wanted.connect(lambda: self._open_on_translate_page(None))

@@ -85,7 +85,7 @@ class TranslatePage(QWidget):
         self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
         self.marks.trace_wanted.connect(self.trace_wanted)
         self.message = CalmMessage()
-        self.head.export_menu.page = self
+        self.head.export_menu.saving.page = self
         self._lay_out()
         self._connect()
         self.show_message("")
@@ -98,7 +98,7 @@ class TranslatePage(QWidget):
     def set_model(self, info: ModelInfo) -> None:
         """Names source and target as the model's languages, and asks for the sentence that stands there."""
         self.state.begin_model(*_language_names(info))
-        self.head.export_menu.model = info.title
+        self.head.export_menu.saving.model = info.title
         self.sentence.set_languages(*self.state.languages)
         self.lab.begin_model(info)
         is_copy = info.run.is_copy_task

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, 
 
 from core.analysis.measures import MEASURES
 from core.analysis.roles import ROLES
-from viz_app.exporting import ExportMenu
+from viz_app.export.menu import ExportMenu
 from viz_app.panels.choice_menu import ChoiceMenu
 from viz_app.panels.head_controls import HeadControls, SizeControls
 from viz_app.panels.parts import flat_button, label
@@ -174,7 +174,7 @@ class HeadPanel(QFrame):
         self.combination_menu = ChoiceMenu("How several heads become one map", COMBINATIONS)
         self.scope_menu.chosen.connect(self.scope_chosen)
         self.combination_menu.chosen.connect(self.combination_chosen)
-        self.export_button = flat_button("export ▾", "Take the map, the page or the numbers along")
+        self.export_button = flat_button("Export ▾", "Save or copy the map, all heads, the page, the numbers")
         self.export_menu = ExportMenu(self.export_button, self._state, self.map)
         self.explain_button = flat_button("?", "What am I looking at?")
         self.explain_button.setCheckable(True)

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,16 +30,18 @@ class Snapshot:
         title: which head or heads.
         facts: model, sentence, translation, kind, layer, head, measure, label mode and the like; what does not
             apply is left out.
+        file_name: a name for files made of it, without an ending.
     """
 
     view: MapView
     title: str
     facts: dict[str, str]
+    file_name: str
 
     @property
     def caption(self) -> str:
         """The facts in one line."""
-        return " · ".join(f"{name}: {value}" for name, value in self.facts.items())
+        return in_one_line(self.facts)
 
 
 def take_snapshot(state: TranslateState, model: str) -> Snapshot | None:
@@ -60,14 +64,26 @@ def take_snapshot(state: TranslateState, model: str) -> Snapshot | None:
     total = state.row_sum()
     if total is not None:
         facts["picked"] = total.sentence
-    return Snapshot(view, state.title(), facts)
+    words = re.findall(r"\w+", state.title().lower())
+    return Snapshot(view, state.title(), facts, "-".join(words))
 
 
-def as_table(view: MapView, delimiter: str = ",") -> str:
-    """Weights with labels: the first line holds the columns, each other line begins with its row's label."""
+def in_one_line(facts: Mapping[str, str]) -> str:
+    """Facts as a caption."""
+    return " · ".join(f"{name}: {value}" for name, value in facts.items())
+
+
+def as_table(view: MapView, delimiter: str = ",", corner: str = "") -> str:
+    """Weights with labels: the first line holds the columns, each other line begins with its row's label.
+
+    Args:
+        view: weights and labels.
+        delimiter: between two cells.
+        corner: stands in the first cell of all.
+    """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(["", *view.column_labels])
+    writer.writerow([corner, *view.column_labels])
     for label, row in zip(view.row_labels, view.weights.tolist(), strict=True):
         writer.writerow([label, *(f"{weight:.8g}" for weight in row)])
     return text.getvalue()
@@ -85,25 +101,35 @@ def save_numbers(snapshot: Snapshot, state: TranslateState, target: Path) -> Non
     view = snapshot.view
     with atomic_path(target) as temporary:
         if kind == "csv":
-            temporary.write_text(as_table(view), encoding="utf-8")
+            temporary.write_text(as_table(view, corner=snapshot.caption), encoding="utf-8")
         elif kind == "json":
-            content = {
+            described = {
                 **snapshot.facts,
                 "row_labels": view.row_labels,
                 "column_labels": view.column_labels,
                 "weights": view.weights.tolist(),
             }
-            temporary.write_text(json.dumps(content, ensure_ascii=False, indent=1), encoding="utf-8")
+            temporary.write_text(json.dumps(described, ensure_ascii=False, indent=1), encoding="utf-8")
         else:
-            with temporary.open("wb") as file:
-                np.savez_compressed(file, **_arrays(snapshot, state))
+            content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive
+            np.savez_compressed(content, **_arrays(snapshot, state))
+            temporary.write_bytes(content.getbuffer())
 
 
 def _arrays(snapshot: Snapshot, state: TranslateState) -> dict[str, Any]:
-    """The map, its labels, and the whole weights of every head: encoder, decoder, cross, each [L, H, Q, M]."""
+    """The map, its labels, and every head: encoder, decoder, cross, each [L, H, Q, M].
+
+    These are weights of whole maps, with nothing merged or hidden. If another measure is shown, there are also its
+    maps, such as norm_cross.
+    """
     translation = state.translation
     assert translation is not None
     view = snapshot.view
+    measured = {
+        f"{state.measure}_{kind}": state.maps(translation, kind)
+        for kind in MAP_KINDS
+        if state.shown_measure(translation, kind) != "weight"
+    }
     return {
         "map": view.weights,
         "row_labels": np.array(view.row_labels),
@@ -113,4 +139,5 @@ def _arrays(snapshot: Snapshot, state: TranslateState) -> dict[str, Any]:
         "read_tokens": np.array(translation.read_tokens),
         "predicted_tokens": np.array(translation.predicted_tokens),
         **{kind: translation.maps.of_kind(kind) for kind in MAP_KINDS},
+        **measured,
     }

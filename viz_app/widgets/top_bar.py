@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
@@ -10,6 +10,7 @@ from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice
 from viz_app.widgets.eliding_label import ElidingLabel
 
 PAGES = ("Translate", "Train")
+NOTICE_MS = 5_000
 THEME_NAMES: dict[ThemeChoice, str] = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
 
@@ -43,11 +44,14 @@ class TopBar(QWidget):
         self.recent: tuple[Path, ...] = ()
         self.tabs = [self._tab(index, name) for index, name in enumerate(PAGES)]
         self.status, self.device = ElidingLabel("accent"), ElidingLabel("muted")
+        self._status_text = ""
+        self._notice_timer = QTimer(self, singleShot=True)
+        self._notice_timer.timeout.connect(lambda: self.status.setText(self._status_text))
         self.model_button = self._menu_button("no model ▾", "Open another model")
         self._model_menu = QMenu(self.model_button)
         self._model_menu.aboutToShow.connect(self._fill_model_menu)
         self.model_button.setMenu(self._model_menu)
-        self.menu_button = self._menu_button("☰", "Theme, about, quit")
+        self.menu_button = self._menu_button("☰", "Export, colours, about, quit")
         self.menu_button.setMenu(self._make_menu(theme_choice))
         self._lay_out()
 
@@ -62,7 +66,21 @@ class TopBar(QWidget):
 
     def show_status(self, text: str) -> None:
         """What training says about itself; empty for nothing."""
+        self._status_text = text
+        if not self._notice_timer.isActive():
+            self.status.setText(text)
+
+    def show_notice(self, text: str) -> None:
+        """What has just been done, for some seconds; then the status again."""
         self.status.setText(text)
+        self._notice_timer.start(NOTICE_MS)
+
+    def offer_export(self, menu: QMenu) -> None:
+        """Puts the export menu into the window's menu."""
+        window_menu = self.menu_button.menu()
+        first = window_menu.actions()[0]
+        window_menu.insertMenu(first, menu)
+        window_menu.insertSeparator(first)
 
     def _tab(self, index: int, name: str) -> QToolButton:
         tab = QToolButton()

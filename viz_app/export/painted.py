@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QMarginsF, QRect, QSize, QSizeF, Qt
-from PySide6.QtGui import QFontMetrics, QImage, QImageWriter, QPageLayout, QPageSize, QPaintDevice, QPainter, QPdfWriter
+from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect, QSize, QSizeF, Qt
+from PySide6.QtGui import QFontMetrics, QImage, QPageLayout, QPageSize, QPaintDevice, QPainter, QPdfWriter
 from PySide6.QtSvg import QSvgGenerator
 
 from core.errors import StorageError
@@ -42,7 +42,10 @@ def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: 
     def draw(device: QPaintDevice) -> None:
         painter = QPainter()
         if not painter.begin(device):
-            raise StorageError(f"Cannot write a picture to {target}. Choose another place, or free some space.")
+            raise StorageError(
+                f"Cannot draw {target.name}: a picture of {whole.width()} × {whole.height()} pixels is "
+                "too large for the memory. Make the window smaller, and try again."
+            )
         painter.fillRect(QRect(0, 0, whole.width(), whole.height()), theme.color("panel"))
         painter.translate(MARGIN, MARGIN)
         painter.save()
@@ -54,27 +57,34 @@ def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: 
         painter.end()
 
     with atomic_path(target) as temporary:
-        if kind == ".png":
-            image = QImage(whole * SCALE, QImage.Format.Format_RGB32)
-            image.setDevicePixelRatio(SCALE)
-            draw(image)
-            if not QImageWriter(str(temporary), b"PNG").write(image):
-                raise StorageError(f"Cannot write a picture to {target}. Choose another place, or free some space.")
-        else:
-            draw(_svg(temporary, whole) if kind == ".svg" else _pdf(temporary, whole))
+        temporary.write_bytes(_drawn(draw, kind, whole))
 
 
-def _svg(path: Path, size: QSize) -> QSvgGenerator:
+def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> bytes:
+    """The file's content. Qt's writers do not tell when a disk is full, so they write to memory."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    if kind == ".png":
+        image = QImage(size * SCALE, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(SCALE)
+        draw(image)
+        image.save(buffer, "PNG")  # type: ignore[call-overload]
+    else:
+        draw(_svg(buffer, size) if kind == ".svg" else _pdf(buffer, size))
+    return bytes(buffer.data().data())
+
+
+def _svg(buffer: QBuffer, size: QSize) -> QSvgGenerator:
     generator = QSvgGenerator()
-    generator.setFileName(str(path))
+    generator.setOutputDevice(buffer)
     generator.setSize(size)
     generator.setViewBox(QRect(0, 0, size.width(), size.height()))
     generator.setTitle("Attention")
     return generator
 
 
-def _pdf(path: Path, size: QSize) -> QPdfWriter:
-    writer = QPdfWriter(str(path))
+def _pdf(buffer: QBuffer, size: QSize) -> QPdfWriter:
+    writer = QPdfWriter(buffer)
     writer.setResolution(PIXELS_PER_INCH)
     points = QSizeF(size.width() * POINTS_PER_PIXEL, size.height() * POINTS_PER_PIXEL)
     page = QPageSize(points, QPageSize.Unit.Point, "", QPageSize.SizeMatchPolicy.ExactMatch)

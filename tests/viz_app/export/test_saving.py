@@ -1,0 +1,221 @@
+"""What is in the files: shapes and text in vector pictures, captions, and the very numbers that are shown."""
+
+import csv
+import json
+import re
+import zlib
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QImage
+
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.synthetic import make_translation, measure_by_halves
+from tests.viz_app.test_html_page import Parts, data_of, read_by_the_script
+from viz_app.export.saving import Saving
+from viz_app.state.snapshot import take_snapshot
+from viz_app.state.translate_state import HeadChoice
+from viz_app.translate_page import TranslatePage
+
+SENTENCE = "Der schöne große Bär überquert die Straße ."
+CAPTION = ("model: model", SENTENCE, "Cross-attention · layer 2 · head 5", "weight α", "rows: token ")
+SHAPES = {"path", "polyline", "rect", "line", "image", "use"}
+
+
+@pytest.fixture
+def page(make_window: MakeWindow) -> TranslatePage:
+    page = make_window(sentence=SENTENCE).translate_page
+    page.choose(HeadChoice("cross", 1, 4))
+    return page
+
+
+@pytest.fixture
+def saving(page: TranslatePage) -> Saving:
+    return page.head.export_menu.saving
+
+
+def weights_of(page: TranslatePage) -> np.ndarray:
+    view = page.state.view()
+    assert view is not None
+    return view.weights
+
+
+def svg_text(path: Path) -> tuple[str, dict[str, int]]:
+    """All words of a picture in one line, and how many elements of each kind it has."""
+    names = [element.tag.rpartition("}")[2] for element in ElementTree.parse(path).iter()]
+    words = " ".join("".join(each.itertext()) for each in ElementTree.parse(path).iter() if each.tag.endswith("}text"))
+    return " ".join(words.split()), {name: names.count(name) for name in names}
+
+
+def pdf_streams(path: Path) -> list[bytes]:
+    """The content of a PDF: drawing commands, fonts, and which sign stands for which letter."""
+    found = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", path.read_bytes(), re.DOTALL)
+    streams = []
+    for stream in found:
+        try:
+            streams.append(zlib.decompress(stream))
+        except zlib.error:
+            streams.append(stream)
+    return streams
+
+
+def save(saving: Saving, page: TranslatePage, what: str, target: Path) -> None:
+    if what == "lines":
+        page.head.picture_menu.actions_by_name["lines"].trigger()
+    {"heatmap": saving.save_map, "lines": saving.save_map, "heads": saving.save_heads, "page": saving.save_page}[what](
+        target
+    )
+
+
+@pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
+def test_an_svg_is_shapes_and_text_with_the_caption(
+    page: TranslatePage, saving: Saving, tmp_path: Path, what: str
+) -> None:
+    save(saving, page, what, tmp_path / "picture.svg")
+    words, counts = svg_text(tmp_path / "picture.svg")
+    assert sum(counts.get(name, 0) for name in SHAPES) > 8
+    assert counts["text"] > 10 if what != "heads" else counts["text"] > 5
+    letters = words.replace(" ", "")  # a caption may break anywhere
+    for fact in CAPTION:
+        if what != "heads" or "layer 2" not in fact:
+            assert fact.replace(" ", "") in letters, fact
+    if what != "heads":
+        assert "straße" in words
+        assert "überquert" in words
+
+
+@pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
+def test_a_pdf_holds_lines_and_fonts_with_umlauts(
+    page: TranslatePage, saving: Saving, tmp_path: Path, what: str
+) -> None:
+    save(saving, page, what, tmp_path / "picture.pdf")
+    assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
+    streams = pdf_streams(tmp_path / "picture.pdf")
+    drawing = b"\n".join(stream for stream in streams if re.search(rb"\bT[jJ]\b", stream))
+    assert re.search(rb"\b(re|l|c)\b", drawing), "no shape is drawn"
+    letters = b"".join(stream for stream in streams if b"begincmap" in stream).upper()
+    for letter in "ßäöü":
+        assert f"{ord(letter):04X}".encode() in letters, f"no {letter} in the fonts"
+
+
+@pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
+def test_a_png_is_a_picture_of_many_colours(page: TranslatePage, saving: Saving, tmp_path: Path, what: str) -> None:
+    save(saving, page, what, tmp_path / "picture.png")
+    image = QImage(str(tmp_path / "picture.png")).convertToFormat(QImage.Format.Format_RGB32)
+    assert min(image.width(), image.height()) > 300
+    assert len({image.pixel(x, y) for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}) > 10
+
+
+def test_numbers_come_back_as_they_were(page: TranslatePage, saving: Saving, tmp_path: Path) -> None:
+    for name in ("map.csv", "map.json", "map.npz"):
+        saving.save_table(tmp_path / name)
+    snapshot, translation = saving.snapshot, page.state.translation
+    assert snapshot is not None
+    assert translation is not None
+    with (tmp_path / "map.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = list(csv.reader(file))
+    assert header == [snapshot.caption, *snapshot.view.column_labels]
+    assert tuple(row[0] for row in rows) == snapshot.view.row_labels
+    np.testing.assert_allclose(np.array([row[1:] for row in rows], dtype=float), weights_of(page), rtol=1e-6)
+    content = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
+    np.testing.assert_allclose(content["weights"], weights_of(page), rtol=1e-6)
+    assert content["map"] == "Cross-attention · layer 2 · head 5"
+    assert content["sentence"] == SENTENCE
+    with np.load(tmp_path / "map.npz", allow_pickle=False) as arrays:
+        np.testing.assert_array_equal(arrays["map"], weights_of(page))
+        assert str(arrays["caption"]) == snapshot.caption
+        for kind in ("encoder", "decoder", "cross"):
+            np.testing.assert_array_equal(arrays[kind], translation.maps.of_kind(kind))
+
+
+def test_an_npz_holds_the_maps_in_the_measure_that_is_shown(
+    page: TranslatePage, saving: Saving, tmp_path: Path
+) -> None:
+    translation = page.state.translation
+    assert translation is not None
+    page.state.measure, page.state.measured = "rollout", measure_by_halves(None, translation)
+    saving.save_table(tmp_path / "map.npz")
+    with np.load(tmp_path / "map.npz", allow_pickle=False) as arrays:
+        expected = page.state.measured.maps["rollout", "cross"]
+        np.testing.assert_array_equal(arrays["rollout_cross"], np.broadcast_to(expected, arrays["cross"].shape))
+        assert not np.array_equal(arrays["rollout_cross"], arrays["cross"])
+        assert "rollout_decoder" not in arrays  # there is none
+        np.testing.assert_array_equal(arrays["decoder"], translation.maps.decoder)
+
+
+def test_the_page_for_the_browser_holds_every_map_and_no_address(
+    page: TranslatePage, saving: Saving, tmp_path: Path
+) -> None:
+    saving.save_html(tmp_path / "maps.html")
+    text = (tmp_path / "maps.html").read_text(encoding="utf-8")
+    assert all(not {"src", "href"} & attributes.keys() for _, attributes in Parts(text).tags)
+    assert not re.search("https?:", text.replace(Parts(text).scripts[0].strip(), ""))
+    data = data_of(text)
+    assert data["facts"]["model"] == "model"
+    assert data["facts"]["sentence"] == SENTENCE
+    assert data["shown"] == ["cross", 1, 4]
+    translation = page.state.translation
+    assert translation is not None
+    encoder, _, cross = read_by_the_script(text)
+    np.testing.assert_allclose(np.array(encoder[0][0]), translation.maps.encoder[0, 0].ravel(), atol=2e-5)
+    head = 1 * translation.maps.cross.shape[1] + 4
+    np.testing.assert_allclose(np.array(cross[0][head]), translation.maps.cross[1, 4].ravel(), atol=2e-5)
+
+
+def test_the_page_for_the_browser_shows_the_measure_and_selection_of_the_window(
+    page: TranslatePage, saving: Saving, tmp_path: Path
+) -> None:
+    translation = page.state.translation
+    assert translation is not None
+    page.state.measure, page.state.measured = "rollout", measure_by_halves(None, translation)
+    page.state.hides_wrapping, page.state.label_mode = True, "predicted"
+    saving.save_html(tmp_path / "maps.html")
+    data = data_of((tmp_path / "maps.html").read_text(encoding="utf-8"))
+    assert data["facts"]["measure"] == "rollout"
+    assert [kind["kind"] for kind in data["kinds"]] == ["encoder", "cross"]
+    assert data["mode"] == "predicted"
+    assert data["kinds"][0]["modes"]["read"]["columns"][0] == "der"
+    page.state.choose(HeadChoice("decoder", 0, 0))  # has no rollout: its weights are shown
+    saving.save_html(tmp_path / "maps.html")
+    data = data_of((tmp_path / "maps.html").read_text(encoding="utf-8"))
+    assert data["facts"]["measure"] == "weight α"
+    assert len(data["kinds"]) == 3
+
+
+def test_a_caption_says_model_sentence_head_measure_and_label_mode(page: TranslatePage) -> None:
+    snapshot = take_snapshot(page.state, "model")
+    assert snapshot is not None
+    for words in CAPTION:
+        assert words in snapshot.caption
+    assert f"token {page.state.label_mode}" in snapshot.caption
+    page.state.hides_wrapping = True
+    page.state.choose(HeadChoice("encoder", 0, 0))
+    snapshot = take_snapshot(page.state, "model")
+    assert snapshot is not None
+    assert "source token" in snapshot.caption
+    assert "hidden: " in snapshot.caption
+
+
+def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: TranslatePage) -> None:
+    page.state.label_mode = "read"
+    page.state.pick_rows((1,))
+    snapshot = take_snapshot(page.state, "model")
+    assert snapshot is not None
+    assert "picked: Row der → " in snapshot.caption
+    translation = page.state.translation
+    assert translation is not None
+    page.state.show(replace(translation, is_given=True))
+    snapshot = take_snapshot(page.state, "model")
+    assert snapshot is not None
+    assert "given translation: " in snapshot.caption
+
+
+def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: TranslatePage, tmp_path: Path) -> None:
+    page.state.show(make_translation(" ".join(["wort"] * 98), " ".join(["word"] * 98)))
+    saving.save_map(tmp_path / "picture.svg")
+    words, _ = svg_text(tmp_path / "picture.svg")
+    assert words.count("wort") >= 98 * 2
+    assert words.lower().count("word") >= 98 * 2
