@@ -6,7 +6,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test check check-static lint format types contract bench screenshot wheel clean
+.PHONY: help run test check check-static lint format types contract bench screenshot curve wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
@@ -34,6 +34,9 @@ run: $(VENV)/.ready-app ## Set up .venv if needed, and open the app
 
 screenshot: $(VENV)/.ready-app ## Draw the README's picture with the app itself
 	$(RUN) -m viz_app app --sentence "$(SENTENCE)" --screenshot "$(SCREENSHOT)"
+
+curve: $(VENV)/.ready-app ## Draw the README's curve of the preset notebook over the published one
+	$(RUN) -m tools.notebook_curve
 
 # --- verify ----------------------------------------------------------------------------------------------------------
 

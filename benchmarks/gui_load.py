@@ -28,6 +28,7 @@ def run() -> list[Ratio]:
     from viz_app.main_window import TRAIN, TRANSLATE, MainWindow
     from viz_app.preferences import Preferences
     from viz_app.theme import Theme
+    from viz_app.worker.training import interpreter_shared_fairly
 
     app = QApplication.instance() or QApplication([])
     assert isinstance(app, QApplication)
@@ -42,10 +43,11 @@ def run() -> list[Ratio]:
         _wait(lambda: window.train_page is not None and window.train_page.isVisible())
         window.show_page(TRANSLATE)
         try:
-            return [
-                _compare(window, name, trained, Path(folder))
-                for name, trained in (("copy-task-small", _small()), ("notebook's model", _large()))
-            ]
+            with interpreter_shared_fairly():  # as the app has it
+                return [
+                    _compare(window, name, trained, Path(folder))
+                    for name, trained in (("copy-task-small", _small()), ("notebook's model", _large()))
+                ]
         finally:
             window.close()
             window.deleteLater()

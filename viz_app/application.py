@@ -20,6 +20,7 @@ from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme, ThemeChoice
 from viz_app.worker import Failure
+from viz_app.worker.training import interpreter_shared_fairly
 
 SCREENSHOT_LIMIT_MS = 180_000
 SCREENSHOT_SIZE = (1440, 900)
@@ -65,7 +66,8 @@ def run_app(
     _show_unexpected_errors(window)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the app; files are written atomically
     window.show()
-    return app.exec()
+    with interpreter_shared_fairly():
+        return app.exec()
 
 
 def _take_screenshot(

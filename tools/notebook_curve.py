@@ -1,0 +1,26 @@
+"""Draws docs/images/notebook-curve.png: our validation curve of the preset `notebook` over the published one.
+
+python -m tools.notebook_curve [HISTORY.csv [PICTURE.png]]
+"""
+
+import sys
+from pathlib import Path
+
+from core.checkpoint.history import read_history
+from viz_app.figures import save_figure
+from viz_app.published_figure import published_figure
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+
+
+def main(words: list[str]) -> int:
+    """Reads the history of a run and saves the picture; the exit status is 0."""
+    history = Path(words[0]) if words else DOCS / "notebook.history.csv"
+    target = Path(words[1]) if len(words) > 1 else DOCS / "images" / "notebook-curve.png"
+    save_figure(published_figure(read_history(history)), target)
+    print(target)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
