@@ -2,17 +2,19 @@
 #
 # PYTHON=python3.12   use this interpreter (3.11 to 3.13) for the virtual environment
 # TORCH=cpu           on Linux: install the small build of torch, without CUDA
+# KILLS=100           how often `make soak` kills a training
 # TESTS="tests/core"  which tests `make test` and `make check` run, and any other words for pytest
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test check check-static lint format types contract bench screenshot curve wheel clean
+.PHONY: help run test check check-static lint format types contract bench soak screenshot curve wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
 RUN := $(VENV)/bin/python
 PINS := pyproject.toml constraints.txt tools/set_up.sh
 TESTS ?=
+KILLS ?= 100
 SENTENCE ?= Ein Mann in einem blauen Hemd steht auf einer Leiter.
 SCREENSHOT ?= docs/images/translate.png
 
@@ -26,6 +28,7 @@ help: ## List the targets
 	@echo "  PYTHON=python3.12   use this interpreter (3.11 to 3.13)"
 	@echo "  TORCH=cpu           on Linux: install the small build of torch, without CUDA"
 	@echo "  TESTS=tests/core    run only these tests"
+	@echo "  KILLS=20            soak: kill so often"
 
 # --- use -------------------------------------------------------------------------------------------------------------
 
@@ -61,6 +64,9 @@ contract: $(VENV)/.ready-dev
 
 bench: $(VENV)/.ready-dev ## Measure speed and memory, as a table of ratios
 	$(RUN) -m benchmarks
+
+soak: $(VENV)/.ready-dev ## Kill a training 100 times at random moments: nothing may be lost
+	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/core/training/test_crash.py -s
 
 # --- ship ------------------------------------------------------------------------------------------------------------
 

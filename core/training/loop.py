@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.config import RunConfig
+from core.config.toml import read_toml
 from core.corpora.prepared import PreparedCorpus
 from core.device import choose_device
 from core.training.checks import check_corpus_fits
@@ -16,10 +17,11 @@ from core.training.epochs import EpochLoop, OnEvent, ShouldStop
 from core.training.events import Noted, PhaseStarted, TrainingFinished
 from core.training.failures import explained
 from core.training.film import read_film
-from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, check_free, discard_run
+from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, check_free, discard_run
 from core.training.keeping import Keeper, OnSaveFailed, load_resumable
 from core.training.lock import locked
-from core.training.record import RunRecord
+from core.training.record import RunRecord, ended_before_first_checkpoint
+from core.training.resuming import require_same_run
 from core.training.session import TrainingSession
 from core.training.validation import Validator
 
@@ -47,8 +49,9 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
         corpus: what to learn from.
         folder: made if missing; must not hold another run unless `resume`.
         device: "auto", "cpu", "cuda", "cuda:N" or "mps".
-        resume: go on from the folder's last checkpoint, or if that is damaged, from the next older one. Settings must
-            be the same but for the length of the run, what it keeps and what `changes` names.
+        resume: go on from the folder's last checkpoint, or if that is damaged, from the next older one; a run that a
+            crash ended before its first one begins anew. Settings must be the same but for the length of the run, what
+            it keeps and what `changes` names.
         changes: settings of `TrainingConfig` that the run is to have otherwise from here on, a lower rate for instance.
         probe: the sentence of the film; None for the one it has already, or one of the validation split.
         on_event: told of every step, epoch and checkpoint, in this thread.
@@ -102,7 +105,11 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
 
 
 def _take_up(session: TrainingSession, folder: Path, changed: frozenset[str], on_event: OnEvent) -> None:
-    """Brings `session` to where the run in `folder` stands. Raises `CheckpointError`."""
+    """Brings `session` to where the run in `folder` stands. Raises `CheckpointError` or `ConfigError`."""
+    if ended_before_first_checkpoint(folder):
+        require_same_run(session.run, read_toml(folder / RUN_SETTINGS), changed)
+        on_event(Noted(f"The run in {folder} was ended before its first checkpoint, so it begins anew."))
+        return
     on_event(PhaseStarted(f"Resuming from {folder / LAST}"))
     checkpoint, _, notes = load_resumable(folder)
     notes += session.restore(checkpoint, changed)

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from core import __version__
+from core.checkpoint.history import read_history
 from core.config import RunConfig
 from core.config.toml import to_toml
 from core.device import DeviceChoice
+from core.errors import CheckpointError
 from core.storage import write_text
 from core.training.events import EndReason
-from core.training.folder import ENVIRONMENT, RUN_SETTINGS
+from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, older_files
 
 _PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece", "spacy", "torchtext")
 
@@ -75,6 +77,24 @@ def read_starts(folder: Path) -> list[dict[str, Any]]:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
     return [entry for entry in starts if isinstance(entry, dict)] if isinstance(starts, list) else []
+
+
+def ended_before_first_checkpoint(folder: Path) -> bool:
+    """Whether a run was begun in `folder` that a crash ended so early that nothing of it can be resumed.
+
+    False if anything tells that it had a checkpoint to resume from: someone has removed that.
+    """
+    starts = read_starts(folder)
+    if any("last_step" in start or start.get("first_step") != 0 for start in starts):
+        return False
+    if (folder / LAST).exists() or older_files(folder, "last") or not (folder / RUN_SETTINGS).is_file():
+        return False
+    if not starts and (folder / BEST).exists():
+        return False
+    try:
+        return len(read_history(folder / HISTORY)) <= 1  # the second epoch begins with a checkpoint
+    except CheckpointError:
+        return False
 
 
 def describe_environment(device: DeviceChoice, precision: str) -> dict[str, Any]:

@@ -1,0 +1,118 @@
+"""A real training process is killed at random moments: nothing is lost but the steps since the last checkpoint.
+
+Three times in a row of tests; `make soak` sets AUGENMERK_KILLS=100.
+"""
+
+import contextlib
+import json
+import os
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from core.config.toml import to_toml
+from core.errors import CheckpointError
+from core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent, TrainingStarted
+from core.training.folder import BEST, ENVIRONMENT, LAST
+from core.training.lock import LOCK
+from tests.core.training.crashes import (
+    Processes,
+    assert_same_run,
+    attempt,
+    half_written,
+    random_moments,
+    survive,
+)
+from tests.core.training.runs import copy_run, record
+
+NUM_KILLS = int(os.environ.get("AUGENMERK_KILLS", "3"))
+KILLS_OF_A_RUN = 3 if NUM_KILLS <= 3 else 10
+SEED = int(os.environ.get("AUGENMERK_SEED", "4"))
+
+
+@pytest.fixture
+def processes() -> Iterator[Processes]:
+    with contextlib.closing(Processes()) as started:
+        yield started
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGKILL is a signal of POSIX systems")
+@pytest.mark.timeout(300 + 20 * NUM_KILLS)
+def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(tmp_path: Path, processes: Processes) -> None:
+    config, whole = tmp_path / "run.toml", tmp_path / "whole"
+    run = copy_run({"width": 32}, num_epochs=12, checkpoint_steps=3, keep_last=3, keep_best=2, sample_size=5)
+    assert run.model.dropout > 0
+    config.write_text(to_toml(run))
+    uninterrupted = attempt(processes, config, whole, tmp_path / "whole.out")
+    assert len(uninterrupted.losses) == 12 * 7
+    rng = random.Random(SEED)
+    num_kills = num_lost = 0
+    for number in range(10 * NUM_KILLS):
+        folder = tmp_path / f"run-{number}"
+        moments = random_moments(rng, uninterrupted, min(KILLS_OF_A_RUN, NUM_KILLS - num_kills))
+        attempts = survive(processes, config, folder, uninterrupted, moments)
+        num_kills += sum(one.was_killed for one in attempts)
+        num_lost += sum(len(one.losses) for one in attempts) - len(uninterrupted.losses)
+        assert not half_written(folder)
+        assert not (folder / LOCK).exists()
+        assert_same_run(whole, folder)
+        starts = json.loads((folder / ENVIRONMENT).read_text())["starts"]
+        assert "last_step" in starts[-1]
+        assert len(starts) <= len(attempts)
+        shutil.rmtree(folder)
+        print(f"run {number + 1}: {num_kills} kills in all, {num_lost} steps done again")
+        if num_kills >= NUM_KILLS:
+            break
+    assert num_kills >= NUM_KILLS
+
+
+class TestBeforeTheFirstCheckpoint:
+    """A crash so early leaves nothing to go on from; to resume is to begin anew then, and no folder is a dead end."""
+
+    RUN = copy_run(num_epochs=2, sample_size=0)
+
+    def crashed(self, folder: Path, moment: Callable[[TrainingEvent], bool]) -> None:
+        def crash(event: TrainingEvent) -> None:
+            if moment(event):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            record(self.RUN, folder, on_event=crash)
+        assert not (folder / LAST).exists()
+
+    @pytest.mark.parametrize(
+        "moment",
+        [
+            lambda event: isinstance(event, TrainingStarted),
+            lambda event: isinstance(event, StepDone) and event.step == 3,
+            lambda event: isinstance(event, CheckpointSaved) and event.kind == "best",
+        ],
+        ids=["before the first step", "in the first epoch", "after the best one was saved"],
+    )
+    def test_to_resume_is_to_begin_anew(self, tmp_path: Path, moment: Callable[[TrainingEvent], bool]) -> None:
+        self.crashed(tmp_path / "run", moment)
+        _, said = record(self.RUN, tmp_path / "run", resume=True)
+        (note,) = said.of(Noted)
+        assert "ended before its first checkpoint, so it begins anew" in note.text
+        record(self.RUN, tmp_path / "whole")
+        assert_same_run(tmp_path / "whole", tmp_path / "run")
+
+    def test_with_other_settings_it_is_refused(self, tmp_path: Path) -> None:
+        self.crashed(tmp_path / "run", lambda event: isinstance(event, StepDone))
+        before = {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+        with pytest.raises(CheckpointError, match="seed was 1234 and is now 5"):
+            record(copy_run(num_epochs=2, sample_size=0, seed=5), tmp_path / "run", resume=True)
+        assert before == {path: path.read_bytes() for path in (tmp_path / "run").rglob("*") if path.is_file()}
+
+    @pytest.mark.parametrize("max_steps", [3, 14])
+    def test_a_checkpoint_that_someone_removed_is_missed(self, tmp_path: Path, max_steps: int) -> None:
+        """The best model of that run must not be overwritten by beginning anew."""
+        record(copy_run(num_epochs=2, sample_size=0, max_steps=max_steps), tmp_path / "run")
+        (tmp_path / "run" / LAST).unlink()
+        best = (tmp_path / "run" / BEST).read_bytes()
+        with pytest.raises(CheckpointError, match=r"There is no file .*last\.safetensors"):
+            record(self.RUN, tmp_path / "run", resume=True)
+        assert (tmp_path / "run" / BEST).read_bytes() == best
