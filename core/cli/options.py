@@ -33,7 +33,7 @@ def add_beam(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="X",
         help="with a beam: 0 compares plain probabilities, more than 0 makes translations longer (Wu et al. 2016; "
-        "default: 1)",
+        "default: 1.5)",
     )
 
 

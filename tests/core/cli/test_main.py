@@ -132,7 +132,7 @@ def test_evaluate_gives_the_promised_keys(
         "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty",
     }  # fmt: skip
     assert scores["sentences"] == 4
-    assert (scores["beam"], scores["length_penalty"]) == (1, 1.0)
+    assert (scores["beam"], scores["length_penalty"]) == (1, 1.5)
     for name in ("bleu_tokenized_lowercased", "sacrebleu"):
         low, high = scores[f"{name}_interval"]
         assert 0 <= low <= high <= 100
