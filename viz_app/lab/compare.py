@@ -61,7 +61,7 @@ class CompareTab(LabTab):
     tip: ClassVar[str] = "Two sentences in one model, or one sentence in two checkpoints, with the difference"
     meaning: ClassVar[str] = (
         "The chosen head in both, and second minus first, over the words that both have. It says where attention "
-        "moved, not that this is why a word changed. Every head is on here."
+        "moved, not that this is why a word changed."
     )
 
     def __init__(

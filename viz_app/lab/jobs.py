@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from core.analysis.probes import SourceProbes
 from core.errors import AnalysisError
+from core.model.heads import Head
 from core.translation.result import Translation, TranslationStoppedError
 from core.translation.steps import Edit, ForcedToken
 from viz_app.lab.state.alignment import RankedAligner, RankedAligners
@@ -32,17 +33,24 @@ def real(translator: TranslatorLike) -> "Translator":
 
 @dataclass(frozen=True, eq=False)
 class StepsJob:
-    """Decodes a sentence step by step, with what was done by hand. Each action costs one decoding."""
+    """Decodes a sentence step by step, with what was done by hand. Each action costs one decoding.
+
+    Attributes:
+        text: the sentence.
+        actions: what was done, in order.
+        off: heads that are off throughout.
+    """
 
     text: str
     actions: tuple[Edit, ...] = ()
+    off: frozenset[Head] = frozenset()
     scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Decoded:
         """See `viz_app.worker.Job.run`."""
         from core.translation.stepping import Stepper
 
-        stepper = Stepper(real(translator), self.text, should_stop=should_stop)
+        stepper = Stepper(real(translator), self.text, off=self.off, should_stop=should_stop)
         own = stepper.path
         for action in self.actions:
             if isinstance(action, ForcedToken):
@@ -98,21 +106,33 @@ class RankAlignersJob:
 
 @dataclass(frozen=True, eq=False)
 class SourceJob:
-    """The shares of source and prefix in each output word; and every source word left out in turn."""
+    """The shares of source and prefix in each output word; and every source word left out in turn.
+
+    Attributes:
+        translation: with every head on.
+        off: heads that are off for all of it; what is looked at is then what the translation becomes without them, or
+            the given translation.
+    """
 
     translation: Translation
+    off: frozenset[Head] = frozenset()
     scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> SourceFindings:
         """See `viz_app.worker.Job.run`."""
         from core.analysis.alti import contributions_of
         from core.analysis.probing import probe_source_words
+        from core.model.gates import heads_off
 
-        contributions = contributions_of(real(translator), self.translation)
+        model, text, translation = real(translator), self.translation.source_text, self.translation
+        if self.off and translation.is_given:
+            translation = model.translate_given(text, translation.text, off=self.off)
+        elif self.off:
+            translation = model.translate(text, off=self.off, should_stop=should_stop)
+        with heads_off(model.model, self.off):
+            contributions = contributions_of(model, translation)
         try:
-            probes = probe_source_words(
-                real(translator), self.translation.source_text, translation=self.translation, should_stop=should_stop
-            )
+            probes = probe_source_words(model, text, translation=translation, off=self.off, should_stop=should_stop)
         except AnalysisError as error:  # a sentence of one word: nothing would be left
             return SourceFindings(contributions, None, str(error))
         if not probes.is_complete:
@@ -122,11 +142,12 @@ class SourceJob:
 
 @dataclass(frozen=True, eq=False)
 class ReplaceJob:
-    """One source word replaced by another."""
+    """One source word replaced by another; `off` are heads that are off, for `translation` too."""
 
     translation: Translation
     place: int
     replacement: str
+    off: frozenset[Head] = frozenset()
     scope: ClassVar[JobScope] = "sentence"
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> SourceProbes:
@@ -139,6 +160,7 @@ class ReplaceJob:
             replacement=self.replacement,
             places=[self.place],
             translation=self.translation,
+            off=self.off,
             should_stop=should_stop,
         )
         if not found.is_complete:

@@ -12,7 +12,7 @@ from viz_app.lab.jobs import ReplaceJob, SourceJob
 from viz_app.lab.state.source import OutputShare, SourceState
 from viz_app.lab.tab import LabTab, scrolled
 from viz_app.panels.parts import label
-from viz_app.state.switchboard import pieces_of
+from viz_app.state.switchboard import name_heads, pieces_of
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import Theme
 from viz_app.widgets.marked_text import number, styled
@@ -81,9 +81,13 @@ class SourceTab(LabTab):
 
     def refresh(self) -> None:
         """Asks for the findings if they are not there."""
-        translation = self.page.translation
+        translation, off = self.page.translation, self.page.switchboard.off
+        if off != self.state.off:
+            self.cancel()
+            self.state.follow_switches(off)
+            self.replacement.clear()
         if translation is not None and self.state.is_lacking(translation):
-            self.job_wanted.emit(SourceJob(translation))
+            self.job_wanted.emit(SourceJob(translation, off))
         self.redraw()
 
     def refuse(self, request_id: int, failure: Failure, /) -> None:
@@ -91,6 +95,15 @@ class SourceTab(LabTab):
         if request_id == self.awaited.request_id:
             self.state.replacement = ""
         super().refuse(request_id, failure)
+
+    def in_the_circumstances(self) -> str:
+        """Heads that are off are off here; a given translation is the one that is looked at."""
+        off, translation = self.page.switchboard.off, self.page.translation
+        is_given = translation is not None and translation.is_given
+        what = "the given translation" if is_given else "what the translation becomes"
+        if off:
+            return f"With {name_heads(off)} off: {what}."
+        return "Of the given translation." if is_given else ""
 
     def take(self, result: object) -> None:
         """Findings, or what a replacement did."""
@@ -163,7 +176,8 @@ class SourceTab(LabTab):
         if probe.is_same:
             return f"{muted}{what}:</span> the translation stays the same{change}"
         old = [each.text for each in translation.target_words]
-        new = styled(pieces_of(old, probe.words, probe.text), colors.text, colors.muted, colors.warm)
+        pieces = pieces_of(old, probe.words, probe.text) if probe.words else ()
+        new = styled(pieces, colors.text, colors.muted, colors.warm)
         before = f"<p style='margin:0 0 3px 0'>{muted}before</span> {html.escape(translation.text)}</p>"
         return f"{before}<p style='margin:0'>{muted}{what}:</span> {new or 'nothing: it ends at once'}{change}</p>"
 
@@ -178,9 +192,10 @@ class SourceTab(LabTab):
 
     def _on_replace(self) -> None:
         self.awaited.problem = ""
-        state, translation = self.state, self.page.translation
-        if state.replace(self.replacement.text()) and state.place is not None and translation is not None:
-            self.job_wanted.emit(ReplaceJob(translation, state.place, state.replacement))
+        state = self.state
+        if state.replace(self.replacement.text()) and state.place is not None and state.findings is not None:
+            translation = state.findings.contributions.translation
+            self.job_wanted.emit(ReplaceJob(translation, state.place, state.replacement, state.off))
         self.redraw()
 
     def _lay_out(self) -> None:

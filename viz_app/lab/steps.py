@@ -15,6 +15,7 @@ from viz_app.lab.state.steps import Decoded, StepsState
 from viz_app.lab.tab import LabTab, scrolled
 from viz_app.lab.token_line import TokenChip, TokenLine
 from viz_app.panels.parts import flat_button, label
+from viz_app.state.switchboard import name_heads
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import Theme
 from viz_app.widgets.marked_text import before_and_after
@@ -88,8 +89,12 @@ class StepsTab(LabTab):
     def refresh(self) -> None:
         """Asks for the decoding if it is not there."""
         translation = self.page.translation
+        if self.state.off != self.page.switchboard.off:
+            self.cancel()
+            self.stop_playing()
+            self.state.follow_switches()
         if self.state.is_lacking and translation is not None:
-            self.job_wanted.emit(StepsJob(translation.source_text))
+            self.job_wanted.emit(StepsJob(translation.source_text, off=self.state.off))
         self.state.draft = None
         self.redraw()
 
@@ -99,6 +104,14 @@ class StepsTab(LabTab):
         self.page.step_row = None
         self.marks_changed.emit()
         super().hideEvent(event)
+
+    def in_the_circumstances(self) -> str:
+        """Heads that are off are off here; the steps are those of the model, whatever is given."""
+        off, translation = self.page.switchboard.off, self.page.translation
+        parts = [f"With {name_heads(off)} off."] if off else []
+        if translation is not None and translation.is_given:
+            parts.append("These are the steps of the model's own translation, not of the given one.")
+        return " ".join(parts)
 
     def take(self, result: object) -> None:
         """A decoding."""
@@ -190,7 +203,7 @@ class StepsTab(LabTab):
         translation = self.page.translation
         if translation is not None:
             self.stop_playing()
-            self.job_wanted.emit(StepsJob(translation.source_text, self.state.actions))
+            self.job_wanted.emit(StepsJob(translation.source_text, self.state.actions, self.state.off))
 
     def _go(self, position: int) -> None:
         if self.state.go(position):

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QScrollAre
 from viz_app.panels.parts import label
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.progress import Awaited, Progress
+from viz_app.state.switchboard import name_heads
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import PANEL_MARGIN, Theme
 from viz_app.worker import Failure
@@ -26,6 +27,7 @@ class LabTab(QWidget):
         awaited: the job whose answer counts.
         column: the layout of the content.
         problem: the line that says why there is no answer.
+        circumstances: the line that says what switched-off heads and a given translation mean here; else hidden.
 
     Signals:
         job_wanted(Job): ask the worker, then call `await_job`.
@@ -49,10 +51,13 @@ class LabTab(QWidget):
         self.explanation.setText(self.meaning)
         self.problem = label("warm", wraps=True)
         self.problem.setVisible(False)
+        self.circumstances = label("accent", wraps=True)
+        self.circumstances.setVisible(False)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10)
         self.column.setSpacing(8)
         self.column.addWidget(self.explanation)
+        self.column.addWidget(self.circumstances)
         self.column.addWidget(self.problem)
 
     def apply_theme(self, theme: Theme) -> None:
@@ -74,6 +79,14 @@ class LabTab(QWidget):
         """Shows the state."""
         self.problem.setText(self.awaited.problem)
         self.problem.setVisible(bool(self.awaited.problem))
+        circumstances = self.in_the_circumstances()
+        self.circumstances.setText(circumstances)
+        self.circumstances.setVisible(bool(circumstances))
+
+    def in_the_circumstances(self) -> str:
+        """What switched-off heads and a given translation mean for this tab; empty if there is neither."""
+        off = self.page.switchboard.off
+        return f"{name_heads(off).capitalize()} switched off above, but every head is on here." if off else ""
 
     def await_job(self, request_id: int) -> None:
         """Of all answers the tab waits for this one alone."""

@@ -10,7 +10,7 @@ from viz_app.theme import Theme
 
 def marked(before: Translation, after: Translation, text_color: str, muted: str, new: str = "") -> str:
     """The sentence of `after`: new words bold, lost ones struck through; empty if it has no words."""
-    return styled(changed_pieces(before, after), text_color, muted, new)
+    return styled(changed_pieces(before, after), text_color, muted, new) if after.target_words else ""
 
 
 def styled(pieces: Sequence[Piece], text_color: str, muted: str, new: str = "") -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from core.analysis.contributions import Contributions, ShareWarning, share_warnings
 from core.analysis.probes import SourceProbes, WordProbe
 from core.analysis.selection import is_hidden
+from core.model.heads import Head
 from core.translation.result import Translation
 from viz_app.state.progress import Awaited
 
@@ -49,11 +50,13 @@ class SourceState:
         place: the source word that is left out or replaced; None: none is.
         replacement: what stands in its place; empty: nothing does.
         replaced: what became of that, None while nothing is replaced.
+        off: heads that are off in it.
         awaited: the answer that is to come.
     """
 
     def __init__(self) -> None:
         self.awaited = Awaited()
+        self.off: frozenset[Head] = frozenset()
         self.forget()
 
     def forget(self) -> None:
@@ -63,6 +66,11 @@ class SourceState:
         self.replacement = ""
         self.replaced: WordProbe | None = None
         self.awaited.forget()
+
+    def follow_switches(self, off: frozenset[Head]) -> None:
+        """Other heads are off than in what is known: it is forgotten."""
+        self.forget()
+        self.off = off
 
     def is_lacking(self, translation: Translation | None) -> bool:
         """Whether the findings have to be asked for."""

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.model.heads import FixedRow
+from core.model.heads import FixedRow, Head
 from core.translation.result import FloatArray
 from core.translation.steps import DecodingPath, DecodingStep, Edit, ForcedToken, shares_of
 from viz_app.state.progress import Awaited
@@ -31,6 +31,7 @@ class StepsState:
         position: the step that is looked at.
         actions: what was done by hand, in order; the last one may still be awaited.
         decoded: the answer that is shown, None before the first.
+        off: heads that are off in it.
         draft: weights that are being set by hand for a row, [S]; None while they are those that were used.
         awaited: the decoding that is to come.
     """
@@ -40,8 +41,14 @@ class StepsState:
         self.position = 0
         self.actions: tuple[Edit, ...] = ()
         self.decoded: Decoded | None = None
+        self.off: frozenset[Head] = frozenset()
         self.draft: tuple[float, ...] | None = None
         self.awaited = Awaited()
+
+    def follow_switches(self) -> None:
+        """Other heads are off than in what is known: it is forgotten, with what was done by hand."""
+        self.forget()
+        self.off = self._page.switchboard.off
 
     @property
     def is_lacking(self) -> bool:
@@ -140,7 +147,7 @@ class StepsState:
     def row_of_map(self) -> int | None:
         """The row of the page's maps that this step used; None if they are the maps of another decoding by then."""
         translation, path = self._page.translation, self.path
-        if translation is None or path is None or len(translation.read_ids) <= self.position:
+        if translation is None or path is None or self.off or len(translation.read_ids) <= self.position:
             return None
         is_drawn = any(isinstance(edit, FixedRow) and edit.step <= self.position for edit in path.edits)
         upto = self.position + 1
