@@ -8,9 +8,11 @@ from core.checkpoint.history import EpochRecord, num_stale_epochs
 from core.corpora.batches import Batch, collate, training_batches
 from core.device import DeviceChoice
 from core.errors import CheckpointError
+from core.evaluation.loss import CorpusLoss
 from core.training.events import (
     EndReason,
     EpochDone,
+    Noted,
     PhaseStarted,
     ProbeTranslated,
     StepDone,
@@ -184,7 +186,7 @@ class EpochLoop:
 
     def _validate(self, *, with_sample: bool) -> EpochRecord:
         self.on_event(PhaseStarted("Validating"))
-        progress, bleu = self.progress, None
+        bleu = None
         loss = self.validator.loss()
         if with_sample and self.validator.sample.sources:
             self.on_event(PhaseStarted("Translating a sample"))
@@ -192,6 +194,10 @@ class EpochLoop:
             self.on_event(sample)
             bleu = sample.bleu
         self._add_to_film(loss.token_weighted)
+        return self._record(loss, bleu)
+
+    def _record(self, loss: CorpusLoss, bleu: float | None) -> EpochRecord:
+        progress = self.progress
         return EpochRecord(
             epoch=progress.epoch,
             step=progress.step,
@@ -202,6 +208,25 @@ class EpochLoop:
             seconds=progress.epoch_seconds,
             bleu=bleu,
         )
+
+    def _judge_in_seconds(self) -> None:
+        """After a Stop within an epoch, where judging the model in full would take long: on some pairs, or not at all.
+
+        The file to resume from was written before and knows nothing of it: the next full validation decides anew.
+        """
+        progress = self.progress
+        stopped = f"Stopped within epoch {progress.epoch}: {LAST} holds step {progress.step:,}. "
+        if progress.best_epoch:
+            text = f"It was not validated, which would take long; {BEST} stays that of epoch {progress.best_epoch}."
+            self.on_event(Noted(stopped + text))
+            return
+        self.on_event(PhaseStarted("Validating on some pairs"))
+        loss, num_pairs = self.validator.loss_of_some()
+        whole = len(self.session.corpus.validation)
+        text = f"It was validated on {num_pairs:,} of {whole:,} pairs only, because all of them would take long."
+        self.on_event(Noted(stopped + text))
+        record = self._record(loss, None)
+        self._keep(record, [*progress.history, record])
 
     def _add_to_film(self, validation_loss: float | None) -> None:
         frame = self.validator.translate_probe(validation_loss)
@@ -228,15 +253,18 @@ class EpochLoop:
     def _finish(self, reason: EndReason) -> TrainingFinished:
         """Whatever ended the run, what was learned is kept, judged and said; unless it is to be paused or discarded."""
         progress = self.progress
-        if reason not in ("paused", "discarded"):
-            if progress.group and progress.epoch_tokens:
-                self.keeper.save_last()
-                record = self._validate(with_sample=reason != "stopped")  # who stops does not want to wait
-                self._keep(record, [*progress.history, record])
-            elif not progress.best_epoch:  # stopped before the first step: still the two files that were promised
-                self.keeper.save_best(progress.history)
         if reason != "discarded":
             self.keeper.save_last()
+        if reason not in ("paused", "discarded"):
+            if not (progress.group and progress.epoch_tokens):
+                if not progress.best_epoch:  # stopped before the first step: still the two files that were promised
+                    self.keeper.save_best(progress.history)
+            elif reason == "stopped" and not self.validator.takes_seconds:
+                self._judge_in_seconds()
+            else:
+                record = self._validate(with_sample=reason != "stopped")  # who stops does not want to wait
+                self._keep(record, [*progress.history, record])
+                self.keeper.save_last()
         return TrainingFinished(
             reason=reason,
             epoch=min(progress.epoch, self.run.training.num_epochs),

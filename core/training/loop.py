@@ -56,7 +56,8 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
         probe: the sentence of the film; None for the one it has already, or one of the validation split.
         on_event: told of every step, epoch and checkpoint, in this thread.
         should_stop: asked before every step, and between the micro-batches of one, which is then left undone. True or
-            "keep": the run is validated, saved and ended; "pause": saved only; "discard": ended, its files removed.
+            "keep": the run is saved, validated if that takes seconds only, and ended; "pause": saved only; "discard":
+            ended, its files removed.
         on_save_failed: asked when something cannot be written: "retry", or "stop", which raises `StorageError`.
         world: the processes that train together, of which this one leads; the others `follow`.
 

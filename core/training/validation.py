@@ -5,13 +5,14 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.corpora.batches import collate, validation_batches
+from core.corpora.batches import Batch, collate, validation_batches
 from core.device import DeviceChoice
 from core.evaluation.loss import CorpusLoss, corpus_loss
 from core.evaluation.scores import bleu_tokenized_lowercased, reference_words
 from core.training.events import SampleTranslated, TranslatedExample
 from core.training.failures import DivergedError
 from core.training.film import FilmFrame
+from core.training.microbatches import max_tokens_at_once
 from core.training.session import TrainingSession
 from core.translation.source import encode_source
 from core.translation.translator import Hypothesis, Translator
@@ -20,6 +21,10 @@ NUM_EXAMPLES = 5
 PROBE_LENGTHS = range(8, 17)
 """Tokens of a sentence that is worth looking at: neither a heading nor a list."""
 _SAMPLE_SEED = "validation sample"
+_FORWARD_ONLY = 3
+"""How much faster a forward pass is than forward and backward together."""
+_PARTS = 8
+"""From so many places of the validation split comes what is judged where the whole of it would take too long."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +72,36 @@ class Validator:
             for indices in validation_batches(corpus.validation, self.run.training)
         ]
 
+    @property
+    def takes_seconds(self) -> bool:
+        """Whether the whole split is soon judged, so that somebody who stops a run does not wait for it."""
+        limit = self._tokens_in_seconds()
+        return limit is None or sum(map(_num_padded, self._batches)) <= limit
+
     def loss(self) -> CorpusLoss:
         """The loss of the whole validation split. Raises `DivergedError` if it is no finite number."""
-        loss = corpus_loss(self.session.model, self._batches)
+        return self._loss(self._batches)
+
+    def loss_of_some(self) -> tuple[CorpusLoss, int]:
+        """The loss of some pairs of the split, all of it if `takes_seconds`; and how many they are.
+
+        Raises:
+            DivergedError: it is no finite number.
+        """
+        batches, limit = self._batches, self._tokens_in_seconds()
+        if limit is not None and not self.takes_seconds:
+            parts = [part for batch in batches for part in batch.split(limit // _PARTS, self.session.padding_id)]
+            step = max(1, len(parts) // _PARTS)  # from all over the split, for batches are sorted by length
+            batches = parts[step // 2 :: step][:_PARTS]
+        return self._loss(batches), sum(len(batch.source) for batch in batches)
+
+    def _tokens_in_seconds(self) -> int | None:
+        """Padded tokens that a forward pass reads in the time of a micro-batch; None if the device is fast enough."""
+        once = max_tokens_at_once(self.session.model.num_parameters, self.session.device)
+        return None if once is None else _FORWARD_ONLY * once
+
+    def _loss(self, batches: Sequence[Batch]) -> CorpusLoss:
+        loss = corpus_loss(self.session.model, batches)
         if not math.isfinite(loss.token_weighted):
             raise DivergedError(
                 f"After step {self.session.progress.step} the validation loss is {loss.token_weighted}. A finite "
@@ -136,3 +168,7 @@ def _has_spacy() -> bool:
     except ModuleNotFoundError:
         return False
     return True
+
+
+def _num_padded(batch: Batch) -> int:
+    return len(batch.source) * max(batch.source.size(1), batch.target.size(1))

@@ -23,6 +23,7 @@ from core.training.choices import choices_of
 from core.training.events import (
     CheckpointSaved,
     EpochDone,
+    Noted,
     PhaseStarted,
     StepDone,
     TrainingEvent,
@@ -230,6 +231,40 @@ class TestStop:
         assert (epoch.epoch, epoch.step) == (1, 3)
         assert epoch.training_loss == pytest.approx(sum(said.losses) / 3)
         assert finished.best_validation_loss == epoch.validation_loss
+
+    def test_where_judging_would_take_long_a_part_of_the_split_is_judged_or_nothing(
+        self, tmp_path: Path, monkeypatch
+    ) -> None:
+        run, folder = copy_run(), tmp_path / "run"
+        num_pairs = run.data.copy_validation_pairs
+        with monkeypatch.context() as patch:
+            patch.setattr("core.training.validation.max_tokens_at_once", lambda size, device: 30)
+            first, said = record(run, folder, stop_after=3)
+            (epoch,) = said.of(EpochDone)
+            assert (first.best_epoch, first.best_validation_loss) == (1, epoch.validation_loss)
+            (note,) = said.of(Noted)
+            judged = int(note.text.split("validated on ")[1].split(" of ")[0])
+            assert 0 < judged < num_pairs
+            assert f"of {num_pairs} pairs only" in note.text
+            _, said = record(run, folder, resume=True, stop_after=6)
+            assert len(said.of(EpochDone)) == 1, "the epoch's end, not the stop"
+            assert said.of(Noted)[-1].text == (
+                "Stopped within epoch 2: last.safetensors holds step 9. It was not validated, which would take long; "
+                "best.safetensors stays that of epoch 1."
+            )
+            assert load_checkpoint(folder / BEST).history[-1].step == STEPS_PER_EPOCH
+        third, said = record(run, folder, resume=True)
+        whole, _ = record(run, tmp_path / "whole")
+        assert (third.best_epoch, third.best_validation_loss) == (whole.best_epoch, whole.best_validation_loss)
+
+    def test_a_model_judged_in_part_is_not_what_later_ones_must_beat(self, tmp_path: Path, monkeypatch) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr("core.training.validation.max_tokens_at_once", lambda size, device: 30)
+            validate_to(patch, [0.5])
+            record(copy_run(), tmp_path / "run", stop_after=3)
+        validate_to(monkeypatch, [3.0, 2.0, 2.5])
+        finished, _ = record(copy_run(), tmp_path / "run", resume=True)
+        assert (finished.best_epoch, finished.best_validation_loss) == (2, 2.0)
 
 
 class TestResume:
