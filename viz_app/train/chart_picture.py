@@ -146,7 +146,7 @@ def _step_points(curves: RunCurves, quantity: Quantity, first_x: float) -> tuple
 
 
 def _smoothed(values: Points, quantity: Quantity, longest: int, stride: int) -> Points:
-    """The running mean; of perplexities it is that of the losses, so that both charts tell the same."""
+    """The mean around each value; of perplexities it is that of the losses, so that both charts tell the same."""
     if quantity == "perplexity":
         return np.exp(smoothed(np.log(values), longest, stride))
     return smoothed(values, longest, stride)

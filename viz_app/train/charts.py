@@ -6,6 +6,7 @@ Everything is drawn again only when limits, theme or size change. matplotlib is 
 
 from typing import Any
 
+import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.backends.backend_qtagg import FigureCanvasQTAgg
 from matplotlib.figure import Figure
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip, QWidget
 
 from viz_app.theme import Theme
 from viz_app.train.chart_picture import ChartLine, ChartPicture
+from viz_app.train.label_place import clearest_place
 from viz_app.train.line_colors import line_color, marker_of
 
 _POINTS_PER_PIXEL = 0.72  # at matplotlib's 100 dots per inch
@@ -233,11 +235,28 @@ class LiveChart(FigureCanvasQTAgg):
         self._best_ring.set_data([best[0]] if best else [], [best[1]] if best else [])
         self._best_label.set_visible(best is not None)
         if best is not None:
-            left, right = picture.x_limits
             self._best_label.xy = best[:2]
             self._best_label.set_text(best[2])
-            self._best_label.set_horizontalalignment("right" if best[0] > left + (right - left) / 6 else "left")
+            self._put_best_label(picture, best[:2], len(best[2]))
         self._curves += [self._best_ring, self._best_label]
+
+    def _put_best_label(self, picture: ChartPicture, best: tuple[float, float], num_letters: int) -> None:
+        """Beside its point, where it hides least."""
+        corner = self.axes.transAxes.transform((0, 0))
+        curves = [
+            tuple((self.axes.transData.transform(np.column_stack((line.xs, line.ys))) - corner).T)
+            for line in picture.lines
+            if len(line.xs)
+        ]
+        x, y = self.axes.transData.transform(best) - corner
+        dots = self.figure.dpi / 72
+        letter = float(self._best_label.get_fontsize()) * dots
+        size = (0.62 * num_letters + 1) * letter, 1.5 * letter
+        area = self.axes.transAxes.transform((1, 1)) - corner
+        place = clearest_place((x, y), size, (area[0], area[1]), curves)
+        self._best_label.set_position((place.dx_px / dots, place.dy_px / dots))
+        self._best_label.set_horizontalalignment(place.horizontal)
+        self._best_label.set_verticalalignment(place.vertical)
 
     def _place_moment(self, picture: ChartPicture) -> None:
         self._moment.set_visible(picture.moment is not None)

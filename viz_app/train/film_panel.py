@@ -130,7 +130,7 @@ class FilmPanel(QFrame):
         self.slider.setEnabled(len(playback.frames) > 1)
         self.play_button.setEnabled(len(playback.frames) > 1)
         self.probe.setText(f"probe: {frame.translation.source_text}")
-        newest = "  (the newest; later ones will follow)" if playback.follows and len(playback.frames) > 1 else ""
+        newest = " · the newest" if playback.follows and len(playback.frames) > 1 else ""
         self.moment.setText(f"{moment_name(frame)}{newest}")
         self.text.setText(frame.translation.text or "(nothing: the end came first)")
         self._show_head()

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from viz_app.train.series import BoundedSeries, RunningMean, smoothed
+from viz_app.train.series import BoundedSeries, smoothed
 
 
 def test_short_curve_keeps_every_point() -> None:
@@ -67,20 +67,6 @@ def test_capacity_that_cannot_be_halved_is_refused(capacity: int) -> None:
         BoundedSeries(capacity)
 
 
-def test_running_mean_starts_at_the_first_value_and_settles() -> None:
-    mean = RunningMean()
-    assert mean.update(5.0) == pytest.approx(5.0)
-    for _ in range(2000):
-        latest = mean.update(2.0)
-    assert latest == pytest.approx(2.0)
-
-
-def test_running_mean_keeps_up_with_a_fast_fall_at_the_start() -> None:
-    mean = RunningMean()
-    smoothed = [mean.update(8 - 0.05 * step) for step in range(100)]
-    assert smoothed[-1] - (8 - 0.05 * 99) < 0.8
-
-
 def test_empty_curve_has_no_last_value() -> None:
     assert math.isnan(BoundedSeries().last)
 
@@ -102,16 +88,33 @@ def test_dropped_points_are_no_longer_among_the_newest() -> None:
     assert series.since(17)[0].tolist()[-1] == 18
 
 
-def test_smoothing_is_the_running_mean_of_every_value() -> None:
-    values = np.linspace(9, 1, 200)
-    mean = RunningMean(20)
-    assert smoothed(values, 20).tolist() == [mean.update(value) for value in values]
+def test_smoothing_lies_upon_a_falling_curve_not_beside_it() -> None:
+    values = np.linspace(9, 1, 400)
+    np.testing.assert_allclose(smoothed(values, 50)[:-25], values[:-25])
+    assert abs(smoothed(values, 50)[-1] - values[-1]) < 0.3
+
+
+def test_smoothing_calms_noise_the_more_the_longer_it_looks() -> None:
+    values = 3 + np.random.default_rng(1).normal(size=4000)
+    spreads = [float(smoothed(values, longest)[1000:].std()) for longest in (1, 20, 250)]
+    assert spreads[1] < spreads[0] / 3
+    assert spreads[2] < spreads[1] / 2
+
+
+def test_the_start_is_smoothed_little() -> None:
+    values = np.exp(-np.arange(200) / 10.0)
+    assert smoothed(values, 250)[:8].tolist() == values[:8].tolist()
+    assert abs(smoothed(values, 250)[20] - values[20]) < 0.01
 
 
 def test_joined_points_are_smoothed_as_much_as_the_values_they_stand_for() -> None:
     values = np.where(np.arange(4000) < 2000, 5.0, 1.0)
     joined = values.reshape(-1, 8).mean(axis=1)
-    np.testing.assert_allclose(smoothed(joined, 250, stride=8), smoothed(values, 250)[7::8], atol=0.03)
+    np.testing.assert_allclose(smoothed(joined, 250, stride=8), smoothed(values, 250)[4::8], atol=0.2)
+
+
+def test_no_value_gives_no_curve() -> None:
+    assert smoothed(np.empty(0), 50).tolist() == []
 
 
 def test_no_smoothing_leaves_the_values() -> None:
