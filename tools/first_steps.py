@@ -13,7 +13,8 @@ import os
 import sys
 from pathlib import Path
 
-from core.cli.train import read_changes, stop_on_interrupt
+from core.cli.stopping import stop_on_interrupt
+from core.cli.train import read_changes
 from core.config import preset
 from core.corpora.loading import COPY, load_corpus
 from core.training.events import StepDone, TrainingEvent

@@ -17,7 +17,7 @@ _FAILED = 1
 
 def train_with_others(options: argparse.Namespace, lead: Callable[["World"], int]) -> int:
     """Leads, with `lead`, or follows, whichever torchrun wants of this process. Raises `AugenmerkError`."""
-    from core.cli.train import stop_on_interrupt
+    from core.cli.stopping import stop_on_interrupt
     from core.training.distributed import joined_world
     from core.training.following import follow, leading
 

@@ -3,16 +3,14 @@
 import argparse
 import contextlib
 import dataclasses
-import os
-import signal
 import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.cli.failed_save import ask_after_failed_save
 from core.cli.options import add_corpus, add_device, read_corpus
+from core.cli.stopping import stop_on_interrupt
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from core.config.toml import read_toml
 from core.durations import duration
@@ -20,10 +18,7 @@ from core.errors import ConfigError
 
 if TYPE_CHECKING:
     from core.training.distributed import World
-    from core.training.events import TrainingEvent
-
-
-STOPPING = b"\nStopping after this step; what was learned is kept.\n"
+    from core.training.events import AfterFailedSave, SaveFailed, TrainingEvent
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -101,6 +96,10 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
             if log is not None:
                 log(event)
 
+        def ask(failure: "SaveFailed") -> "AfterFailedSave":
+            with stop.asking():
+                return ask_after_failed_save(failure, show.say)
+
         train(
             wanted,
             corpus,
@@ -112,6 +111,7 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
             on_event=on_event,
             should_stop=lambda: stop.requested,
             world=world,
+            on_save_failed=ask,
         )
     return 0
 
@@ -161,42 +161,6 @@ def _value(text: str) -> int | float | str | None:
     return text
 
 
-@dataclasses.dataclass
-class StopFlag:
-    """Whether the user wants the run to end."""
-
-    requested: bool = False
-
-
-@contextmanager
-def stop_on_interrupt(echo_seconds: float = 0.0, *, announce: bool = True) -> Iterator[StopFlag]:
-    """Turns the first Ctrl-C (or a polite kill) into a request to stop; the second acts at once.
-
-    Args:
-        echo_seconds: a second one within this time is taken for the first.
-        announce: say that it was heard.
-    """
-    flag, first = StopFlag(), 0.0
-
-    def request(number: int, frame: Any) -> None:
-        nonlocal first
-        if flag.requested:
-            if time.monotonic() - first < echo_seconds:
-                return
-            raise KeyboardInterrupt
-        flag.requested, first = True, time.monotonic()
-        if announce:  # not by `print`: the bar may be in the middle of writing, and a stream is not entered twice
-            os.write(2, STOPPING)
-
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    earlier = [signal.signal(number, request) for number in numbers]
-    try:
-        yield flag
-    finally:
-        for number, handler in zip(numbers, earlier, strict=True):
-            signal.signal(number, handler)
-
-
 class TerminalProgress:
     """Draws training events as a progress bar and one line for each epoch, on standard error."""
 
@@ -221,22 +185,22 @@ class TerminalProgress:
                 )
             case events.EpochDone():
                 bleu = "" if event.bleu is None else f"BLEU {event.bleu:.2f}  "
-                self._say(
+                self.say(
                     f"epoch {event.epoch:3d}  step {event.step:6d}  training {event.training_loss:.4f}  validation "
                     f"{event.validation_loss:.4f} (batch mean {event.validation_loss_batch_mean:.4f})  "
                     f"{bleu}{duration(event.seconds)}{'  best' if event.is_best else ''}"
                 )
             case events.SampleTranslated(examples=(example, *_)):
-                self._say(f"  {example.source}\n  → {example.hypothesis}")
+                self.say(f"  {example.source}\n  → {example.hypothesis}")
             case events.Noted():
-                self._say(event.text)
+                self.say(event.text)
             case events.TrainingFinished():
                 self._finish(event)
 
     def phase(self, text: str) -> None:
         """Says what is being done; while the bar runs, beside it."""
         if self._bar is None:
-            self._say(text)
+            self.say(text)
         else:
             self._bar.set_postfix_str(text)
 
@@ -249,7 +213,7 @@ class TerminalProgress:
     def _start(self, event: Any) -> None:
         from tqdm import tqdm
 
-        self._say(
+        self.say(
             f"{event.preset}: {event.num_parameters:,} parameters, {event.num_training_pairs:,} training pairs, on "
             f"{event.device} ({event.device_reason}); checkpoints go to {event.folder}"
         )
@@ -270,12 +234,13 @@ class TerminalProgress:
             "patience": "The validation loss has not improved for as many epochs as patience allows: ended",
         }
         ending = endings.get(event.reason, "Stopped")
-        self._say(
+        self.say(
             f"{ending} after step {event.step} ({duration(event.seconds)}). Best validation loss "
             f"{event.best_validation_loss:.4f} in epoch {event.best_epoch}: {event.best_checkpoint}"
         )
 
-    def _say(self, text: str) -> None:
+    def say(self, text: str) -> None:
+        """Shows a line, above the bar."""
         if self._bar is None:
             print(text, file=sys.stderr)
         else:

@@ -17,7 +17,7 @@ import pytest
 
 from core.checkpoint.file import load_checkpoint
 from core.cli.main import main
-from core.cli.train import StopFlag, stop_on_interrupt
+from core.cli.stopping import StopFlag, stop_on_interrupt
 from core.corpora.prepared import load_prepared
 
 REPOSITORY = Path(__file__).resolve().parents[3]

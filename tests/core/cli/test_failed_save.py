@@ -1,0 +1,133 @@
+"""What the terminal says and does when a save fails."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.checkpoint.file import load_checkpoint
+from core.cli.failed_save import ask_after_failed_save
+from core.cli.main import main
+from core.cli.stopping import StopFlag, stop_on_interrupt
+from core.config.toml import to_toml
+from core.training.events import SaveFailed
+from core.training.folder import LAST
+from tests.core.training.crashes import REPOSITORY, assert_same_run, half_written
+from tests.core.training.runs import copy_run
+from tests.core.training.test_keeping import Filling
+
+FAILURE = SaveFailed(Path("runs/mine/last.safetensors"), "Cannot write it: No space left on device.", 40)
+
+
+class Terminal(io.StringIO):
+    """A standard input with a person at it, who types these lines."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def sit_down(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny.toml"
+    path.write_text(to_toml(copy_run(num_epochs=1, checkpoint_steps=2, sample_size=0)))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"), [("\n", "retry"), ("yes\n", "retry"), ("stop\n", "stop"), (" S \n", "stop"), ("", "stop")]
+)
+def test_a_person_is_asked(monkeypatch: pytest.MonkeyPatch, typed: str, answer: str) -> None:
+    sit_down(monkeypatch, typed)
+    said: list[str] = []
+    assert ask_after_failed_save(FAILURE, said.append) == answer
+    assert said[0] == FAILURE.message
+    for words in ("waits at step 40", "Make room and press Enter", "type stop", "--resume"):
+        assert words in said[1]
+
+
+def test_ctrl_c_at_the_question_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(Terminal):
+        def readline(self, *given: Any) -> str:
+            signal.raise_signal(signal.SIGINT)
+            return "\n"
+
+    monkeypatch.setattr(sys, "stdin", Interrupted())
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with stop_on_interrupt() as flag:
+        with flag.asking():
+            assert ask_after_failed_save(FAILURE, lambda text: None) == "stop"
+        assert flag == StopFlag(), "afterwards Ctrl-C asks to stop again"
+
+
+def test_enter_tries_again_until_there_is_room_and_nothing_is_lost(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["train", "--config", str(config), "--device", "cpu", "--out"]
+    assert main([*arguments, str(tmp_path / "whole")]) == 0
+    capsys.readouterr()
+    sit_down(monkeypatch, "\n\n\n")
+    Filling(monkeypatch, full=range(2, 5))
+    assert main([*arguments, str(tmp_path / "run")]) == 0
+    told = capsys.readouterr().err
+    assert told.count("No space left on device") == 3
+    assert told.count("Training waits at step 4.") == 3
+    assert_same_run(tmp_path / "whole", tmp_path / "run")
+
+
+def test_a_person_who_says_stop_can_go_on_later(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["train", "--config", str(config), "--device", "cpu", "--out", str(tmp_path / "run")]
+    with monkeypatch.context() as patch:
+        sit_down(patch, "stop\n")
+        Filling(patch, full=range(2, 99))
+        assert main(arguments) == 2
+    assert capsys.readouterr().err.count("Training waits at step 4.") == 1
+    assert load_checkpoint(tmp_path / "run" / LAST, with_state=True).progress["step"] == 2
+    assert main([*arguments, "--resume"]) == 0
+
+
+@pytest.mark.skipif(os.name != "posix", reason="RLIMIT_FSIZE is of POSIX systems")
+def test_without_a_person_it_ends_says_what_to_do_and_keeps_the_older_file(config: Path, tmp_path: Path) -> None:
+    """A real refusal of the system, in a process of its own, as in a job on a server."""
+    arguments = ["train", "--config", str(config), "--out", str(tmp_path / "run"), "--device", "cpu"]
+    script = f"""
+import sys
+from core.cli import train
+from core.cli.main import main
+from core.training.events import StepDone
+from tests.core.training.test_full_disk import limit_files
+
+show = train.TerminalProgress.__call__
+
+def show_and_limit(self, event):
+    show(self, event)
+    if isinstance(event, StepDone) and event.step == 3:
+        limit_files(1000)
+
+train.TerminalProgress.__call__ = show_and_limit
+sys.exit(main({arguments!r}))
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(
+        command, cwd=REPOSITORY, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert f"Cannot write {tmp_path / 'run' / LAST}: " in done.stderr
+    assert "File too large" in done.stderr
+    assert "Training ends at step 4: nobody is at this terminal" in done.stderr
+    assert "from the last checkpoint with --resume" in done.stderr
+    assert done.stderr.count("Cannot write") == 1
+    assert "Traceback" not in done.stderr
+    assert load_checkpoint(tmp_path / "run" / LAST, with_state=True).progress["step"] == 2
+    assert half_written(tmp_path / "run") == []

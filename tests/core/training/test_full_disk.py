@@ -1,0 +1,139 @@
+"""A disk that is really full: training waits, the older checkpoint stands, and with room again nothing is lost.
+
+In two ways: a file system of 12 MB, where one may mount it; and the system's limit on the size of files, which every
+process may set for itself.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from core.checkpoint.file import load_checkpoint
+from core.config import RunConfig
+from core.errors import StorageError
+from core.training.events import SaveFailed, StepDone, TrainingEvent
+from core.training.folder import LAST
+from tests.core.training.crashes import REPOSITORY, assert_same_run, half_written
+from tests.core.training.runs import copy_run, record
+
+posix_only = pytest.mark.skipif(os.name != "posix", reason="mount and RLIMIT_FSIZE are of POSIX systems")
+
+
+def tiny_run() -> RunConfig:
+    """Saves every second step; a checkpoint is larger than a megabyte."""
+    shape = {"width": 64, "feed_forward_width": 256}
+    return copy_run(shape, num_epochs=2, checkpoint_steps=2, keep_last=2, keep_best=2, sample_size=0)
+
+
+@contextmanager
+def small_file_system(folder: Path) -> Iterator[None]:
+    """Mounts one of 12 MB at `folder`, in memory; skips the test where one may not."""
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", "size=12m", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(["mount", *options], capture_output=True, text=True, check=False)
+    except OSError as error:
+        pytest.skip(f"there is no command to mount a file system of its own ({error})")
+    if mounted.returncode:
+        pytest.skip(f"may not mount a file system of its own ({mounted.stderr.strip()})")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def fill(filler: Path) -> None:
+    """Takes every byte that is left."""
+    with filler.open("wb", buffering=0) as file:
+        for size in (65536, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                continue
+
+
+def limit_files(size: int | None) -> None:
+    """No file of this process may grow beyond `size` bytes; None lifts the limit."""
+    import resource
+
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most if size is None else size, most))
+
+
+def at_step(step: int, act: Callable[[], None]) -> Callable[[TrainingEvent], None]:
+    def on_event(event: TrainingEvent) -> None:
+        if isinstance(event, StepDone) and event.step == step:
+            act()
+
+    return on_event
+
+
+def check_that_room_is_waited_for(folder: Path, take_room: Callable[[], None], give_room: Callable[[], None]) -> None:
+    """The save at step 4 fails twice, then there is room."""
+    whole = folder.with_name("whole")
+    _, said = record(tiny_run(), whole)
+    failures: list[SaveFailed] = []
+
+    def ask(failure: SaveFailed) -> str:
+        failures.append(failure)
+        assert load_checkpoint(folder / LAST, with_state=True).progress["step"] == 2, "the older one stands"
+        assert half_written(folder) == []
+        if len(failures) == 2:
+            give_room()
+        return "retry"
+
+    finished, resumed = record(tiny_run(), folder, on_event=at_step(3, take_room), on_save_failed=ask)
+    assert finished.reason == "completed"
+    assert [(failure.path, failure.step) for failure in failures] == [(folder / LAST, 4), (folder / LAST, 4)]
+    assert f"Cannot write {folder / LAST}" in failures[0].message
+    assert "free some space, and try again" in failures[0].message
+    assert resumed.losses == said.losses
+    assert_same_run(whole, folder)
+
+
+def check_that_an_ended_run_goes_on(folder: Path, take_room: Callable[[], None], give_room: Callable[[], None]) -> None:
+    """The save at step 4 fails, the run ends, and later there is room."""
+    whole = folder.with_name("whole")
+    _, said = record(tiny_run(), whole)
+    with pytest.raises(StorageError, match=r"Cannot write .*last\.safetensors"):
+        record(tiny_run(), folder, on_event=at_step(3, take_room), on_save_failed=lambda failure: "stop")
+    assert load_checkpoint(folder / LAST, with_state=True).progress["step"] == 2
+    assert half_written(folder) == []
+    with pytest.raises(StorageError, match="Cannot write"):  # still no room: it says so before it trains
+        record(tiny_run(), folder, resume=True, on_event=at_step(3, lambda: pytest.fail("it trains")))
+    assert load_checkpoint(folder / LAST, with_state=True).progress["step"] == 2
+    give_room()
+    _, resumed = record(tiny_run(), folder, resume=True)
+    assert resumed.losses == said.losses[2:]
+    assert_same_run(whole, folder)
+
+
+CHECKS = {check.__name__: check for check in (check_that_room_is_waited_for, check_that_an_ended_run_goes_on)}
+
+
+@posix_only
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_full_file_system_destroys_nothing_and_delays_the_run_only(tmp_path: Path, check: str) -> None:
+    disk = tmp_path / "disk"
+    with small_file_system(disk):
+        filler = disk / "filler"
+        CHECKS[check](disk / "run", lambda: fill(filler), filler.unlink)
+
+
+@posix_only
+@pytest.mark.parametrize("check", CHECKS)
+def test_a_limit_on_files_destroys_nothing_and_delays_the_run_only(tmp_path: Path, check: str) -> None:
+    """In a process of its own: the limit holds for everything that a process writes."""
+    command = f"""
+import pathlib
+from tests.core.training.test_full_disk import CHECKS, limit_files
+CHECKS[{check!r}](pathlib.Path({str(tmp_path / "run")!r}), lambda: limit_files(40), lambda: limit_files(None))
+"""
+    done = subprocess.run([sys.executable, "-c", command], cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
