@@ -7,7 +7,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test check check-static lint format types contract bench soak screenshot curve wheel clean
+.PHONY: help run test check check-static lint format types contract bench soak screenshot train-picture curve wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
@@ -37,6 +37,9 @@ run: $(VENV)/.ready-app ## Set up .venv if needed, and open the app
 
 screenshot: $(VENV)/.ready-app ## Draw the README's picture with the app itself
 	$(RUN) -m viz_app app --sentence "$(SENTENCE)" --screenshot "$(SCREENSHOT)"
+
+train-picture: $(VENV)/.ready-app ## Draw the README's picture of the Train page while a model learns in it
+	$(RUN) -m tools.train_picture
 
 curve: $(VENV)/.ready-app ## Draw the README's curve of the preset notebook over the published one
 	$(RUN) -m tools.notebook_curve

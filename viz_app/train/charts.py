@@ -267,7 +267,9 @@ class LiveChart(FigureCanvasQTAgg):
     def _set_value_ticks(self, is_log: bool) -> None:
         self.axes.set_yscale("log" if is_log else "linear")
         self.axes.yaxis.set_major_locator(
-            LogLocator(subs=(1.0, 2.0, 5.0), numticks=7) if is_log else MaxNLocator(5, min_n_ticks=3)
+            LogLocator(subs=(1.0, 2.0, 5.0), numticks=7)
+            if is_log
+            else MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3)
         )
         self.axes.yaxis.set_major_formatter(FuncFormatter(_value_label))
         self.axes.yaxis.set_minor_formatter(NullFormatter())

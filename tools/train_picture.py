@@ -1,0 +1,72 @@
+"""Draws docs/images/train.png: the Train page while the preset copy-task-small learns in it, for real.
+
+python -m tools.train_picture [PICTURE.png [WIDTHxHEIGHT [light|dark]]]
+"""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+NUM_EPOCHS, EPOCHS_SHOWN, STEPS_LATER, LIMIT_SECONDS = 10, 8, 15, 600.0
+PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "train.png"
+
+
+def main(words: list[str]) -> int:
+    """Trains, takes the picture after some epochs, stops; the exit status is 1 if it did not get there."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from PySide6.QtCore import QSettings
+    from PySide6.QtWidgets import QApplication
+
+    from viz_app.application import save_picture
+    from viz_app.main_window import TRAIN, MainWindow
+    from viz_app.preferences import Preferences
+    from viz_app.theme import Theme
+
+    target = Path(words[0]) if words else PICTURE
+    width, height = (int(part) for part in (words[1] if len(words) > 1 else "1440x900").split("x"))
+    app = QApplication.instance() or QApplication([])
+    assert isinstance(app, QApplication)
+    with tempfile.TemporaryDirectory() as folder:
+        preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        preferences.theme = "dark" if words[2:] == ["dark"] else "light"
+        Theme.of_choice(preferences.theme).apply(app)
+        window = MainWindow(preferences, sentence="Ein Mann .")
+        window.resize(width, height)
+        window.show()
+        window.show_page(TRAIN)
+        page = window.train_page
+        assert page is not None
+        choices = replace(page.form.choices(), preset="copy-task-small", num_epochs=str(NUM_EPOCHS), device="cpu")
+        page.form.set_choices(replace(choices, parent_folder=Path(folder)))
+        page.start()
+        is_there = _wait(lambda: len(page.state.playback.frames) > EPOCHS_SHOWN and page.is_running())
+        _wait(lambda: page.state.curves.last_step >= page.state.curves.validations[-1].step + STEPS_LATER)
+        if is_there:
+            save_picture(window, target)
+            print(target)
+        page.running.stop("discard")
+        _wait(lambda: not page.is_running())
+        window.close()
+        window.deleteLater()
+    return 0 if is_there else 1
+
+
+def _wait(is_done: Callable[[], bool]) -> bool:
+    """Lets the window live until something has come about; False if it does not."""
+    from PySide6.QtCore import QEventLoop, QTimer
+
+    loop, end = QEventLoop(), time.monotonic() + LIMIT_SECONDS
+    look = QTimer(loop, interval=50)
+    look.timeout.connect(lambda: loop.quit() if is_done() or time.monotonic() > end else None)
+    look.start()
+    loop.exec()
+    look.stop()
+    return is_done()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
