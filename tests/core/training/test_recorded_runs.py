@@ -1,0 +1,56 @@
+"""The first steps of the presets of The Annotated Transformer, as `python -m tools.first_steps` wrote them down."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from core.config import preset
+from tools.first_steps import COLUMNS
+
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+NAMES = ("annotated-2018", "annotated-2022")
+Row = dict[str, float]
+
+
+def _read(name: str) -> list[Row]:
+    with (DOCS / f"{name}.history.csv").open(encoding="utf-8", newline="") as file:
+        reader = csv.DictReader(file)
+        assert tuple(reader.fieldnames or ()) == COLUMNS
+        return [{column: float(text) for column, text in row.items()} for row in reader]
+
+
+def _mean_loss(rows: list[Row]) -> float:
+    """Weighted by tokens, as the loss of an epoch is."""
+    return sum(row["loss"] * row["num_tokens"] for row in rows) / sum(row["num_tokens"] for row in rows)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_hundred_steps_and_more_were_recorded_without_a_gap(name: str) -> None:
+    rows = _read(name)
+    assert len(rows) >= 100
+    assert [row["step"] for row in rows] == list(range(1, len(rows) + 1))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_recorded_rate_is_noams_in_closed_form(name: str) -> None:
+    run = preset(name)
+    width, warmup, factor = run.model.width, run.training.warmup_steps, run.training.noam_factor
+    assert (width, warmup, factor) == (512, {"annotated-2018": 2000, "annotated-2022": 3000}[name], 1.0)
+    for row in _read(name):
+        step = row["step"]
+        expected = factor * width**-0.5 * min(step**-0.5, step * warmup**-1.5)
+        assert row["learning_rate"] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_loss_fell_from_fifth_to_fifth_of_the_run(name: str) -> None:
+    rows = _read(name)
+    size = len(rows) // 5
+    means = [_mean_loss(rows[part * size : (part + 1) * size]) for part in range(5)]
+    assert means == sorted(means, reverse=True)
+    assert means[-1] < means[0] - 1.5
+
+
+def test_no_batch_of_the_token_counted_run_is_larger_than_was_asked_for() -> None:
+    assert max(row["num_tokens"] for row in _read("annotated-2018")) <= 3000
