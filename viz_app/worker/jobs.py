@@ -100,7 +100,9 @@ class JobInterrupted(Exception):
 
 @dataclass(frozen=True, eq=False)
 class SwitchOffJob:
-    """What becomes of a translation, and of its probability, with heads off: one translation and one scoring."""
+    """What becomes of a translation, and of its probability, with heads off: one translation, and one scoring if it
+    became another one.
+    """
 
     translation: Translation
     off: frozenset[Head]
@@ -112,7 +114,9 @@ class SwitchOffJob:
         """See `Job.run`."""
         before, off = self.translation, self.off
         after = translator.translate(before.source_text, off=off, should_stop=should_stop)
-        return SwitchedOff(off, before, after, sum(translator.score(before, off=off)))
+        is_same = bool(before.predicted_ids) and after.predicted_ids == before.predicted_ids
+        score = after.log_probability if is_same else sum(translator.score(before, off=off))  # the same is scored
+        return SwitchedOff(off, before, after, score)
 
 
 Measurer = Callable[[TranslatorLike, Translation], MeasuredMaps]

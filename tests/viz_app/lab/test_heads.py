@@ -1,12 +1,14 @@
 """What every head is worth, and what it does: over samples, chunk by chunk, with interruptions."""
 
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from pytestqt.qtbot import QtBot
 
+from benchmarks.lag import lags, percentile
 from core.analysis.importance import head_importance
 from core.errors import AnalysisError, CorpusError
 from core.translation.result import MAP_KINDS, TranslationStoppedError
@@ -22,6 +24,7 @@ from viz_app.state.translate_state import HeadChoice
 from viz_app.worker import JobInterrupted
 
 NUM = 2 * CHUNK + 3
+TICK_MS = 5
 
 
 @pytest.fixture
@@ -198,6 +201,37 @@ def test_a_sentence_is_translated_in_the_middle_and_the_measurement_can_be_cance
     assert tab.job.stop.isVisible()
     qtbot.mouseClick(tab.job.stop, Qt.MouseButton.LeftButton)
     assert not tab.awaited.is_awaiting
+    assert tab.job.start.isVisible()
+
+
+def test_the_window_stays_responsive_while_heads_are_measured_and_the_measurement_ends_when_cancelled(
+    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot, sample_file: Path
+) -> None:
+    window = make_real_window(model_files["words"], GERMAN[0])
+    tab = open_tab(window, "Heads")
+    assert isinstance(tab, HeadsTab)
+    tab.use_file(sample_file)
+    ticks: list[float] = []
+    timer = QTimer(window, interval=TICK_MS)
+    timer.timeout.connect(lambda: ticks.append(time.perf_counter()))
+    timer.start()
+    qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
+    seen: list[int] = []
+    for _ in range(400):
+        qtbot.wait(5)
+        if tab.awaited.progress is not None and tab.awaited.progress.done not in seen:
+            seen.append(tab.awaited.progress.done)
+            assert tab.job.bar.value() == seen[-1]
+        if len(seen) >= 2 or not tab.awaited.is_awaiting:
+            break
+    timer.stop()
+    assert len(seen) >= 2, "progress is told more than once"
+    assert percentile(lags(ticks, TICK_MS / 1000), 0.9) < 0.1, "seconds: nobody notices"
+    assert tab.job.stop.isVisible()
+    qtbot.mouseClick(tab.job.stop, Qt.MouseButton.LeftButton)
+    assert not tab.awaited.is_awaiting
+    with qtbot.waitSignal(window.translation_shown, timeout=5_000):  # the thread is free again
+        window.translate_page.sentence.input.set_text("Ein Hund .")
     assert tab.job.start.isVisible()
 
 

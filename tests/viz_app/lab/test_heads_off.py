@@ -7,7 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.analysis.alti import contributions_of
-from core.model.gates import heads_off
+from core.model.gates import all_heads, heads_off
 from core.translation.translator import Translator
 from tests.viz_app.lab.conftest import MakeRealWindow, OpenTab
 from viz_app.lab.source import SourceTab
@@ -15,6 +15,7 @@ from viz_app.lab.steps import StepsTab
 from viz_app.lab.tab import LabTab
 from viz_app.main_window import MainWindow
 from viz_app.state.translate_state import HeadChoice
+from viz_app.worker import SwitchOffJob
 
 SENTENCE = "Ein Hund schläft im Gras ."
 OFF = [HeadChoice("cross", layer, head) for layer in range(3) for head in range(3)]
@@ -125,3 +126,14 @@ def test_the_other_tabs_say_that_every_head_is_on(
     _switch_off(window)
     assert tab.circumstances.isVisible()
     assert tab.circumstances.text() == "9 heads switched off above, but every head is on here."
+
+
+def test_the_old_translation_is_scored_without_the_head_whether_it_changes_or_not(translator: Translator) -> None:
+    before = translator.translate(SENTENCE)
+    kept = set()
+    for head in all_heads(translator.model):
+        effect = SwitchOffJob(before, frozenset({head})).run(translator, lambda _: None, lambda: False)
+        kept.add(effect.after.predicted_ids == before.predicted_ids)
+        assert effect.log_probability == pytest.approx(sum(translator.score(before, off=[head])), abs=1e-3)
+        assert effect.log_probability != pytest.approx(before.log_probability, abs=1e-9)
+    assert kept == {True, False}, "both happen"

@@ -1,0 +1,59 @@
+"""A sentence translated anew with a head off, and the old translation scored, against one plain translation."""
+
+import itertools
+
+import torch
+
+from benchmarks.ratio import Ratio, paired_medians
+from core.model.gates import all_heads
+from core.model.heads import Head
+from core.translation.result import Translation
+from core.translation.translator import Translator
+from viz_app.examples import example_sentences
+from viz_app.worker import SwitchOffJob
+
+NUM_SENTENCES = 6
+REQUIRED_SAME, REQUIRED_OTHER, AIM = 0.85, 0.75, 1.0
+"""Other words are read once more, to tell what the old ones would be worth: a third more than a plain translation."""
+
+
+def run() -> list[Ratio]:
+    """The ratios in CPU seconds on one thread, for the bundled model: what the window does after a click on a head.
+
+    Heads are chosen so that the translation keeps its number of tokens: another length would be another work.
+    """
+    num_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        translator = Translator.load(None, "cpu")
+        plain = [translator.translate(text) for text in example_sentences()]
+        return [_ratio(translator, plain, keeps_words=True), _ratio(translator, plain, keeps_words=False)]
+    finally:
+        torch.set_num_threads(num_threads)
+
+
+def _ratio(translator: Translator, plain: list[Translation], *, keeps_words: bool) -> Ratio:
+    found = ((each, _head_for(translator, each, keeps_words=keeps_words)) for each in plain)
+    pairs = list(itertools.islice(((each, head) for each, head in found if head is not None), NUM_SENTENCES))
+
+    def switched() -> None:
+        for before, head in pairs:
+            SwitchOffJob(before, frozenset({head})).run(translator, lambda _: None, lambda: False)
+
+    def plainly() -> None:
+        for before, _ in pairs:
+            translator.translate(before.source_text)
+
+    ours, other = paired_medians(switched, plainly, repeats=15)
+    name = f"{len(pairs)} sentences anew, a head off, {'same' if keeps_words else 'other'} words / plainly"
+    required = REQUIRED_SAME if keeps_words else REQUIRED_OTHER
+    return Ratio(name, ours, other, required, AIM, "CPU seconds, 1 thread")
+
+
+def _head_for(translator: Translator, plain: Translation, *, keeps_words: bool) -> Head | None:
+    """A head without which the sentence has as many tokens as before, the same or others; None if there is none."""
+    for head in all_heads(translator.model):
+        ids = translator.translate(plain.source_text, off=[head]).predicted_ids
+        if len(ids) == len(plain.predicted_ids) and (ids == plain.predicted_ids) == keeps_words:
+            return head
+    return None
