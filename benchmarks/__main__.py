@@ -5,7 +5,7 @@ import sys
 
 from benchmarks.ratio import Ratio
 
-BENCHMARKS = ("reading", "decoding", "training", "drawing", "app_training", "gui_load", "switching")
+BENCHMARKS = ("reading", "decoding", "training", "drawing", "changing", "app_training", "gui_load", "switching")
 
 
 def main(names: list[str]) -> int:

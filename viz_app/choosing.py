@@ -40,15 +40,22 @@ class Choosing(QObject):
     def choose(self, choice: HeadChoice) -> None:
         """Chooses a head and draws what follows from it."""
         self._state.choose(choice)
-        self._preferences.head_choice = choice
         self.show_choice()
+
+    def save(self) -> None:
+        """Remembers the choices: once, when the window closes, for a write to the disk costs more than a change."""
+        state, preferences = self._state, self._preferences
+        preferences.label_mode, preferences.scale = state.label_mode, state.scale
+        preferences.hides_wrapping, preferences.hides_punctuation = state.hides_wrapping, state.hides_punctuation
+        preferences.merges_words = state.merges_words
+        if state.was_chosen:
+            preferences.head_choice = state.choice
 
     def walk(self, direction: Direction | None) -> bool:
         """Takes one step to a neighbouring head; False if the key means nothing here."""
         if direction is None or self._state.translation is None:
             return False
         if self._state.move(direction):
-            self._preferences.head_choice = self._state.choice
             self.show_choice()
         return True
 
@@ -103,23 +110,23 @@ class Choosing(QObject):
         head.combination_chosen.connect(self._on_combination_chosen)
 
     def _on_label_mode_chosen(self, mode: LabelMode) -> None:
-        self._state.label_mode = self._preferences.label_mode = mode
+        self._state.label_mode = mode
         self.rebuild_maps()
 
     def _on_hide_wrapping_chosen(self, hides: bool) -> None:
-        self._state.hides_wrapping = self._preferences.hides_wrapping = hides
+        self._state.hides_wrapping = hides
         self.rebuild_maps()
 
     def _on_hide_punctuation_chosen(self, hides: bool) -> None:
-        self._state.hides_punctuation = self._preferences.hides_punctuation = hides
+        self._state.hides_punctuation = hides
         self.rebuild_maps()
 
     def _on_merge_words_chosen(self, merges: bool) -> None:
-        self._state.merges_words = self._preferences.merges_words = merges
+        self._state.merges_words = merges
         self.rebuild_maps()
 
     def _on_scale_chosen(self, scale: Scale) -> None:
-        self._state.scale = self._preferences.scale = scale
+        self._state.scale = scale
         self.rebuild_maps()
 
     def _on_role_chosen(self, name: str) -> None:

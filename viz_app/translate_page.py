@@ -215,7 +215,8 @@ class TranslatePage(QWidget):
         return self._choosing.walk(direction)
 
     def save(self) -> None:
-        """Remembers sentence and splitter."""
+        """Remembers sentence, choices and splitter."""
+        self._choosing.save()
         self._preferences.sentence = self.sentence.input.text
         self._arrangement.save()
 

@@ -77,6 +77,7 @@ def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, pre
     qtbot.mouseClick(page.head.controls.predicted_button, Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
     assert page.state.row_labels()[-1] == "<eos>"
     assert "predicts" in page.head.meaning.text()
+    window.close()
     assert preferences.label_mode == "predicted"
 
 

@@ -44,6 +44,7 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
     view = page.state.view()
     assert view is not None
     assert "ing" in view.row_labels
+    page.save()
     assert not preferences.merges_words
 
 
@@ -61,6 +62,7 @@ def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, p
     assert view is not None
     assert view.column_labels == ("ein", "mann", "schläft")
     assert f"{100 * view.hidden_share:.0f} % of their attention lies on hidden tokens." in page.head.meaning.text()
+    page.save()
     assert preferences.hides_punctuation
 
 
@@ -97,6 +99,7 @@ def test_a_scale_is_chosen_and_remembered(make_window: MakeWindow, preferences: 
     before = page.heads.grid.grab().toImage()
     page.heads.scale_menu.actions_by_name[scale].trigger()
     assert page.heads.grid.grab().toImage() != before
+    page.save()
     assert preferences.scale == scale
 
 

@@ -30,10 +30,13 @@ class ChoiceMenu(QToolButton):
         self.setToolTip(tip)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.actions_by_name: dict[str, QAction] = {}
+        self._entries: dict[str, tuple[str, str]] = {}
         self.set_entries(entries)
 
     def set_entries(self, entries: Mapping[str, tuple[str, str]]) -> None:
-        """Offers other entries."""
+        """Offers other entries, if they are others."""
+        if list(entries.items()) == list(self._entries.items()):  # a menu costs more than the maps
+            return
         self._entries = dict(entries)
         menu = QMenu(self)
         menu.setToolTipsVisible(True)

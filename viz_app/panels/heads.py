@@ -4,7 +4,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
-from core.analysis.roles import ROLES
+from core.analysis.roles import ROLES, Role
+from core.translation.result import Translation
 from viz_app.panels.choice_menu import ChoiceMenu
 from viz_app.panels.parts import label
 from viz_app.state.translate_state import TranslateState
@@ -49,6 +50,7 @@ class HeadsPanel(QFrame):
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._state = state
+        self._offered: tuple[Translation | None, Role | None] = None, None
         self.grid = HeadGrid(state, theme)
         self.area = HeadGridArea(self.grid)
         self.scale_menu = ChoiceMenu("How far the colours reach", SCALES, "scale: ")
@@ -104,12 +106,15 @@ class HeadsPanel(QFrame):
 
     def show_choice(self) -> None:
         """Another head was chosen."""
-        self.grid.update()
+        self.grid.show_choice()
         self.area.show_choice(self._state.choice)
 
     def _offer_roles(self) -> None:
         """Only roles that some head has in this sentence; one that was chosen stays."""
         state = self._state
+        if self._offered[0] is state.translation and self._offered[1] == state.shown_role:
+            return
+        self._offered = state.translation, state.shown_role
         counts = state.count_roles(state.translation) if state.translation is not None else {}
         entries = {ANY_ROLE: ("any role", "Any role")}
         for role, text in ROLES.items():

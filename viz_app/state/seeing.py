@@ -1,6 +1,6 @@
 """How maps are shown: labels, words, hidden tokens, scale, several heads in one. Part of the Translate page's state."""
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Literal
 
 import numpy as np
@@ -74,6 +74,7 @@ class Seeing:
         self.awaited_measure_id: int | None = None
         self.has_measuring_failed = False
         self._cache: dict[Hashable, tuple[Translation, LabelledMap]] = {}
+        self._view: tuple[LabelledMap, MapView] | None = None
         self._roles: tuple[Translation, dict[MapKind, tuple[tuple[Role, ...], ...]]] | None = None
 
     @property
@@ -113,7 +114,10 @@ class Seeing:
 
     def view_of(self, translation: Translation, choice: Head) -> MapView:
         """The large map, as plain data."""
-        return MapView.of(self.labelled_of(translation, choice))
+        labelled = self.labelled_of(translation, choice)
+        if self._view is None or self._view[0] is not labelled:
+            self._view = labelled, MapView.of(labelled)
+        return self._view[1]
 
     def labelled_of(self, translation: Translation, choice: Head) -> LabelledMap:
         """The large map."""
@@ -127,7 +131,7 @@ class Seeing:
             tuple(heads),
             self.combination,
         )
-        return self._kept(key, translation, combine(maps, self.combination, heads), choice.kind)
+        return self._kept(key, translation, lambda: combine(maps, self.combination, heads), choice.kind)
 
     def thumbnails(self, translation: Translation, kind: MapKind) -> FloatArray:
         """All maps of a kind as the grid shows them, [L, H, rows, columns]."""
@@ -136,7 +140,7 @@ class Seeing:
     def labelled_all(self, translation: Translation, kind: MapKind) -> LabelledMap:
         """The same with what rows and columns stand for."""
         key = ("all", self.shown_measure(translation, kind), self.selection, kind)
-        return self._kept(key, translation, self.maps(translation, kind), kind)
+        return self._kept(key, translation, lambda: self.maps(translation, kind), kind)
 
     def maps(self, translation: Translation, kind: MapKind) -> FloatArray:
         """The whole maps of a kind in the measure that is shown, [L, H, Q, M]; a layer's one map for each head."""
@@ -183,6 +187,17 @@ class Seeing:
             weights = self.thumbnails(translation, head.kind)[head.layer]
         return float(weights.max(initial=0.0)) or 1.0
 
+    def tops(self, translation: Translation, kind: MapKind) -> FloatArray:
+        """The same for all maps of a kind at once, [L, H]."""
+        weights = self.thumbnails(translation, kind)
+        if self.scale == "shared":
+            found = np.float32(self.top(translation, Head(kind, 0, 0), weights))
+        else:
+            axes = (-3, -2, -1) if self.scale == "layer" else (-2, -1)
+            largest = weights.max(axis=axes, initial=0.0, keepdims=True)[..., 0, 0]
+            found = np.where(largest > 0, largest, np.float32(1))
+        return np.broadcast_to(found, weights.shape[:2])
+
     def role(self, translation: Translation, head: Head) -> Role:
         """What a head does in this sentence."""
         if self._roles is None or self._roles[0] is not translation:
@@ -215,11 +230,14 @@ class Seeing:
         found = [role for kinds in self._roles[1].values() for layer in kinds for role in layer]
         return {role: found.count(role) for role in ROLES if role in found}
 
-    def _kept(self, key: Hashable, translation: Translation, maps: FloatArray, kind: MapKind) -> LabelledMap:
-        """The selection applied; remembered for this translation."""
+    def _kept(
+        self, key: Hashable, translation: Translation, make: Callable[[], FloatArray], kind: MapKind
+    ) -> LabelledMap:
+        """The selection applied to what is made; remembered for this translation."""
         found = self._cache.get(key)
         if found is not None and found[0] is translation:
             return found[1]
+        maps = make()
         labelled = self.selection.apply(maps, translation, kind)
         if not labelled.weights.size:  # everything would be hidden: a sentence of punctuation alone
             labelled = Selection(self.label_mode, self.merges_words).apply(maps, translation, kind)

@@ -10,9 +10,10 @@ from viz_app.state.translate_state import HeadChoice, TranslateState
 from viz_app.theme import Theme
 from viz_app.widgets.head_grid_layout import HEADER_HEIGHT, NUMBERS_HEIGHT, SPACING, GridLayout, lay_out_grid
 from viz_app.widgets.head_grid_paint import GridPainter, Thumbnail
-from viz_app.widgets.map_image import map_image, ramp_of
+from viz_app.widgets.map_image import map_images, ramp_of
 
 SCROLL_BAR_WIDTH = 12
+FRAME_ROOM = 6  # what a frame may take around a thumbnail
 
 
 class HeadGrid(QWidget):
@@ -35,7 +36,10 @@ class HeadGrid(QWidget):
         self._theme = theme
         self._painter: GridPainter | None = None
         self._hovered: HeadChoice | None = None
+        self._painted_choice: HeadChoice | None = None
+        self._was_plain = False
         self.available = QSize()  # room for the grid, a scroll bar left out, whether there is one or not
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or every change paints the page below it again
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
@@ -55,6 +59,21 @@ class HeadGrid(QWidget):
             self._painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
         self.setFixedHeight(max(self._painter.layout.height if self._painter else 0, 1))
         self.update()
+
+    def show_choice(self) -> None:
+        """Another head was chosen. Only the frame moves, unless something is lit or several heads are framed."""
+        if not (self._was_plain and self._is_plain):
+            self.update()
+            return
+        for choice in (self._painted_choice, self.choice):
+            place = self.place_of(choice) if choice is not None else None
+            if place is not None:
+                self.update(place.adjusted(-FRAME_ROOM, -FRAME_ROOM, FRAME_ROOM, FRAME_ROOM))
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether nothing but the frame depends on which head is chosen."""
+        return self._state.scope == "head" and not self._state.has_marks
 
     @property
     def choice(self) -> HeadChoice:
@@ -119,9 +138,11 @@ class HeadGrid(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Labels, thumbnails, frames."""
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), self._theme.color("panel"))
+        self._painted_choice, self._was_plain = self.choice, self._is_plain
         if self._painter is not None:
-            painter = QPainter(self)
-            self._painter.paint(painter, event.rect(), self._hovered)
+            self._painter.paint(painter, event.region(), self._hovered)
             self._painter.paint_numbers(painter, max(0, -self.y()), self.width())
 
     def _tip(self, choice: HeadChoice) -> str:
@@ -136,13 +157,20 @@ class HeadGrid(QWidget):
         translation = self._state.translation
         assert translation is not None
         ramp, max_pixels = ramp_of(self._theme), int(layout.size.height() * self.devicePixelRatioF())
-        all_maps = {kind: self._state.thumbnails(translation, kind) for kind in MAP_KINDS}
-        thumbnails = []
-        for choice, place in layout.places.items():
-            weights = all_maps[choice.kind][choice.layer, choice.head]
-            image = map_image(weights, ramp, self._state.top_weight(weights, choice), max_pixels)
-            thumbnails.append(Thumbnail(choice, image, place))
-        return thumbnails
+        images = {}
+        for kind in MAP_KINDS:
+            maps, tops = self._state.thumbnails(translation, kind), self._state.tops(translation, kind)
+            images[kind] = map_images(maps.reshape(-1, *maps.shape[2:]), ramp, tops.reshape(-1), max_pixels)
+        num_heads = {kind: self._state.shape(kind)[1] for kind in MAP_KINDS}
+        return [
+            Thumbnail(
+                head,
+                images[head.kind][head.layer * num_heads[head.kind] + head.head],
+                place,
+                place.adjusted(-1, -1, 0, 0),
+            )
+            for head, place in layout.places.items()
+        ]
 
     def _hover(self, choice: HeadChoice | None) -> None:
         if choice != self._hovered:

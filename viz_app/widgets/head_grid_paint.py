@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPen
+from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPen, QRegion
 
 from core.translation.result import MAP_KINDS
 from viz_app.state.translate_state import KIND_DIRECTIONS, KIND_NAMES, HeadChoice, TranslateState
 from viz_app.theme import Theme
 from viz_app.widgets.head_grid_layout import NUMBERS_HEIGHT, SPACING, GridLayout
-from viz_app.widgets.map_image import draw_map
 
 SWITCH_SIZE = 15
 MIN_WITH_SWITCH = 24
@@ -20,11 +19,12 @@ VEIL = 0.62
 
 @dataclass(frozen=True)
 class Thumbnail:
-    """One head's picture and where it stands."""
+    """One head's picture and where it stands, without its hairline and with it."""
 
     choice: HeadChoice
     image: QImage
     place: QRect
+    framed: QRect
 
 
 @dataclass
@@ -43,17 +43,17 @@ class GridPainter:
     layout: GridLayout
     thumbnails: Sequence[Thumbnail]
 
-    def paint(self, painter: QPainter, clip: QRect, hovered: HeadChoice | None) -> None:
+    def paint(self, painter: QPainter, clip: QRegion, hovered: HeadChoice | None) -> None:
         """All but the numbers over the columns."""
-        self._paint_labels(painter)
-        for item in self.thumbnails:
-            if clip.intersects(item.place):
-                draw_map(painter, QRectF(item.place), item.image)
+        in_sight = [item for item in self.thumbnails if clip.intersects(item.framed)]
+        self._paint_labels(painter, clip)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+        for item in in_sight:
+            painter.drawImage(item.place, item.image)
         self._paint_lit(painter)
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for item in self.thumbnails:
-            painter.drawRect(item.place.adjusted(-1, -1, 0, 0))
+        painter.drawRects([item.framed for item in in_sight])
         self._paint_dimmed(painter)
         self._paint_switched_off(painter)
         if self.state.order != "layer":
@@ -83,9 +83,11 @@ class GridPainter:
             return None
         return QRect(place.right() - SWITCH_SIZE, place.top() + 1, SWITCH_SIZE, SWITCH_SIZE)
 
-    def _paint_labels(self, painter: QPainter) -> None:
+    def _paint_labels(self, painter: QPainter, clip: QRegion) -> None:
         theme, middle = self.theme, Qt.AlignmentFlag.AlignVCenter
         for kind, header in self.layout.headers.items():
+            if not clip.intersects(header):
+                continue
             painter.setPen(theme.color("text"))
             painter.setFont(theme.font("body", bold=True))
             painter.drawText(header, middle, KIND_NAMES[kind])
@@ -93,7 +95,9 @@ class GridPainter:
             painter.setFont(theme.font("small"))
             painter.drawText(header.adjusted(self.layout.left, 0, 0, 0), middle, KIND_DIRECTIONS[kind])
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextWordWrap
-        for place, name in self.layout.lines:
+        painter.setPen(theme.color("muted"))
+        painter.setFont(theme.font("small"))
+        for place, name in (line for line in self.layout.lines if clip.intersects(line[0])):
             painter.drawText(place, flags, name)
 
     def _paint_lit(self, painter: QPainter) -> None:
@@ -160,10 +164,11 @@ class GridPainter:
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self.theme.color("warm"), 2))
-        for item in self.thumbnails:
-            if self.state.is_off(item.choice):
-                painter.fillRect(item.place, self.theme.color("panel", 0.82))
-                inner = item.place.adjusted(2, 2, -2, -2)
+        for head in self.state.switchboard.off:
+            place = self.layout.places.get(HeadChoice(head.kind, head.layer, head.head))
+            if place is not None:
+                painter.fillRect(place, self.theme.color("panel", 0.82))
+                inner = place.adjusted(2, 2, -2, -2)
                 painter.drawLine(inner.topLeft(), inner.bottomRight())
         painter.restore()
 

@@ -48,6 +48,7 @@ class Heatmap(QWidget):
         for bar in (self.across, self.down):
             bar.hide()
             bar.valueChanged.connect(self._on_scrolled)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or every change paints the page below it again
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -133,7 +134,7 @@ class Heatmap(QWidget):
 
     def resizeEvent(self, event: QEvent) -> None:
         """Cells follow the size."""
-        self.rebuild()
+        self.lay_out()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The cross-hair follows the mouse."""
@@ -211,8 +212,10 @@ class Heatmap(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Cells, labels, bar, cross-hair, value."""
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.color("panel"))
         if self._painter is not None:
-            self._painter.paint(QPainter(self), self.size())
+            self._painter.paint(painter, self.size())
 
     def _on_scrolled(self) -> None:
         self.lay_out()

@@ -85,4 +85,4 @@ def test_a_diagonal_survives_being_made_small(size: int) -> None:
     image = map_image(np.eye(size, dtype=np.float32), PAPER, max_pixels=20)
     side = min(size, 20)
     assert (image.width(), image.height()) == (side, side)
-    assert all(image.pixelIndex(place, place) == 255 for place in range(side))
+    assert all(image.pixel(place, place) == color_table(PAPER)[255] for place in range(side))

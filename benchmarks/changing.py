@@ -1,0 +1,109 @@
+"""What a click costs on the Translate page: head, labels, scale and measure, against one map drawn by matplotlib.
+
+The whole page is shown, off screen: both sides of a change count, what is computed and what is painted.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from benchmarks.drawing import LENGTH, made_up_translation
+from benchmarks.ratio import Ratio, paired_medians
+from core.translation.result import Translation
+
+if TYPE_CHECKING:
+    from viz_app.translate_page import TranslatePage
+
+T = TypeVar("T")
+REQUIRED, AIM = 20, 30
+REPEATS = 15
+
+
+def run() -> list[Ratio]:
+    """The four changes, each there and back in turn."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from PySide6.QtWidgets import QApplication
+
+    app = QApplication.instance() or QApplication([])
+    translation = made_up_translation()
+    with TemporaryDirectory() as folder:
+        page = _page_of(translation, folder)
+        results = [_timed(name, change, translation) for name, change in _changes(page)]
+        page.close()
+        page.deleteLater()
+        app.processEvents()
+    return results
+
+
+def matplotlib_map(translation: Translation) -> None:
+    """One head with its tokens."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6, 6))
+    canvas = FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    axes.matshow(translation.maps.cross[-1, 0], cmap="viridis")
+    axes.set_xticks(range(LENGTH), translation.source_tokens, rotation=45)
+    axes.set_yticks(range(LENGTH), translation.read_tokens)
+    canvas.draw()
+
+
+def _page_of(translation: Translation, folder: str) -> "TranslatePage":
+    """A page that shows this translation and knows it in every measure."""
+    from PySide6.QtCore import QSettings
+    from PySide6.QtWidgets import QApplication
+
+    from viz_app.preferences import Preferences
+    from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
+    from viz_app.theme import Theme
+    from viz_app.translate_page import TranslatePage
+
+    settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
+    page = TranslatePage(Preferences(settings), Theme.of_choice("light"))
+    page.resize(1280, 760)
+    page.show()
+    page.await_result(1)
+    page.accept(1, translation)
+    page.await_measured(2)
+    maps = {(measure, kind): np.sqrt(translation.maps.of_kind(kind)) for measure, kind in BESIDE_WEIGHT}
+    page.accept_measured(2, MeasuredMaps(translation, maps))
+    QApplication.processEvents()
+    return page
+
+
+def _changes(page: "TranslatePage") -> list[tuple[str, Callable[[], None]]]:
+    from viz_app.state.translate_state import HeadChoice
+
+    heads = [HeadChoice("cross", layer, head) for layer in range(3) for head in range(8)]
+    controls = page.head.controls
+    return [
+        ("head", _in_turn(page.choose, heads)),
+        ("label mode", _in_turn(controls.label_mode_chosen.emit, ["predicted", "read"])),
+        ("scale", _in_turn(page.heads.scale_chosen.emit, ["layer", "own", "shared"])),
+        ("measure", _in_turn(page.head.measure_chosen.emit, ["norm", "weight"])),
+    ]
+
+
+def _in_turn(choose: Callable[[T], object], values: Sequence[T]) -> Callable[[], None]:
+    """Chooses the next of the values and paints what follows."""
+    from PySide6.QtWidgets import QApplication
+
+    following = cycle(values)
+
+    def change() -> None:
+        choose(next(following))
+        QApplication.processEvents()
+
+    return change
+
+
+def _timed(name: str, change: Callable[[], None], translation: Translation) -> Ratio:
+    ours, other = paired_medians(change, lambda: matplotlib_map(translation), repeats=REPEATS)
+    return Ratio(
+        f"another {name} on the page / one labelled map by matplotlib", ours, other, REQUIRED, AIM, "CPU seconds"
+    )
