@@ -104,6 +104,4 @@ def _in_turn(choose: Callable[[T], object], values: Sequence[T]) -> Callable[[],
 
 def _timed(name: str, change: Callable[[], None], translation: Translation) -> Ratio:
     ours, other = paired_medians(change, lambda: matplotlib_map(translation), repeats=REPEATS)
-    return Ratio(
-        f"another {name} on the page / one labelled map by matplotlib", ours, other, REQUIRED, AIM, "CPU seconds"
-    )
+    return Ratio(f"another {name} / one labelled map by matplotlib", ours, other, REQUIRED, AIM, "CPU seconds")

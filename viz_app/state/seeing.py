@@ -191,12 +191,10 @@ class Seeing:
         """The same for all maps of a kind at once, [L, H]."""
         weights = self.thumbnails(translation, kind)
         if self.scale == "shared":
-            found = np.float32(self.top(translation, Head(kind, 0, 0), weights))
-        else:
-            axes = (-3, -2, -1) if self.scale == "layer" else (-2, -1)
-            largest = weights.max(axis=axes, initial=0.0, keepdims=True)[..., 0, 0]
-            found = np.where(largest > 0, largest, np.float32(1))
-        return np.broadcast_to(found, weights.shape[:2])
+            return np.full(weights.shape[:2], self.top(translation, Head(kind, 0, 0), weights), dtype=np.float32)
+        axes = (-3, -2, -1) if self.scale == "layer" else (-2, -1)
+        largest = weights.max(axis=axes, initial=0.0, keepdims=True)[..., 0, 0]
+        return np.broadcast_to(np.where(largest > 0, largest, np.float32(1)), weights.shape[:2])
 
     def role(self, translation: Translation, head: Head) -> Role:
         """What a head does in this sentence."""

@@ -29,7 +29,7 @@ def map_images(
     Args:
         weights: [N, rows, columns].
         ramp: colour table.
-        tops: the weight of the last colour, of all maps or of each, [N]; one that is not above 0 gives the first colour.
+        tops: the weight of the last colour, of all maps or of each, [N]; where it is not above 0 all is of the first.
         max_pixels: if the maps have more rows or columns than this, neighbours are merged by their maximum: a thin line
             stays visible in a thumbnail that is smaller than the map.
     """
