@@ -68,7 +68,13 @@ class Keeper:
                     path.unlink()
 
     def save_last(self) -> None:
-        """The checkpoint to resume from; older ones stay as `keep_last` says. Raises `StorageError`."""
+        """The checkpoint to resume from; older ones stay as `keep_last` says.
+
+        Raises:
+            DivergedError: the weights are no longer numbers; the last good checkpoint stands.
+            StorageError: it cannot be written.
+        """
+        self.session.require_finite_weights()
         progress, path = self.session.progress, self.folder / LAST
         num_kept = self.session.run.training.keep_last
         older = describe_checkpoint(path, "last") if num_kept > 1 else None

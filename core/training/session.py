@@ -167,6 +167,15 @@ class TrainingSession:
         smoothing = self.run.training.label_smoothing
         return Gradients(self.model, smoothing, self.device, self.precision, world, self.compiled.hidden_states)
 
+    def require_finite_weights(self) -> None:
+        """Raises `DivergedError` if a step made weights of which nobody could go on."""
+        for name, parameter in self.model.named_parameters():
+            if not bool(torch.isfinite(parameter).all()):
+                raise DivergedError(
+                    f"After step {self.progress.step} the weights {name} hold values that are infinite or no numbers. "
+                    "Finite numbers were expected. These weights were not saved; what was saved before is intact."
+                )
+
     def snapshot(self, history: Sequence[EpochRecord]) -> Checkpoint:
         """A checkpoint for translation: weights without the optimiser."""
         return Checkpoint(
