@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.analysis.measures import MEASURES, Measure, measure_maps
-from core.analysis.selection import COMBINATIONS, HIDDEN_KINDS, LABEL_MODES, Combination, Selection, combine
+from core.analysis.selection import (
+    COMBINATIONS,
+    DEFAULT_LABEL_MODE,
+    HIDDEN_KINDS,
+    LABEL_MODES,
+    Combination,
+    Selection,
+    combine,
+)
 from core.cli.analyze import parse_head, read_sentence
 from core.cli.main import run_guarded
 from core.cli.options import add_checkpoint
@@ -65,7 +73,12 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--grid", action="store_true", help="all heads as small maps instead of one large map")
     parser.add_argument("--measure", choices=MEASURES, default="weight", help="what a cell holds (%(default)s)")
     parser.add_argument(
-        "--label", choices=LABEL_MODES, default="read", help="rows: token read or predicted (%(default)s)"
+        "--rows",
+        "--label",
+        dest="label",
+        choices=LABEL_MODES,
+        default=DEFAULT_LABEL_MODE,
+        help="rows: token read or predicted (%(default)s)",
     )
     parser.add_argument("--words", action="store_true", help="merge subwords into words")
     parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="leave out, and renormalise")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QSettings
 
-from core.analysis.selection import LabelMode
+from core.analysis.selection import DEFAULT_LABEL_MODE, LABEL_MODES, LabelMode
 from core.translation.result import MAP_KINDS
 from viz_app.state.seeing import SCALES, Scale
 from viz_app.state.translate_state import HeadChoice
@@ -51,7 +51,8 @@ class Preferences:
     @property
     def label_mode(self) -> LabelMode:
         """What names the rows."""
-        return "predicted" if self.settings.value("translate/rows") == "predicted" else "read"
+        stored = self.settings.value("translate/rows")
+        return next((mode for mode in LABEL_MODES if mode == stored), DEFAULT_LABEL_MODE)
 
     @label_mode.setter
     def label_mode(self, mode: LabelMode) -> None:

@@ -18,6 +18,8 @@ from core.translation.result import FloatArray, MapKind, Translation, Word
 
 LabelMode = Literal["read", "predicted"]
 LABEL_MODES: tuple[LabelMode, ...] = ("read", "predicted")
+DEFAULT_LABEL_MODE: LabelMode = "predicted"
+"""A cell then says where the model looked while it chose the word that names the row: docs/adr/0007."""
 HiddenKind = Literal["start", "end", "punctuation"]
 HIDDEN_KINDS: tuple[HiddenKind, ...] = ("start", "end", "punctuation")
 Combination = Literal["mean", "max"]
@@ -88,7 +90,7 @@ class Selection:
         hide: which kinds of token to leave out, of rows and columns; what stays of a row is renormalised.
     """
 
-    label_mode: LabelMode = "read"
+    label_mode: LabelMode = DEFAULT_LABEL_MODE
     merge_words: bool = False
     hide: frozenset[HiddenKind] = frozenset()
 
@@ -143,7 +145,9 @@ def _tokens_axis(tokens: tuple[str, ...], meaning: str, words: tuple[Word, ...])
     return Axis(tokens, tuple((position,) for position in range(len(tokens))), meaning, words)
 
 
-def label_map(weights: FloatArray, translation: Translation, kind: MapKind, mode: LabelMode = "read") -> LabelledMap:
+def label_map(
+    weights: FloatArray, translation: Translation, kind: MapKind, mode: LabelMode = DEFAULT_LABEL_MODE
+) -> LabelledMap:
     """Says what the rows and columns of maps [..., Q, M] are.
 
     Raises:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.analysis.measures import MEASURES, measure_maps
-from core.analysis.selection import HIDDEN_KINDS, LABEL_MODES, Selection
+from core.analysis.selection import DEFAULT_LABEL_MODE, HIDDEN_KINDS, LABEL_MODES, Selection
 from core.cli.explain import Numbers, add_options, check_options, numbers_beside
 from core.cli.options import add_checkpoint
 from core.errors import ConfigError
@@ -35,7 +35,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument("--target", metavar="TEXT", help="read this translation (left out: the model's own)")
     parser.add_argument("--measure", choices=MEASURES, default="weight", help="what the maps hold (%(default)s)")
     parser.add_argument(
-        "--rows", choices=LABEL_MODES, default="read", help="rows: token read or predicted (%(default)s)"
+        "--rows", choices=LABEL_MODES, default=DEFAULT_LABEL_MODE, help="rows: token read or predicted (%(default)s)"
     )
     parser.add_argument("--words", action="store_true", help="merge subwords into words")
     parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="leave out, and renormalise")

@@ -152,7 +152,7 @@ def test_colours_are_those_of_the_window() -> None:
 
 
 def test_hidden_mass_is_told() -> None:
-    selection = Selection(hide=frozenset({"end"}))
+    selection = Selection("read", hide=frozenset({"end"}))
     cross = data_of(page_html(content(selection)))["kinds"][2]["modes"]["read"]
     expected = selection.apply(TRANSLATION.maps.cross, TRANSLATION, "cross").hidden_mass_in_all
     np.testing.assert_allclose(cross["hidden"], expected, atol=1e-4)

@@ -70,10 +70,27 @@ def test_arrows_walk_heads_once_the_sentence_is_left(make_window: MakeWindow, qt
     assert page.state.choice == HeadChoice("decoder", 0, 1)
 
 
+def test_rows_are_named_by_the_word_predicted_until_a_person_chooses_otherwise(
+    make_window: MakeWindow, preferences: Preferences
+) -> None:
+    page = make_window().translate_page
+    page.choose(HeadChoice("cross", 0, 0))
+    assert page.head.controls.predicted_button.isChecked()
+    assert page.state.row_labels() == ("ein", "mann", ".", "<eos>")
+    assert "while it predicts that English token" in page.head.meaning.text()
+    page.head.controls.read_button.setChecked(True)
+    assert preferences.label_mode == "read"
+    again = make_window().translate_page
+    assert again.head.controls.read_button.isChecked()
+    assert again.state.row_labels() == ("<sos>", "ein", "mann", ".")
+    assert "while it reads that English token" in again.head.meaning.text()
+
+
 def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     window = make_window()
     page = window.translate_page
     page.choose(HeadChoice("cross", 0, 0))
+    page.head.controls.read_button.setChecked(True)
     qtbot.mouseClick(page.head.controls.predicted_button, Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
     assert page.state.row_labels()[-1] == "<eos>"
     assert "predicts" in page.head.meaning.text()
@@ -88,7 +105,7 @@ def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindo
     word, place = page.sentence.chips._chips[1]
     qtbot.mouseMove(page.sentence.chips, place.center())
     assert page.state.highlighted_word == word
-    page.head.heatmap.cell_hovered.emit(Cell(3, 1))
+    page.head.heatmap.cell_hovered.emit(Cell(2, 1))
     assert page.sentence.chips._marked is not None
     assert page.sentence.chips._marked.text == "schläft"
 

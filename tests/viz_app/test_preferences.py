@@ -28,7 +28,7 @@ def test_nonsense_reads_as_if_it_were_not_there(preferences: Preferences) -> Non
         "geometry/window",
     ):
         preferences.settings.setValue(key, "nonsense/1/x")
-    assert (preferences.theme, preferences.label_mode, preferences.scale) == ("system", "read", "shared")
+    assert (preferences.theme, preferences.label_mode, preferences.scale) == ("system", "predicted", "shared")
     assert not preferences.hides_wrapping
     assert preferences.head_choice is None
     assert preferences.bytes("window").isEmpty()

@@ -241,6 +241,7 @@ def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow
 
 def test_a_token_under_the_mouse_shows_its_lines_alone(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
+    page.head.controls.read_button.setChecked(True)
     page.head.picture_menu.actions_by_name["lines"].trigger()
     qtbot.wait(50)
     painter, view = page.head.lines.painter_now, page.state.view()

@@ -7,6 +7,9 @@ from viz_app.panels.parts import flat_button, label
 from viz_app.state.translate_state import TranslateState
 
 MAX_THRESHOLD_PERCENT = 60
+ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
+PREDICTED_TIP = "A row is named by the word that comes out: where did the model look while it chose this word?"
+READ_TIP = "A row is named by the word that goes in: where does the model look once it has read it, to choose the next?"
 
 
 class HeadControls(QWidget):
@@ -58,9 +61,9 @@ class HeadControls(QWidget):
     def rebuild(self) -> None:
         """Another translation, or another kind of map."""
         is_encoder = self._state.choice.kind == "encoder"
-        for button in (self.read_button, self.predicted_button):
+        for button, tip in ((self.read_button, READ_TIP), (self.predicted_button, PREDICTED_TIP)):
             button.setEnabled(not is_encoder)
-            button.setToolTip("The encoder predicts nothing: its rows are the tokens it reads." if is_encoder else "")
+            button.setToolTip(ENCODER_TIP if is_encoder else tip)
         self.merge_words.setVisible(self._state.has_split_words)
 
     def fit(self, width: int) -> None:
@@ -77,7 +80,7 @@ class HeadControls(QWidget):
         self._rows, self._columns = QHBoxLayout(), QHBoxLayout()
         for group in (self._rows, self._columns):
             group.setSpacing(10)
-        for widget in (self._rows_label, self.read_button, self.predicted_button):
+        for widget in (self._rows_label, self.predicted_button, self.read_button):
             self._rows.addWidget(widget)
         for choice in (self._hide_label, self.hide_wrapping, self.hide_punctuation, self.merge_words):
             self._columns.addWidget(choice)

@@ -10,6 +10,7 @@ from core.analysis.measures import MEASURES, Measure
 from core.analysis.profiles import HeadProfiler
 from core.analysis.roles import ROLES, Role, roles_of
 from core.analysis.selection import (
+    DEFAULT_LABEL_MODE,
     Combination,
     HiddenKind,
     LabelledMap,
@@ -55,7 +56,7 @@ class Seeing:
     """
 
     def __init__(self) -> None:
-        self.label_mode: LabelMode = "read"
+        self.label_mode: LabelMode = DEFAULT_LABEL_MODE
         self.scale: Scale = "shared"
         self.hides_wrapping = False
         self.hides_punctuation = False

@@ -124,7 +124,7 @@ def test_kinds_of_token_are_told_by_their_labels(label: str, kinds: set, expecte
 
 def test_hidden_rows_sum_to_one_again_and_tell_what_was_hidden(translation: Translation) -> None:
     weights = translation.maps.cross
-    shown = hide(label_map(weights, translation, "cross"), {"start", "end", "punctuation"})
+    shown = hide(label_map(weights, translation, "cross", "read"), {"start", "end", "punctuation"})
     assert shown.rows.labels == ("lad", "·der")
     assert shown.columns.labels == ("leit", "·er")
     np.testing.assert_allclose(shown.weights.sum(-1), 1, atol=1e-6)
@@ -179,7 +179,7 @@ def test_one_map_is_treated_as_all_of_them_are(translation: Translation) -> None
 
 
 def test_rows_of_several_tokens_are_summed(translation: Translation) -> None:
-    labelled = label_map(translation.maps.cross, translation, "cross")
+    labelled = label_map(translation.maps.cross, translation, "cross", "read")
     summed = sum_rows(labelled, [1, 3])
     assert summed.rows.labels == ("lad + !",)
     assert summed.rows.positions == ((1, 3),)

@@ -42,7 +42,8 @@ def test_measures_are_those_of_the_library(untrained_checkpoint: Path, capsys, m
         if kind not in MEASURES[measure].kinds:
             assert kind not in found
             continue
-        shown = Selection("read", True, frozenset({"end"})).apply(measure_maps(trace, measure, kind), translation, kind)
+        maps = measure_maps(trace, measure, kind)
+        shown = Selection("predicted", True, frozenset({"end"})).apply(maps, translation, kind)
         np.testing.assert_allclose(found[kind], shown.weights, atol=1e-6)
         np.testing.assert_allclose(found[f"{kind}_hidden_mass"], shown.hidden_mass, atol=1e-6)
         assert tuple(found[f"{kind}_columns"]) == shown.columns.labels

@@ -17,6 +17,7 @@ from viz_app.state.translate_state import HeadChoice, TranslateState
 
 def _state(source: str = "ein mann schläft", target: str = "a man sleeps") -> TranslateState:
     state = TranslateState()
+    state.label_mode = "read"
     state.await_result(1)
     state.accept(1, make_translation(source, target, num_layers=1, num_heads=2))
     state.choose(HeadChoice("cross", 0, 0))

@@ -12,6 +12,7 @@ from viz_app.state.translate_state import HeadChoice, TranslateState
 @pytest.fixture
 def state() -> TranslateState:
     state = TranslateState()
+    state.label_mode = "read"
     state.show(make_translation("ein mann schläft .", "a man is sleep|ing ."))
     state.choose(HeadChoice("cross", 1, 2))
     return state

@@ -14,6 +14,7 @@ from viz_app.widgets.heatmap_layout import MIN_LABEL_PX, lay_out, thinned
 @pytest.fixture
 def state() -> TranslateState:
     state = TranslateState()
+    state.label_mode = "read"
     state.show(make_translation())
     state.choose(HeadChoice("cross", 1, 2))
     return state
