@@ -1,0 +1,79 @@
+"""What README.md promises to whoever copies a line from it is true."""
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.cli.main import make_parser
+from core.resources import bundled_model_path
+from viz_app import figure_command
+from viz_app.launch import main, window_parser
+
+README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^    (augenmerk\b.*)$", README, re.MULTILINE)]
+with_bundled_model = pytest.mark.skipif(not bundled_model_path().is_file(), reason="the bundled model is not here")
+
+
+def commands_that(name: str) -> list[list[str]]:
+    return [command for command in COMMANDS if command[:1] == [name]]
+
+
+def ids(commands: list[list[str]]) -> list[str]:
+    return [" ".join(command) for command in commands]
+
+
+@with_bundled_model
+def test_the_lines_of_python_run_and_give_the_rows_and_columns_they_name() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    *lines, last = code.strip().splitlines()
+    assert len([line for line in (*lines, last) if line.strip()]) == 3
+    names: dict[str, object] = {}
+    exec("\n".join(lines), names)
+    found, translation = eval(last, names), names["translation"]
+    assert "ladder" in translation.text
+    assert found.shape == (len(translation.predicted_tokens), len(translation.source_tokens))
+    np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-5)
+    assert "layer 2, head 5" in last
+    np.testing.assert_array_equal(found, translation.maps.of_kind("cross")[2 - 1, 5 - 1])
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=ids(COMMANDS))
+def test_every_command_is_one_that_there_is(command: list[str]) -> None:
+    if not command:
+        return  # the window
+    name, *arguments = command
+    if name == "app":
+        window_parser().parse_args(arguments)
+    elif name == "figure":
+        figure_command.make_parser().parse_args(arguments)
+    else:
+        make_parser().parse_args(command)
+
+
+@with_bundled_model
+@pytest.mark.parametrize("command", commands_that("analyze"), ids=ids(commands_that("analyze")))
+def test_what_is_said_about_analyze_runs(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(command) == 0
+    assert json.loads(capsys.readouterr().out)
+
+
+@with_bundled_model
+@pytest.mark.parametrize("command", commands_that("figure"), ids=ids(commands_that("figure")))
+def test_what_is_said_about_figure_draws_its_file(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(command) == 0
+    (drawn,) = tmp_path.iterdir()
+    assert drawn.name == command[command.index("--out") + 1]
+    begins = {".pdf": b"%PDF", ".html": b"<!doctype html"}[drawn.suffix]
+    assert drawn.read_bytes().lower().startswith(begins.lower())
+
+
+def test_there_are_examples_of_the_commands_for_numbers_and_pictures() -> None:
+    assert len(commands_that("analyze")) >= 2
+    assert len(commands_that("figure")) >= 2
