@@ -8,6 +8,9 @@ says what it is by the dynamic property "role" (see `set_role`), never by its ow
 - QFrame: "panel" (a rounded surface), "line" (a hairline)
 """
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -137,11 +140,12 @@ class Theme:
 
     def apply(self, app: QApplication) -> None:
         """Gives the whole application this look. Widgets that paint themselves need `apply_theme` besides."""
-        app.setStyle("Fusion")
-        app.setPalette(self._qt_palette())
-        for class_name in ("QRadioButton", "QCheckBox"):
-            app.setPalette(self._indicator_palette(), class_name)  # type: ignore[arg-type]  # the stub says bytes
-        app.setStyleSheet(self._stylesheet())
+        with _no_garbage_collected():
+            app.setStyle("Fusion")
+            app.setPalette(self._qt_palette())
+            for class_name in ("QRadioButton", "QCheckBox"):
+                app.setPalette(self._indicator_palette(), class_name)  # type: ignore[arg-type]  # the stub says bytes
+            app.setStyleSheet(self._stylesheet())
 
     def _qt_palette(self) -> QPalette:
         roles = QPalette.ColorRole
@@ -263,3 +267,15 @@ def _base_pixel_size() -> int:
     if QApplication.instance() is None:
         return 13
     return max(13, min(24, QFontInfo(QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)).pixelSize()))
+
+
+@contextmanager
+def _no_garbage_collected() -> Iterator[None]:
+    """Qt walks through a list of all widgets: one that Python throws away meanwhile would end the process."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

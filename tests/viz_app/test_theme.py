@@ -1,5 +1,8 @@
+import gc
+
 import pytest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtCore import QEvent
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from viz_app.theme import DARK, LIGHT, Palette, Theme, set_role
@@ -36,3 +39,21 @@ def test_a_role_restyles_a_label(qtbot: QtBot, theme: Theme) -> None:
     label.ensurePolished()
     set_role(label, "warm")
     assert label.palette().windowText().color() == theme.color("warm")
+
+
+def test_python_collects_no_widget_while_qt_walks_through_all_of_them(qapp: QApplication, qtbot: QtBot) -> None:
+    seen: list[bool] = []
+
+    class Witness(QWidget):
+        def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+            seen.append(gc.isenabled())
+
+    witness = Witness()
+    qtbot.addWidget(witness)
+    witness.show()
+    seen.clear()
+    Theme.dark().apply(qapp)
+    Theme.light().apply(qapp)
+    assert seen
+    assert not any(seen)
+    assert gc.isenabled()
