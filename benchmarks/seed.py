@@ -1,7 +1,8 @@
 """`notebook` as naive eager code in the manner of its source: what our training step is measured against.
 
 Separate projections of queries, keys and values; attention weights always formed; every position, padding too, goes
-through the output layer; PyTorch's own dropout; Adam one parameter after the other. Shape legend: `core.model`.
+through the output layer; PyTorch's own dropout; Adam one parameter after the other, neither fused nor `foreach`. Shape
+legend: `core.model`.
 """
 
 import math
@@ -17,20 +18,22 @@ WIDTH, HEADS, LAYERS, INNER, POSITIONS, DROPOUT = 256, 8, 3, 512, 100, 0.1
 
 
 class SeedTrainer:
-    """Model, Adam and criterion; `step` is one optimiser step."""
+    """Model, Adam and criterion on `device`; `step` is one optimiser step."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: str = "cpu") -> None:
         torch.manual_seed(0)
+        self.device = device
         self.model = SeedTransformer()
         for parameter in self.model.parameters():
             if parameter.dim() > 1:
                 nn.init.xavier_uniform_(parameter)
-        self.model.train()
-        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=5e-4)
+        self.model.to(device).train()
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=5e-4, foreach=False, fused=False)
         self.criterion = nn.CrossEntropyLoss(ignore_index=PADDING)
 
     def step(self, batch: Batch) -> float:
         """One optimiser step; the loss, a mean over the batch's tokens."""
+        batch = batch.to(torch.device(self.device))
         self.optimizer.zero_grad()
         logits = self.model(batch.source, batch.target[:, :-1])
         loss = self.criterion(logits.reshape(-1, logits.size(-1)), batch.target[:, 1:].reshape(-1))
@@ -53,7 +56,7 @@ class SeedTransformer(nn.Module):
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """Logits [B, T, V] for the ids [B, S] and [B, T]."""
         source_mask = (source != PADDING).unsqueeze(1).unsqueeze(2)
-        causal = torch.tril(torch.ones(target.size(1), target.size(1))).bool()
+        causal = torch.tril(torch.ones(target.size(1), target.size(1), device=target.device)).bool()
         target_mask = (target != PADDING).unsqueeze(1).unsqueeze(2) & causal
         memory = self.source_embedding(source)
         for layer in self.encoder:
@@ -72,7 +75,7 @@ class _Embedding(nn.Module):
         self.dropout = nn.Dropout(DROPOUT)
 
     def forward(self, ids: Tensor) -> Tensor:
-        places = torch.arange(ids.size(1)).unsqueeze(0).repeat(ids.size(0), 1)
+        places = torch.arange(ids.size(1), device=ids.device).unsqueeze(0).repeat(ids.size(0), 1)
         states: Tensor = self.dropout(self.tokens(ids) * math.sqrt(WIDTH) + self.positions(places))
         return states
 

@@ -12,6 +12,7 @@ What was tried on the step, 128 pairs of 11 to 15 words on one core with AVX-512
 import math
 import random
 import time
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -52,7 +53,28 @@ def run() -> list[Ratio]:
         )
         title = f"training step of notebook / {name}"
         ratios.append(Ratio(title, ours_seconds, other_seconds, required, aim, "CPU seconds"))
-    return [*ratios, feeding(corpus, ratios[0].ours_seconds)]
+    ratios.append(feeding(corpus, ratios[0].ours_seconds))
+    if torch.cuda.is_available():
+        ratios.append(on_gpu(corpus, batches))
+    return ratios
+
+
+def on_gpu(corpus: PreparedCorpus, batches: list[Batch]) -> Ratio:
+    """A step with all that a GPU allows, mixed precision and compiling, against naive code in 32 bits."""
+    run = preset("notebook")
+    training = run.training.replace(precision="auto", compile=True)
+    session, other = TrainingSession(replace(run, training=training), corpus, "cuda:0"), SeedTrainer("cuda:0")
+    ours_seconds, other_seconds = (
+        seconds / BATCHES
+        for seconds in paired_medians(
+            lambda: [session.step([batch]) for batch in batches],  # each waits for its loss, and so for the GPU
+            lambda: [other.step(batch) for batch in batches],
+            repeats=50,
+            warmup=10,
+            clock=time.perf_counter,
+        )
+    )
+    return Ratio("training step of notebook, GPU / naive eager code", ours_seconds, other_seconds, 4.0, 6.0)
 
 
 def feeding(corpus: PreparedCorpus, step_seconds: float) -> Ratio:
