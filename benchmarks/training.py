@@ -7,6 +7,10 @@ What was tried on the step, 128 pairs of 11 to 15 words on one core with AVX-512
 - log-sum-exp and softmax of the logits from one exponential instead of two: a twentieth of the step;
 - the output layer in chunks of 256 rows, without padding; one projection for queries, keys and values; fused Adam; one
   random number for four elements of dropout: these are older, and together took the step from 1.22 to 1.01.
+
+What `python -m benchmarks training` said with two threads on that processor, in CPU seconds a step: naive eager code
+1.206 to our 0.667, 1.81 times; `torch.nn.Transformer` 1.237 to 0.663, 1.87 times; feeding 0.0036, 0.5 % of the step.
+No GPU was at hand: the figure for one is still to be written here.
 """
 
 import math

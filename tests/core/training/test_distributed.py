@@ -2,17 +2,24 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from core.checkpoint.file import load_checkpoint
 from core.errors import DeviceError
 from core.training.distributed import ALONE, World, joined_world
+from core.training.events import StepDone
+from core.training.lock import LOCK
+from core.training.loop import LAST
+from core.training.record import read_starts
 from tests.conftest import REPOSITORY
 from tests.core.training.runs import record
 from tests.core.training.two_processes import corpus_for, with_dropout, without_dropout
@@ -27,13 +34,16 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
+def environment() -> dict[str, str]:
+    own = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
+    return own | {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
+
+
 def launch(*command: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
-    environment |= {"PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"}
     return subprocess.run(
         [*LAUNCH, "--master-port", str(free_port()), *command],
         cwd=REPOSITORY,
-        env=environment,
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=280,
@@ -56,8 +66,10 @@ class TestTwoProcesses:
     def test_their_losses_are_those_of_one_with_the_same_batches(self, told: dict[str, Any], tmp_path: Path) -> None:
         run = without_dropout()
         _, said = record(run, tmp_path / "one", corpus=corpus_for(run))
-        assert len(told["plain"]) == len(said.losses) == 8
-        assert told["plain"] == pytest.approx(said.losses, abs=1e-5)
+        plain = told["plain"]
+        assert len(plain["losses"]) == len(said.losses) == 8
+        assert plain["losses"] == pytest.approx(said.losses, abs=1e-5)
+        assert plain["norms"] == pytest.approx([event.gradient_norm for event in said.of(StepDone)], rel=1e-4)
 
     def test_a_resumed_run_is_the_uninterrupted_one_to_the_last_bit(self, told: dict[str, Any]) -> None:
         """With dropout, of which each process draws its own."""
@@ -81,6 +93,39 @@ def test_from_the_command_line_one_speaks_and_writes(tmp_path: Path) -> None:
     refused = launch("-m", "core", "train", *options, "--out", str(folder))
     assert refused.returncode != 0
     assert refused.stderr.count("holds a run already") == 1
+
+
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a signal")
+def test_one_ctrl_c_ends_all_and_keeps_what_was_learned(tmp_path: Path) -> None:
+    """torchrun itself then ends with a trace, whatever its processes do."""
+    folder, said = tmp_path / "run", tmp_path / "said.txt"
+    options = ("--preset", "copy-task-small", "--data", "copy", "--checkpoint-steps", "2", "--device", "cpu")
+    command = [*LAUNCH, "--master-port", str(free_port()), "-m", "core", "train", *options, "--out", str(folder)]
+    with (
+        said.open("w") as stream,
+        subprocess.Popen(command, cwd=REPOSITORY, env=environment(), stderr=stream) as running,
+    ):
+        try:
+            wait_for(folder / LAST, running)
+            running.send_signal(signal.SIGINT)
+            running.wait(120)
+        finally:
+            running.kill()
+    text = said.read_text()
+    assert text.count("Stopped after step") == 1, text
+    assert read_starts(folder)[-1]["reason"] == "stopped"
+    step = load_checkpoint(folder / LAST, with_state=True).progress["step"]
+    assert f"Stopped after step {step}" in text
+    assert not (folder / LOCK).exists()
+
+
+def wait_for(path: Path, running: "subprocess.Popen[bytes]") -> None:
+    until = time.monotonic() + 200
+    while not path.exists():
+        assert running.poll() is None, "it ended before it was asked to"
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
 
 class TestDevices:

@@ -10,6 +10,7 @@ from core.config import RunConfig
 from core.corpora.prepared import PreparedCorpus
 from core.errors import TrainingError
 from core.training.distributed import World, joined_world
+from core.training.events import StepDone
 from core.training.following import follow, leading
 from core.training.loop import train
 from core.training.session import TrainingSession
@@ -47,6 +48,14 @@ def losses(run: RunConfig, folder: Path, world: World, *, resume: bool = False, 
     return said.losses
 
 
+def with_norms(run: RunConfig, folder: Path, world: World) -> Any:
+    """Losses, and gradient norms too: of gradients all twice as long Adam notices nothing."""
+    said = Recorder()
+    with leading(world):
+        train(run, corpus_for(run), folder, device="cpu", world=world, on_event=said)
+    return {"losses": said.losses, "norms": [event.gradient_norm for event in said.of(StepDone)]}
+
+
 def failure(run: RunConfig, folder: Path, world: World) -> str:
     """Of a run in which process 1 runs out of memory in its second micro-batch."""
     try:
@@ -59,7 +68,7 @@ def failure(run: RunConfig, folder: Path, world: World) -> str:
 def lead(folder: Path, world: World) -> dict[str, Any]:
     run = with_dropout()
     return {
-        "plain": losses(without_dropout(), folder / "plain", world),
+        "plain": with_norms(without_dropout(), folder / "plain", world),
         "whole": losses(run, folder / "whole", world),
         "parts": [
             *losses(run, folder / "parts", world, stop_after=5),
