@@ -226,6 +226,9 @@ class Theme:
         QToolButton[role="subtab"]:hover {{ color: {colors.text}; }}
         QToolButton[role="subtab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="subtab"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
+        QWidget[role="lab"] QLineEdit {{ background: {colors.raised}; border: 1px solid {colors.border};
+            border-radius: {CHIP_RADIUS}px; padding: 4px 8px; }}
+        QWidget[role="lab"] QLineEdit:focus {{ border-color: {colors.accent}; }}
         QTableWidget {{ background: {colors.panel}; border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px;
             selection-background-color: {colors.raised}; selection-color: {colors.text}; outline: none;
             font-size: {self.pixel_size("small")}px; }}

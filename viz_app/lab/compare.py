@@ -38,6 +38,10 @@ QUESTIONS: dict[Question, tuple[str, str]] = {
     "sentence": ("another sentence", "Two sentences in one model"),
     "checkpoint": ("another checkpoint", "One sentence in two checkpoints"),
 }
+HINTS: dict[Question, str] = {
+    "sentence": "Change a word or two of this sentence, then press Compare.",
+    "checkpoint": "Both models then translate the sentence above. The second one is only opened for this tab.",
+}
 READS_FIRST_TIP = (
     "The second reads the words of the first translation, by teacher forcing, instead of making its own: "
     "the rows are then the same, and what differs is where it looks"
@@ -89,7 +93,7 @@ class CompareTab(LabTab):
         self.texts.setTextFormat(Qt.TextFormat.RichText)
         self.texts.setWordWrap(True)
         self.maps = CompareMaps(theme)
-        self._busy = label("small")
+        self._hint = label("muted", wraps=True)
         self._lay_out()
         self._connect()
 
@@ -170,8 +174,11 @@ class CompareTab(LabTab):
         self.checkpoint_button.setText(f"{model.name} ▾" if model is not None else "choose a checkpoint ▾")
         self.checkpoint_button.setVisible(not is_sentence)
         self.close_button.setVisible(not is_sentence and model is not None)
-        self._busy.setText(f"opening {model.name} …" if state.candidate and model else "translating …")
-        self._busy.setVisible(self.awaited.is_awaiting)
+        if self.awaited.is_awaiting:
+            self._hint.setText(f"opening {model.name} …" if state.candidate and model else "translating …")
+        else:
+            self._hint.setText(HINTS[state.question])
+        self._hint.setVisible(self.awaited.is_awaiting or (state.compared is None and not self.awaited.problem))
         maps, compared = state.maps(), state.compared
         self._body.setVisible(maps is not None)
         self.maps.value.setVisible(maps is not None)
@@ -288,6 +295,6 @@ class CompareTab(LabTab):
         body.addStretch(1)
         self.column.insertLayout(0, questions)
         self.column.addLayout(second)
-        self.column.addWidget(self._busy)
+        self.column.addWidget(self._hint)
         self.column.addWidget(scrolled(self._body), 1)
         self.column.addWidget(self.maps.value)

@@ -66,3 +66,23 @@ def test_every_tab_says_what_it_shows(
         assert shown is tab
         assert tab.explanation.isVisible()
         assert len(tab.explanation.text()) > 40
+
+
+def test_titles_stay_whole_beside_an_open_laboratory(make_window: MakeWindow, open_tab: OpenTab) -> None:
+    window = make_window()
+    title = window.translate_page.heads.title
+    for size in ((1280, 800), (1920, 1080), (960, 620)):
+        window.resize(*size)
+        open_tab(window, "Alignment")
+        assert title.isVisible()
+        assert title.text() == "All heads"
+        assert title.width() >= title.sizeHint().width()
+    for button in window.translate_page.lab.buttons:
+        assert button.toolTip()
+
+
+def test_the_names_of_all_tabs_fit_at_1280_pixels(make_window: MakeWindow, open_tab: OpenTab) -> None:
+    window = make_window()
+    open_tab(window, "Compare")
+    for button in window.translate_page.lab.buttons:
+        assert button.width() >= button.sizeHint().width(), button.text()

@@ -61,6 +61,8 @@ def test_the_second_sentence_begins_as_the_first_and_nothing_is_asked_before_it_
     assert words_tab.sentence.text() == FIRST
     assert not words_tab.awaited.is_awaiting
     assert not words_tab.maps.isVisible()
+    assert words_tab._hint.isVisible()
+    assert "Change a word" in words_tab._hint.text()
 
 
 def test_two_sentences_stand_beside_one_another_with_the_signed_difference(
