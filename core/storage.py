@@ -4,6 +4,7 @@ Everything Augenmerk writes goes through `atomic_path`: a temporary file beside 
 renamed over it. Until the rename the older file is untouched.
 """
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -40,6 +41,23 @@ def atomic_path(target: Path | str) -> Iterator[Path]:
         raise cannot_write(target, error) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(target: Path | str) -> None:
+    """Whether a file could be written to `target` now, tried before work whose result is to go there.
+
+    Raises:
+        StorageError: its folder cannot be made or written, or `target` is a folder.
+    """
+    target = Path(target)
+    try:
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except OSError as error:
+        raise cannot_write(target, error) from error
 
 
 def write_text(target: Path | str, text: str) -> None:

@@ -14,14 +14,15 @@ def average(paths: Sequence[Path]) -> Checkpoint:
     """A checkpoint for translation whose weights are the mean of those in `paths`; the rest is the last one's.
 
     Raises:
-        CheckpointError: no path is given, a file cannot be used, or the files are of different models or vocabularies.
+        CheckpointError: no path is given, a file cannot be used, a weight is not finite, or the files are of different
+            models or vocabularies.
     """
     if not paths:
         raise CheckpointError("No checkpoint was given. One or more of the same run were expected.")
-    last = load_checkpoint(paths[-1])
+    last = _load_sound(paths[-1])
     sums = {name: value.double() for name, value in last.weights.items()}
     for path in paths[:-1]:
-        other = load_checkpoint(path)
+        other = _load_sound(path)
         if other.run.model != last.run.model or other.codecs.to_dict() != last.codecs.to_dict():
             raise CheckpointError(
                 f"{path} and {paths[-1]} are not of the same model and vocabulary. Checkpoints of one run were "
@@ -31,3 +32,14 @@ def average(paths: Sequence[Path]) -> Checkpoint:
             sums[name] += value
     weights = {name: (total / len(paths)).to(torch.float32) for name, total in sums.items()}
     return replace(last, weights=weights, state={}, progress={})
+
+
+def _load_sound(path: Path) -> Checkpoint:
+    """The checkpoint; a weight that is not finite would spoil the mean without a word."""
+    checkpoint = load_checkpoint(path)
+    broken = [name for name, value in checkpoint.weights.items() if not bool(value.isfinite().all())]
+    if broken:
+        raise CheckpointError(
+            f"{path}: {broken[0]} is not finite. A sound checkpoint was expected; leave this one out of the mean."
+        )
+    return checkpoint

@@ -30,7 +30,8 @@ def run(options: argparse.Namespace) -> int:
 
     paths = chosen_checkpoints(options)
     save_checkpoint(average(paths), options.out, half_precision=options.half)
-    print(f"{options.out}: the mean of {len(paths)} checkpoints, {options.out.stat().st_size / 1e6:.1f} MB")
+    of_what = "1 checkpoint alone" if len(paths) == 1 else f"the mean of {len(paths)} checkpoints"
+    print(f"{options.out}: {of_what}, {options.out.stat().st_size / 1e6:.1f} MB")
     return 0
 
 

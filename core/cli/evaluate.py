@@ -1,4 +1,4 @@
-"""`augenmerk evaluate`: BLEU and chrF of a model on a pair of files."""
+"""`augenmerk evaluate`: BLEU, chrF and loss of a model on a pair of files."""
 
 import argparse
 import json
@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from core.cli.options import add_beam, add_checkpoint, read_beam
 from core.errors import CorpusError
-from core.storage import write_text
+from core.storage import check_writable, write_text
 
 if TYPE_CHECKING:
+    from core.evaluation.loss import CorpusLoss
     from core.evaluation.scores import CorpusScores
 
 
@@ -31,10 +32,13 @@ def run(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from core.corpora.parallel import read_lines
+    from core.evaluation.loss import reference_loss
     from core.evaluation.scores import evaluate
     from core.translation.translator import Translator
 
     beam, length_penalty = read_beam(options)
+    if options.hypotheses:
+        check_writable(options.hypotheses)
     sources, references = read_lines(options.source), read_lines(options.reference)
     if len(sources) != len(references):
         raise CorpusError(
@@ -51,16 +55,18 @@ def run(options: argparse.Namespace) -> int:
             beam=beam,
             length_penalty=length_penalty,
         )
+    loss = reference_loss(translator, sources, references)
     if options.json:
-        print(json.dumps({**asdict(scores), "beam": beam, "length_penalty": length_penalty}, indent=2))
+        counted = None if loss is None else asdict(loss)
+        print(json.dumps({**asdict(scores), "loss": counted, "beam": beam, "length_penalty": length_penalty}, indent=2))
     else:
-        _print(scores, f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy")
+        _print(scores, loss, f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy")
     if options.hypotheses:  # last: a file that cannot be written must not cost the scores
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0
 
 
-def _print(scores: "CorpusScores", decoding: str) -> None:
+def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str) -> None:
     def interval(ends: tuple[float, float]) -> str:
         return f"{ends[0]:.2f} to {ends[1]:.2f}"
 
@@ -71,4 +77,7 @@ def _print(scores: "CorpusScores", decoding: str) -> None:
     print(f"sacreBLEU, cased, detokenized        {scores.sacrebleu:.2f}   {scores.sacrebleu_signature}")
     print(f"  95 % bootstrap interval            {interval(scores.sacrebleu_interval)}")
     print(f"chrF                                 {scores.chrf:.2f}")
+    if loss is not None:
+        print(f"loss of the references, a token      {loss.token_weighted:.3f}   perplexity {loss.perplexity:.2f}")
+        print(f"  mean of batch means                {loss.batch_mean:.3f}   as pytorch-seq2seq counts it")
     print(f"seconds                              {scores.seconds:.1f}")

@@ -43,6 +43,11 @@ def read_beam(options: argparse.Namespace) -> tuple[int, float]:
 
     length_penalty = DEFAULT_LENGTH_PENALTY if options.length_penalty is None else options.length_penalty
     check_beam(options.beam, length_penalty)
+    if options.beam == 1 and options.length_penalty is not None:
+        raise ConfigError(
+            f"A length penalty of {options.length_penalty:g} was given without a beam: greedy decoding compares "
+            "nothing that it could change. Add --beam 4, or leave it out."
+        )
     return options.beam, length_penalty
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.cli.options import add_beam, add_checkpoint, read_beam
-from core.storage import atomic_path
+from core.errors import ConfigError
+from core.storage import atomic_path, check_writable
 
 if TYPE_CHECKING:
     from core.translation.result import Translation
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `translate`."""
     parser = commands.add_parser("translate", help="translate a German text", description=__doc__)
-    parser.add_argument("text", help="the German text; - reads it from standard input")
+    parser.add_argument("text", help="the German text; - reads standard input, a sentence a line")
     parser.add_argument(
         "--target", metavar="TEXT", help="read this translation too, and tell its probability beside the model's own"
     )
@@ -43,22 +44,53 @@ def run(options: argparse.Namespace) -> int:
 
     compute_on_one_thread()
     beam, length_penalty = read_beam(options)
-    text = sys.stdin.read() if options.text == "-" else options.text
-    translator = Translator.load(options.checkpoint, options.device)
-    translation = translator.translate(text, beam=beam, length_penalty=length_penalty)
-    given = None if options.target is None else translator.translate_given(text, options.target)
     if options.attention:
-        save_attention(given or translation, options.attention)
+        check_writable(options.attention)
+    texts = read_texts(options)
+    translator = Translator.load(options.checkpoint, options.device)
+    found: list[dict[str, Any] | None] = []
+    for number, text in enumerate(texts, 1):
+        if len(texts) > 1 and not text.strip():
+            found.append(None)
+            translation = given = None
+        else:
+            translation = translator.translate(text, beam=beam, length_penalty=length_penalty)
+            given = None if options.target is None else translator.translate_given(text, options.target)
+            found.append(as_dict(translation) | ({} if given is None else {"given": as_dict(given)}))
+            if options.attention:
+                save_attention(given or translation, options.attention)
+        if not options.json:
+            print_translation(translation, given, f"line {number}: " if len(texts) > 1 else "")
     if options.json:
-        found = as_dict(translation) | ({} if given is None else {"given": as_dict(given)})
-        print(json.dumps(found, ensure_ascii=False, indent=2))
-        return 0
-    print(translation.text)
-    if given is not None:
-        print_beside(translation, given)
-    for note in dict.fromkeys((*translation.notes, *(given.notes if given else ()))):
-        print(f"augenmerk: note: {note}", file=sys.stderr)
+        print(json.dumps(found if len(texts) > 1 else found[0], ensure_ascii=False, indent=2))
     return 0
+
+
+def print_translation(translation: "Translation | None", given: "Translation | None", where: str) -> None:
+    """A line, empty for an empty one; what compares it with a given pair; what there is to note, to standard error."""
+    print("" if translation is None else translation.text, flush=True)
+    if translation is not None and given is not None:
+        print_beside(translation, given)
+    notes = [note for each in (translation, given) if each is not None for note in each.notes]
+    for note in dict.fromkeys(notes):
+        print(f"augenmerk: note: {where}{note}", file=sys.stderr)
+
+
+def read_texts(options: argparse.Namespace) -> list[str]:
+    """What to translate: the argument, or each line of standard input.
+
+    Raises:
+        ConfigError: there are several lines, and an option that is about one sentence.
+    """
+    if options.text != "-":
+        return [options.text]
+    lines = sys.stdin.read().strip("\r\n").splitlines() or [""]
+    if len(lines) > 1 and (options.attention or options.target is not None):
+        raise ConfigError(
+            f"Standard input has {len(lines)} lines, but --attention and --target are about one sentence. Give one "
+            "line, or leave these options out."
+        )
+    return lines
 
 
 def print_beside(own: "Translation", given: "Translation") -> None:

@@ -1,14 +1,18 @@
 """Cross-entropy and perplexity of a model on a corpus, teacher-forced."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch.nn import functional
 
-from core.corpora.batches import Batch
+from core.corpora.batches import Batch, collate, validation_batches
+from core.corpora.prepared import EncodedPairs, encode_pairs
 from core.model.transformer import Transformer
+from core.text.codec import split_lines
+from core.text.tokenizers import make_tokenizer
+from core.translation.translator import Translator
 
 
 @dataclass(frozen=True)
@@ -53,3 +57,34 @@ def corpus_loss(model: Transformer, batches: Iterable[Batch]) -> CorpusLoss:
         batch_mean=sum(total / count for total, count in zip(sums, counts, strict=True)) / len(sums),
         num_tokens=sum(counts),
     )
+
+
+def reference_loss(translator: Translator, sources: Sequence[str], references: Sequence[str]) -> CorpusLoss | None:
+    """How surprised the model is by `references`, forced word by word, in the batches of its own training settings.
+
+    For a checkpoint of `notebook` on the test split, `batch_mean` is counted as its published test loss.
+
+    Args:
+        sources, references: of the same length.
+
+    Returns:
+        The loss over the pairs that the model has room for; None if it has room for none.
+    """
+    run, codecs, model = translator.run, translator.checkpoint.codecs, translator.model
+    config, room = run.data, run.model.max_positions
+    source_words = split_lines(sources, make_tokenizer(config, config.source_language), config.source_case)
+    target_words = split_lines(references, make_tokenizer(config, config.target_language), config.target_case)
+    encoded = encode_pairs(codecs, config, list(source_words), list(target_words))
+    fitting = [
+        (source, target)
+        for source, target in zip(encoded.source, encoded.target, strict=True)
+        if len(source) <= room and 2 <= len(target) <= room + 1
+    ]
+    if not fitting:
+        return None
+    pairs = EncodedPairs([source for source, _ in fitting], [target for _, target in fitting])
+    batches = (
+        collate(pairs, indices, model.padding_id).to(translator.device.name)
+        for indices in validation_batches(pairs, run.training)
+    )
+    return corpus_loss(model, batches)

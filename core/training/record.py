@@ -117,8 +117,9 @@ def describe_environment(device: DeviceChoice, precision: str) -> dict[str, Any]
 
 
 def without_paths(arguments: Sequence[str]) -> list[str]:
-    """The words of a command line; of a path only its last part, for the rest is nobody's business."""
-    return [argument.rstrip("/\\").replace("\\", "/").rpartition("/")[2] for argument in arguments]
+    """The words of a command line; of a path only its last part, …/name, for the rest is nobody's business."""
+    words = (argument.rstrip("/\\").replace("\\", "/").rpartition("/") for argument in arguments)
+    return [f"…/{name}" if slash else name for _, slash, name in words]
 
 
 def _version(package: str) -> str | None:

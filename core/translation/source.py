@@ -12,7 +12,8 @@ from core.text.subwords import WORD_MARK
 from core.translation.result import Word
 
 MAX_WORDS = 1_000
-_LINE_BREAKS = {ord(character): " " for character in "\n\r\t\v\f\x85\u2028\u2029"}
+_LINE_BREAKS = {ord(character): " " for character in "\n\r\t\v\f\x85\u2028\u2029\ufeff"}
+"""Line breaks, tabs, and the byte-order mark, which an editor may have put before the first word."""
 _HALF_CHARACTERS = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
 """Lone surrogates: what a terminal or clipboard leaves of broken bytes; no tokenizer takes them."""
 

@@ -12,7 +12,7 @@ import pytest
 
 from core import storage
 from core.errors import AugenmerkError, StorageError
-from core.storage import atomic_path, write_text
+from core.storage import atomic_path, check_writable, write_text
 
 
 def names_in(folder: Path) -> list[str]:
@@ -168,3 +168,19 @@ def test_a_full_disk_leaves_the_older_file(tmp_path: Path, monkeypatch: pytest.M
     assert "free some space" in str(caught.value)
     assert target.read_text() == "old"
     assert names_in(tmp_path) == ["model"]
+
+
+def test_what_could_be_written_is_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "new" / "file.txt"
+    check_writable(target)
+    assert names_in(target.parent) == []
+    target.write_text("old")
+    check_writable(target)
+    assert target.read_text() == "old"
+
+
+def test_a_folder_and_a_file_for_a_folder_are_refused_beforehand(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    for target in (tmp_path, tmp_path / "file" / "x"):
+        with pytest.raises(StorageError, match="Cannot write"):
+            check_writable(target)

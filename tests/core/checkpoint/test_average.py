@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from core.checkpoint.average import average
-from core.checkpoint.file import load_checkpoint
+from core.checkpoint.file import load_checkpoint, save_checkpoint
 from core.cli.main import main
 from core.errors import CheckpointError
 from tests.checkpoints import write_untrained_checkpoint
@@ -39,7 +39,6 @@ def test_half_precision_halves_the_size(two: tuple[Path, Path], tmp_path: Path) 
 def test_different_vocabularies_are_refused(two: tuple[Path, Path], tmp_path: Path) -> None:
     import dataclasses
 
-    from core.checkpoint.file import save_checkpoint
     from core.text.codec import CodecPair
 
     other = load_checkpoint(two[0])
@@ -53,3 +52,26 @@ def test_different_vocabularies_are_refused(two: tuple[Path, Path], tmp_path: Pa
 def test_nothing_to_average_is_refused() -> None:
     with pytest.raises(CheckpointError, match="No checkpoint"):
         average([])
+
+
+@pytest.mark.parametrize("damaged", [0, 1])
+def test_weights_that_are_not_finite_are_refused_before_anything_is_written(
+    two: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], damaged: int
+) -> None:
+    checkpoint = load_checkpoint(two[damaged])
+    checkpoint.weights["output.weight"][3, 2] = float("nan")
+    save_checkpoint(checkpoint, two[damaged])
+    target = tmp_path / "mean.safetensors"
+    for given in (two, two[damaged : damaged + 1]):
+        assert main(["average", *map(str, given), "--out", str(target)]) == 2
+        message = capsys.readouterr().err
+        assert str(two[damaged]) in message
+        assert "output.weight is not finite" in message
+        assert not target.exists()
+
+
+def test_one_checkpoint_is_not_called_a_mean(
+    two: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["average", str(two[0]), "--half", "--out", str(tmp_path / "half.safetensors")]) == 0
+    assert "1 checkpoint alone" in capsys.readouterr().out

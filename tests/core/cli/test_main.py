@@ -129,7 +129,7 @@ def test_evaluate_gives_the_promised_keys(
     scores = json.loads(capsys.readouterr().out)
     assert set(scores) == {
         "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "seconds",
-        "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty",
+        "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty", "loss",
     }  # fmt: skip
     assert scores["sentences"] == 4
     assert (scores["beam"], scores["length_penalty"]) == (1, 1.5)
@@ -148,6 +148,7 @@ def test_evaluate_says_how_it_decoded(
     assert main(evaluate) == 0
     told = capsys.readouterr().out
     assert re.search(r"decoding +greedy\n", told)
+    assert re.search(r"loss of the references, a token +\d+\.\d{3}   perplexity \d+\.\d\d\n", told)
     assert len(re.findall(r"95 % bootstrap interval +\d+\.\d\d to \d+\.\d\d\n", told)) == 2
     assert main([*evaluate, "--beam", "3", "--length-penalty", "0.6"]) == 0
     assert re.search(r"decoding +beam 3, length penalty 0\.6\n", capsys.readouterr().out)
@@ -160,6 +161,53 @@ def test_translate_with_a_beam(untrained_checkpoint: Path, capsys: pytest.Captur
         assert main([*translate, *beam]) == 0
         told.append(json.loads(capsys.readouterr().out)["predicted_tokens"])
     assert told[0] == told[1] != told[2]
+
+
+def test_each_line_of_standard_input_is_a_sentence(
+    untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translate = ["translate", "-", "--checkpoint", str(untrained_checkpoint)]
+    alone = []
+    for sentence in (SENTENCE, "ein hund ."):
+        assert main(["translate", sentence, "--checkpoint", str(untrained_checkpoint)]) == 0
+        alone.append(capsys.readouterr().out)
+    text = f"\ufeff{SENTENCE}\r\n\nein hund .\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert main(translate) == 0
+    assert capsys.readouterr().out == f"{alone[0]}\n{alone[1]}"
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert main([*translate, "--json"]) == 0
+    first, second, third = json.loads(capsys.readouterr().out)
+    assert (first["translation"] + "\n", second, third["source"]) == (alone[0], None, "ein hund .")
+
+
+@pytest.mark.parametrize("options", [["--target", "a dog ."], ["--attention", "maps.npz"]])
+def test_what_is_about_one_sentence_refuses_several(
+    untrained_checkpoint: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("eins\nzwei\n"))
+    message = refused(capsys, "translate", "-", "--checkpoint", str(untrained_checkpoint), *options)
+    assert "2 lines" in message
+    assert not (tmp_path / "maps.npz").exists()
+
+
+def test_hypotheses_that_cannot_be_written_are_refused_before_translating(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = ["--source", str(folder / "val.de"), "--reference", str(folder / "val.en")]
+    message = refused(capsys, "evaluate", *files, "--checkpoint", "nowhere", "--hypotheses", str(folder))
+    assert f"Cannot write {folder}" in message
+
+
+@pytest.mark.parametrize("command", ["translate", "evaluate"])
+def test_a_length_penalty_without_a_beam_is_refused(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    what = ["x"] if command == "translate" else ["--source", "nowhere.de", "--reference", "nowhere.en"]
+    assert "without a beam" in refused(capsys, command, *what, "--length-penalty", "2")
 
 
 @pytest.mark.parametrize("command", ["translate", "evaluate"])
