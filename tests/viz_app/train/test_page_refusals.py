@@ -1,0 +1,148 @@
+"""What the page does, training for real, with runs that are refused or that cannot go on."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from PySide6.QtCore import QSettings, Qt
+from pytestqt.qtbot import QtBot
+
+from core.checkpoint.file import load_checkpoint
+from core.config import RunConfig
+from core.corpora.prepared import save_prepared
+from core.model.transformer import Transformer
+from core.training.folder import LAST
+from core.training.lock import locked
+from tests.core.training.runs import copy_run, record, text_corpus, text_run
+from viz_app.theme import Theme
+from viz_app.train.page import TrainPage
+from viz_app.train.state import Status
+from viz_app.worker import TrainingRequest
+
+TIMEOUT_MS = 120_000
+RUN = copy_run(num_epochs=2, sample_size=0, schedule="constant", learning_rate=1e-3)
+
+
+@pytest.fixture
+def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
+    page = TrainPage(Theme.light(), QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    qtbot.addWidget(page)
+    page.form.set_choices(replace(page.form.choices(), device="cpu", parent_folder=tmp_path / "runs"))
+    page.resize(1200, 760)
+    with qtbot.waitExposed(page):
+        page.show()
+    yield page
+    page.shutdown()
+
+
+def train(page: TrainPage, qtbot: QtBot, run: RunConfig, folder: Path, **more: Any) -> None:
+    page.begin(TrainingRequest(run, more.pop("source", "copy"), folder, device="cpu", **more))
+    wait_for_end(page, qtbot)
+
+
+def wait_for_end(page: TrainPage, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not page.is_running(), timeout=TIMEOUT_MS)
+
+
+def click_proposal(page: TrainPage, qtbot: QtBot) -> None:
+    assert page.strip.action_buttons[0].isVisible()
+    qtbot.mouseClick(page.strip.action_buttons[0], Qt.MouseButton.LeftButton)
+
+
+def files(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def begun(folder: Path, run: RunConfig = RUN) -> dict[Path, bytes]:
+    """A run of 3 steps in `folder`, and the bytes of its files."""
+    record(run, folder, stop_after=3)
+    return files(folder)
+
+
+@pytest.mark.parametrize(
+    ("run", "resume", "said"),
+    [
+        (copy_run({"width": 32}, schedule="constant", learning_rate=1e-3), True, "model.width was 16 and is now 32"),
+        (RUN, False, "holds a run already"),
+        (replace(RUN, training=RUN.training.replace(batch_size=57)), True, "batch_size is 57 sentence pairs"),
+    ],
+    ids=["another architecture", "a folder that holds a run", "a batch larger than the corpus"],
+)
+def test_what_is_refused_is_said_and_the_run_stays_byte_for_byte(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path, run: RunConfig, resume: bool, said: str
+) -> None:
+    before = begun(tmp_path / "run")
+    train(page, qtbot, run, tmp_path / "run", resume=resume)
+    assert page.state.status is Status.FAILED
+    assert said in page.strip.text()
+    assert not page.strip.details_button.isVisible(), "it is an error for people, not of the program"
+    assert files(tmp_path / "run") == before
+
+
+def test_another_vocabulary_is_said_and_the_run_stays_byte_for_byte(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    run = text_run(num_epochs=1, sample_size=0, batch_size=8)
+    before = begun(tmp_path / "run", run)
+    save_prepared(text_corpus(run, number=9), tmp_path / "other.safetensors")
+    train(page, qtbot, run, tmp_path / "run", resume=True, source=tmp_path / "other.safetensors")
+    assert "gives another vocabulary than the run was begun with" in page.strip.text()
+    assert files(tmp_path / "run") == before
+
+
+def test_a_folder_in_which_another_training_is_at_work_is_left_alone(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    begun(tmp_path / "run")
+    with locked(tmp_path / "run"):
+        before = files(tmp_path / "run")
+        train(page, qtbot, RUN, tmp_path / "run", resume=True)
+        assert page.state.status is Status.FAILED
+        assert "Another training is at work in" in page.strip.text()
+        assert files(tmp_path / "run") == before
+    train(page, qtbot, RUN, tmp_path / "run", resume=True)
+    assert page.state.status is Status.FINISHED
+
+
+def test_an_absurd_rate_offers_to_go_on_from_the_last_good_checkpoint(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
+    begun(tmp_path / "run")
+    good = (tmp_path / "run" / LAST).read_bytes()
+    absurd = replace(RUN, training=RUN.training.replace(learning_rate=1e39, checkpoint_steps=1))
+    train(page, qtbot, absurd, tmp_path / "run", resume=True, changes={"learning_rate": 1e39})
+    assert page.state.status is Status.FAILED
+    assert "a learning rate of 5e+38 instead of 1e+39" in page.strip.text()
+    assert "--resume" not in page.strip.text(), "options are for the terminal"
+    assert (tmp_path / "run" / LAST).read_bytes() == good
+    click_proposal(page, qtbot)
+    wait_for_end(page, qtbot)
+    assert "a learning rate of 2.5e+38 instead of 5e+38" in page.strip.text(), "still absurd, and said so again"
+    assert (tmp_path / "run" / LAST).read_bytes() == good
+
+
+def test_memory_used_up_in_a_forward_pass_offers_a_change_that_works(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forward, sizes = Transformer.hidden_states, list[int]()
+
+    def hidden_states(self: Transformer, source: torch.Tensor, *others: Any) -> torch.Tensor:
+        sizes.append(len(source))
+        if self.training and len(source) == 8 and sizes.count(8) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB.")
+        return forward(self, source, *others)
+
+    monkeypatch.setattr(Transformer, "hidden_states", hidden_states)
+    run = replace(RUN, training=RUN.training.replace(checkpoint_steps=2))
+    train(page, qtbot, run, tmp_path / "run")
+    assert page.state.status is Status.FAILED
+    assert "not enough memory" in page.strip.text()
+    assert "a batch size of 4 instead of 8" in page.strip.text()
+    assert load_checkpoint(tmp_path / "run" / LAST, with_state=True).progress["step"] == 2
+    click_proposal(page, qtbot)
+    wait_for_end(page, qtbot)
+    assert page.state.status is Status.FINISHED, page.strip.text()
+    assert load_checkpoint(tmp_path / "run" / LAST).run.training.batch_size == 4
