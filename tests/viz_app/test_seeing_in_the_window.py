@@ -108,7 +108,10 @@ def test_the_question_mark_explains_the_map(make_window: MakeWindow, qtbot: QtBo
     assert not page.head.explanation.isVisible()
     qtbot.mouseClick(page.head.explain_button, Qt.MouseButton.LeftButton)
     assert page.head.explanation.isVisible()
-    assert "Columns are the German tokens" in page.head.explanation.text()
+    assert "are the German tokens" in page.head.explanation.text()
+    assert "What am I looking at?" in page.head.explain_button.text()
+    assert page.head.explanation.height() <= 0.4 * page.head.height()
+    qtbot.waitUntil(lambda: page.head.heatmap.height() >= 120)  # the map stays in sight
     qtbot.mouseClick(page.head.explain_button, Qt.MouseButton.LeftButton)
     assert not page.head.explanation.isVisible()
 

@@ -8,6 +8,7 @@ from core.analysis.measures import MEASURES
 from core.analysis.roles import ROLES
 from viz_app.export.menu import ExportMenu
 from viz_app.panels.choice_menu import ChoiceMenu
+from viz_app.panels.explanation import Explanation
 from viz_app.panels.head_controls import HeadControls, SizeControls
 from viz_app.panels.parts import flat_button, label
 from viz_app.panels.pick_line import PickLine
@@ -27,6 +28,7 @@ SCOPES = {
     "all": ("all layers", "All heads of all layers of its kind"),
     "chosen": ("chosen", "Several heads: Ctrl-click them in the grid"),
 }
+QUESTION = "What am I looking at?"
 LOW_PANEL = 460  # below this height what a row means is said in one line
 COMBINATIONS = {"mean": ("mean", "Their mean"), "max": ("maximum", "Their maximum, cell by cell")}
 PICTURES = {
@@ -84,7 +86,7 @@ class HeadPanel(QFrame):
         self.title = ElidingLabel("heading")
         self.role = label("accent")
         self.meaning = label("muted", wraps=True)
-        self.explanation = label("small", wraps=True)
+        self.explanation = Explanation()
         self._header, self._is_header_split = QGridLayout(), False
         self._meanings = ("", "", "")
         self._make_header()
@@ -159,7 +161,8 @@ class HeadPanel(QFrame):
         is_wanted = self.explain_button.isChecked()
         self.explanation.setVisible(is_wanted)
         if is_wanted:
-            self.explanation.setText(explain(self._state))
+            self.explanation.show_parts(explain(self._state))
+            self._fit()
 
     def _make_header(self) -> None:
         self.switch_button = flat_button("switch off", "See what the translation becomes without this head (key O)")
@@ -176,9 +179,9 @@ class HeadPanel(QFrame):
         self.combination_menu.chosen.connect(self.combination_chosen)
         self.export_button = flat_button("Export ▾", "Save or copy the map, all heads, the page, the numbers")
         self.export_menu = ExportMenu(self.export_button, self._state, self.map)
-        self.explain_button = flat_button("?", "What am I looking at?")
+        self.explain_button = flat_button("", f"{QUESTION} Rows, columns and cells of this map in a few sentences")
         self.explain_button.setCheckable(True)
-        self.explain_button.setAccessibleName("What am I looking at?")
+        self.explain_button.setAccessibleName(QUESTION)
         self.explain_button.toggled.connect(lambda _: self._show_explanation())
 
     def _fit(self) -> None:
@@ -193,7 +196,15 @@ class HeadPanel(QFrame):
         self.meaning.setToolTip(whole if is_low else "")
         self.meaning.setText(text)
         self.controls.fit(width)
-        self._tools.layout().invalidate()  # type: ignore[union-attr]
+        if not self.explanation.isHidden():
+            self.explanation.fit(width, self.height())
+        mark = "▾" if self.explain_button.isChecked() else "▸"
+        self.explain_button.setText(f"{QUESTION} {mark}")
+        for row in (self._tools, self._ends):
+            row.layout().invalidate()  # type: ignore[union-attr]
+        if self.title.sizeHint().width() + self._ends.sizeHint().width() + 20 > width:
+            self.explain_button.setText(f"? {mark}")
+            self._ends.layout().invalidate()  # type: ignore[union-attr]
         needed = self.title.sizeHint().width() + self._tools.sizeHint().width() + self._ends.sizeHint().width() + 20
         needed += self.role.sizeHint().width() if not self.role.isHidden() else 0
         is_split = needed > width

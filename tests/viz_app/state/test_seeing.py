@@ -110,7 +110,7 @@ def test_another_translation_brings_other_maps(state: TranslateState) -> None:
 
 
 def test_every_way_of_seeing_is_explained_in_its_own_words(state: TranslateState) -> None:
-    assert explain(TranslateState()) == ""
+    assert explain(TranslateState()) == ()
     texts = set()
     for kind in MAP_KINDS:
         state.choose(HeadChoice(kind, 0, 0))
@@ -119,10 +119,35 @@ def test_every_way_of_seeing_is_explained_in_its_own_words(state: TranslateState
     assert len(texts) == 5
     state.hides_wrapping = state.merges_words = True
     state.scope = "layer"
-    text = explain(state)
+    text = " ".join(f"{about} {words}" for about, words in explain(state))
     assert "mean over 8 heads" in text
     assert "scaled up" in text
-    assert "averaged over their rows" in text
+    assert "averaged over its rows" in text
+
+
+def test_the_example_is_the_largest_cell_between_two_words(state: TranslateState) -> None:
+    translation = state.translation
+    assert translation is not None
+    state.merges_words = False
+    translation.maps.cross[0, 0] = 0.01
+    translation.maps.cross[0, 0, 0, 0] = 1  # <sos> looks at itself: no example for anybody
+    translation.maps.cross[0, 0, 2, 3] = 0.87
+    state.choose(HeadChoice("cross", 0, 0))
+    column = translation.source_tokens[3]
+    for state.label_mode, verb in (("read", "reads"), ("predicted", "predicts")):
+        row = state.row_labels()[2]
+        expected = f"While the model {verb} “{row}”, this head gives 87 % of its attention to “{column}”."
+        assert explain(state)[0] == ("For example:", expected)
+    state.scope, state.combination = "layer", "max"
+    assert "one of these 8 heads gives" in explain(state)[0].text
+    state.combination = "mean"
+    assert "these 8 heads give on average" in explain(state)[0].text
+
+
+def test_a_sentence_of_punctuation_has_an_example_too() -> None:
+    state = TranslateState()
+    state.show(make_translation(".", ".", num_layers=1, num_heads=1))
+    assert "this head gives" in explain(state)[0].text
 
 
 def test_roles_of_this_sentence_are_counted(state: TranslateState) -> None:
