@@ -42,6 +42,10 @@ HINTS: dict[Question, str] = {
     "sentence": "Change a word or two of this sentence, then press Compare.",
     "checkpoint": "Both models then translate the sentence above. The second one is only opened for this tab.",
 }
+TEXTS_TIP = (
+    "In brackets: the log-probability of the translation. Δ: how that of the first translation changes "
+    "when the second sentence, or checkpoint, is given its words"
+)
 READS_FIRST_TIP = (
     "The second reads the words of the first translation, by teacher forcing, instead of making its own: "
     "the rows are then the same, and what differs is where it looks"
@@ -90,6 +94,7 @@ class CompareTab(LabTab):
         self.reads_first = QCheckBox("the second reads the first translation")
         self.reads_first.setToolTip(READS_FIRST_TIP)
         self.texts = QLabel()
+        self.texts.setToolTip(TEXTS_TIP)
         self.texts.setTextFormat(Qt.TextFormat.RichText)
         self.texts.setWordWrap(True)
         self.maps = CompareMaps(theme)
@@ -201,20 +206,20 @@ class CompareTab(LabTab):
             rows = [(f"first: {html.escape(self._first_name)}", f"second: {html.escape(other)}")]
         cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
         if self.state.question == "sentence":
-            old, new = ([word.text for word in each.source_words] for each in (first, second))
-            source = styled(pieces_of(old, new, second.source_text), colors.text, colors.muted, colors.warm)
+            before, after = ([word.text for word in each.source_words] for each in (first, second))
+            source = styled(pieces_of(before, after, second.source_text), colors.text, colors.muted, colors.warm)
             cells.append((html.escape(first.source_text), source))
         words = marked(first, second, colors.text, colors.muted, colors.warm) or "nothing: it ends at once"
-        cells.append((html.escape(first.text) or "nothing", words))
-        facts = [f"{muted}log-probability {number(each.log_probability)}" for each in (first, second)]
-        given = [" · given" if first.is_given else "", " · reads the first" if second.is_given else ""]
-        cells.append((f"{facts[0]}{given[0]}</span>", f"{facts[1]}{given[1]}</span>"))
+        facts = [f"{muted}({number(each.log_probability)}" for each in (first, second)]
+        given = [", given" if first.is_given else "", ", reads the first" if second.is_given else ""]
+        old = html.escape(first.text) or "nothing"
+        cells.append((f"{old} {facts[0]}{given[0]})</span>", f"{words} {facts[1]}{given[1]})</span>"))
         table = "".join(f"<tr><td width='50%'>{left}</td><td width='50%'>{right}</td></tr>" for left, right in cells)
         change = self.state.change_of_log_probability
         tokens = "" if compared.is_same_vocabulary else " (cut into other pieces)"
         outcome = (
-            f"<p style='margin:4px 0 0 0'>{muted}Δ log-probability of the first translation, read by the second"
-            f"{tokens}:</span> {number(change, signed=True)}</p>"
+            f"<p style='margin:4px 0 0 0'>{muted}Δ log-probability of the first translation there{tokens}:</span> "
+            f"{number(change, signed=True)}</p>"
             if change is not None
             else ""
         )

@@ -126,7 +126,7 @@ class HeadCells(QWidget):
         is_off = self._page.is_off(head)
         painter.fillRect(place, color)
         painter.setFont(theme.font("small"))
-        text = f"{1000 * value:+.0f}".replace("-", "−")
+        text = f"{round(1000 * value):+d}".replace("-", "−").replace("+0", "0")
         if QFontMetrics(painter.font()).horizontalAdvance(text) + 2 <= place.width():
             painter.setPen(QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff"))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)

@@ -100,10 +100,10 @@ class SourceTab(LabTab):
         """Heads that are off are off here; a given translation is the one that is looked at."""
         off, translation = self.page.switchboard.off, self.page.translation
         is_given = translation is not None and translation.is_given
-        what = "the given translation" if is_given else "what the translation becomes"
+        what = "the given translation" if is_given else "the translation as it then is"
         if off:
-            return f"With {name_heads(off)} off: {what}."
-        return "Of the given translation." if is_given else ""
+            return f"Measured with {name_heads(off)} off, on {what}."
+        return f"Measured on {what}." if is_given else ""
 
     def take(self, result: object) -> None:
         """Findings, or what a replacement did."""

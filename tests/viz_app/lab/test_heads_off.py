@@ -107,7 +107,8 @@ def test_shares_and_probes_are_those_of_the_model_without_the_heads(
     assert tab.state.findings is not None
     np.testing.assert_allclose(tab.state.findings.contributions.source, expected.source, atol=1e-5)
     assert tab.state.findings.contributions.translation.log_probability == pytest.approx(pair.log_probability, abs=1e-3)
-    assert "With 9 heads off" in tab.circumstances.text()
+    what = "the given translation" if target else "the translation as it then is"
+    assert tab.circumstances.text() == f"Measured with 9 heads off, on {what}."
     tab.state.choose(1)
     tab.replacement.setText("Mann")
     tab._on_replace()
