@@ -10,7 +10,7 @@ from types import TracebackType
 
 from PySide6.QtCore import QEventLoop, QSettings, QTimer
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from core.errors import AugenmerkError, StorageError, TextError
 from core.resources import resource_path
@@ -65,9 +65,18 @@ def run_app(
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence)
     _show_unexpected_errors(window)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the app; files are written atomically
+    fit_to_screen(window)
     window.show()
     with interpreter_shared_fairly():
         return app.exec()
+
+
+def fit_to_screen(window: QWidget) -> None:
+    """Makes a window that is about to be shown no larger than its screen, as far as its smallest size allows."""
+    room = window.screen().availableGeometry()
+    if not room.contains(window.geometry()):
+        window.resize(window.size().boundedTo(room.size()).expandedTo(window.minimumSize()))
+        window.move(room.topLeft())
 
 
 def _take_screenshot(

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.errors import TextError
 from tests.checkpoints import write_untrained_checkpoint
-from viz_app.application import run_app, save_picture
+from viz_app.application import fit_to_screen, run_app, save_picture
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme
@@ -180,3 +180,19 @@ def test_a_picture_is_saved_whole_or_not_at_all(
     assert [path.name for path in tmp_path.iterdir() if path.suffix in (".png", ".part")] == ["one.png"]
     qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Up)
     window.close()
+
+
+def test_a_window_larger_than_the_screen_is_made_to_fit(qapp: QApplication, qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    room = window.screen().availableGeometry()
+    window.setGeometry(room.x() + 20, room.y() + 10, room.width() + 200, room.height() + 100)
+    fit_to_screen(window)
+    assert room.contains(window.geometry())
+    window.setGeometry(room.x() + 20, room.y() + 10, room.width() - 50, room.height() - 50)
+    before = window.geometry()
+    fit_to_screen(window)
+    assert window.geometry() == before
+    window.setMinimumSize(room.width() + 10, 50)
+    fit_to_screen(window)
+    assert window.width() == room.width() + 10
