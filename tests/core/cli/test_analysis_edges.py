@@ -1,0 +1,174 @@
+"""What people give by mistake, or at the edges: numbers stay finite, and refusals say what was expected."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.analysis.measures import MEASURES
+from core.checkpoint.file import save_checkpoint
+from core.cli.analyze import write_numbers
+from core.cli.main import main
+from core.config import preset
+from core.errors import StorageError
+from tests.core.translators import SHAPE, untrained
+
+ONE_TOKEN = "Hund"
+SENTENCE = "Ein Mann steht auf einer Leiter."
+EDGES = {
+    "word": ("notebook", {}),
+    "subword": ("multi30k", {"num_subwords": 160}),
+}
+
+
+@pytest.fixture(scope="module", params=EDGES)
+def tiny(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint of one layer with one head, of words or of subwords."""
+    name, data = EDGES[request.param]
+    base = preset(name)
+    shape = SHAPE | {"num_heads": 1, "num_encoder_layers": 1, "num_decoder_layers": 1}
+    translator = untrained(replace(base, model=base.model.replace(**shape), data=base.data.replace(**data)))
+    path = tmp_path_factory.mktemp("tiny") / f"{request.param}.safetensors"
+    save_checkpoint(translator.checkpoint, path)
+    return path
+
+
+def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str) -> dict:
+    """The JSON that `analyze` or `align` printed."""
+    capsys.readouterr()
+    assert main([*arguments, "--checkpoint", str(checkpoint), "--device", "cpu"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str) -> str:
+    """The one message of a command that refused; it printed nothing else."""
+    capsys.readouterr()
+    assert main([*arguments, "--checkpoint", str(checkpoint), "--device", "cpu"]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "Traceback" not in output.err
+    return output.err
+
+
+def assert_finite(found: dict) -> None:
+    for name, value in found.items():
+        array = np.array(value)
+        if array.dtype.kind in "fi":
+            assert np.isfinite(array.astype(float)).all(), name
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("text", [ONE_TOKEN, SENTENCE])
+def test_one_layer_with_one_head_reads_sentences_of_any_length(tiny: Path, capsys, text: str, measure) -> None:
+    found = told(capsys, tiny, "analyze", text, "--measure", measure, "--source-share", "--without-words", "<unk>")
+    assert_finite(found)
+    assert found["source"] == text
+    for kind in MEASURES[measure].kinds:
+        assert np.shape(found[kind])[:2] == (1, 1)
+        if MEASURES[measure].rows_sum_to_one:
+            np.testing.assert_allclose(np.sum(found[kind], axis=-1), 1, atol=1e-4)
+    shares = np.sum(found["contribution_of_source"], axis=1) + np.sum(found["contribution_of_prefix"], axis=1)
+    np.testing.assert_allclose(shares, 1, atol=1e-4)
+
+
+def test_one_layer_with_one_head_has_roles_and_aligners(tiny: Path, tmp_path: Path, capsys) -> None:
+    lines = tmp_path / "some.de"
+    lines.write_text(f"{ONE_TOKEN}\n{SENTENCE}\n", encoding="utf-8")
+    found = told(capsys, tiny, "analyze", ONE_TOKEN, "--statistics", str(lines))
+    assert_finite(found)
+    assert [np.shape(found[f"{kind}_roles"]) for kind in ("encoder", "decoder", "cross")] == [(1, 1)] * 3
+    gold = tmp_path / "gold.tsv"
+    row = "\tEin Mann steht .\tA man stands .\t1-1 2-2 3-3 4-4\n"
+    gold.write_text(f"line\tgerman\tenglish\tlinks\n1{row}2{row}", encoding="utf-8")
+    ranking = told(capsys, tiny, "align", "--gold", str(gold), "--json")
+    assert ranking["aligners"]
+    for aligner in ranking["aligners"]:
+        assert aligner["layer"] in (None, 1)
+        assert 0 <= aligner["reporting"]["aer"] <= 1
+
+
+def test_links_of_one_word(tiny: Path, capsys) -> None:
+    found = told(capsys, tiny, "align", "--text", ONE_TOKEN, "--target", "dog", "--head", "cross:1:1", "--json")
+    assert found["source"] == [ONE_TOKEN.lower()]
+    assert [(link["source"], link["target"]) for link in found["links"]] == [(0, 0)]
+
+
+def test_a_sentence_of_one_mark_can_be_hidden_whole(tiny: Path, capsys) -> None:
+    found = told(capsys, tiny, "analyze", ".", "--hide", "start", "end", "punctuation")
+    assert np.size(found["encoder"]) == 0
+    assert_finite(found)
+
+
+@pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+def test_all_heads_of_a_layer_off_leave_finite_numbers(tiny: Path, capsys, kind: str) -> None:
+    for measure in MEASURES:
+        found = told(
+            capsys, tiny, "analyze", SENTENCE, "--off", f"{kind}:1:1", "--measure", measure, "--source-share"
+        )  # fmt: skip
+        assert_finite(found)
+        assert found["heads_off"] == [f"{kind} layer 1 head 1"]
+    if kind == "cross":
+        np.testing.assert_allclose(found["source_share"], 0)
+
+
+def test_without_cross_attention_every_word_is_told(tiny: Path, capsys) -> None:
+    found = told(
+        capsys, tiny, "analyze", SENTENCE, "--target", "a man stands", "--off", "cross:1:1", "--source-share", "--words"
+    )
+    assert len(found["source_share_warnings"]) == 3
+    assert found["source_share_warnings"][0].startswith("Only 0% of “a” comes from the source")
+
+
+def test_every_head_off_is_read_too(tiny: Path, capsys) -> None:
+    off = ["encoder:1:1", "decoder:1:1", "cross:1:1"]
+    assert_finite(told(capsys, tiny, "analyze", SENTENCE, "--off", *off, "--measure", "norm"))
+
+
+@pytest.mark.parametrize("command", [["analyze", SENTENCE], ["align", "--head", "cross:1:1", "--text", SENTENCE]])
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("", "There is no word in the given translation"),
+        (" \n\t", "There is no word in the given translation"),
+        ("man " * 400, "room for"),
+    ],
+)
+def test_a_target_that_cannot_be_read_is_refused(tiny: Path, capsys, command, target: str, message: str) -> None:
+    assert message in refused(capsys, tiny, *command, "--target", target)
+
+
+def test_a_target_of_unknown_words_is_read_and_noted(tiny: Path, capsys) -> None:
+    found = told(capsys, tiny, "analyze", SENTENCE, "--target", "Qwxyz 漢字 ☃.", "--source-share")
+    assert found["translation"] == "Qwxyz 漢字 ☃."
+    assert_finite(found)
+    assert main(["analyze", SENTENCE, "--target", "Qwxyz 漢字 ☃.", "--checkpoint", str(tiny)]) == 0
+    assert "Unknown to the model in the given translation" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t"])
+@pytest.mark.parametrize("command", [["analyze"], ["align", "--text"]])
+def test_no_sentence_at_all_is_refused(tiny: Path, capsys, command: list[str], text: str) -> None:
+    assert "expected" in refused(capsys, tiny, *command, text)
+
+
+@pytest.mark.parametrize("name", ["numbers.json", "numbers.npz"])
+def test_numbers_for_a_folder_that_forbids_it_are_refused(tmp_path: Path, permissions_withheld, name: str) -> None:
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    with (
+        permissions_withheld(folder, 0o500),
+        pytest.raises(StorageError, match=r"Cannot write .*Permission denied.*choose another folder"),
+    ):
+        write_numbers({"weight": np.ones(3)}, folder / name)
+    assert list(folder.iterdir()) == []
+
+
+def test_links_for_a_place_that_is_no_folder_are_refused(tiny: Path, tmp_path: Path, capsys) -> None:
+    lines = tmp_path / "some.de"
+    lines.write_text("Ein Mann .\n", encoding="utf-8")
+    target = lines / "ibm.tsv"
+    message = refused(capsys, tiny, "align", "--ibm-1", str(lines), str(lines), "--write-ibm-1", str(target))
+    assert f"Cannot write {target}" in message
+    assert "choose another folder" in message
