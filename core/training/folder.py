@@ -21,8 +21,8 @@ _KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
     "best": re.compile(r"best-epoch\d+-step\d+\.safetensors"),
     "last": re.compile(r"last-step\d+\.safetensors"),
 }
-_PART_NAME = re.compile(r"\..+\.part")
-"""What `core.storage.atomic_path` writes before it renames."""
+_PART_NAME = re.compile(r"\..+\.part|\.tmp[A-Za-z0-9]{6}")
+"""What `core.storage.atomic_path` writes before it renames, and what safetensors does within that."""
 
 
 def check_free(folder: Path, resume: bool) -> None:

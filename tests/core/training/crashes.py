@@ -106,11 +106,13 @@ class Attempt:
     Attributes:
         losses: of each step that it did, by step.
         was_killed: it did not come to its end.
+        half_written: names of the temporary files that it left.
         seconds_before, seconds: from its first event to its first step, and from there to its end.
     """
 
     losses: dict[int, str]
     was_killed: bool
+    half_written: list[str]
     seconds_before: float
     seconds: float
 
@@ -149,7 +151,7 @@ def attempt(processes: Processes, config: Path, folder: Path, told: Path, kill_a
     ended = time.monotonic()
     was_killed = kill_at is not None and code == -signal.SIGKILL
     assert was_killed or code == 0, errors.read_text()
-    return Attempt(losses_in(told), was_killed, first_step - began, ended - first_step)
+    return Attempt(losses_in(told), was_killed, half_written(folder), first_step - began, ended - first_step)
 
 
 def holds_a_run(folder: Path) -> bool:

@@ -49,12 +49,13 @@ def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(tmp_path: Pa
     uninterrupted = attempt(processes, config, whole, tmp_path / "whole.out")
     assert len(uninterrupted.losses) == 12 * 7
     rng = random.Random(SEED)
-    num_kills = num_lost = 0
+    num_kills = num_within_a_save = num_lost = 0
     for number in range(10 * NUM_KILLS):
         folder = tmp_path / f"run-{number}"
         moments = random_moments(rng, uninterrupted, min(KILLS_OF_A_RUN, NUM_KILLS - num_kills))
         attempts = survive(processes, config, folder, uninterrupted, moments)
         num_kills += sum(one.was_killed for one in attempts)
+        num_within_a_save += sum(bool(one.half_written) for one in attempts)
         num_lost += sum(len(one.losses) for one in attempts) - len(uninterrupted.losses)
         assert not half_written(folder)
         assert not (folder / LOCK).exists()
@@ -63,10 +64,11 @@ def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(tmp_path: Pa
         assert "last_step" in starts[-1]
         assert len(starts) <= len(attempts)
         shutil.rmtree(folder)
-        print(f"run {number + 1}: {num_kills} kills in all, {num_lost} steps done again")
+        print(f"run {number + 1}: {num_kills} kills, {num_within_a_save} within a save, {num_lost} steps done again")
         if num_kills >= NUM_KILLS:
             break
     assert num_kills >= NUM_KILLS
+    assert num_within_a_save or NUM_KILLS < 50, "so many kills and none of them while a file was written"
 
 
 class TestBeforeTheFirstCheckpoint:

@@ -77,11 +77,15 @@ def test_the_lock_of_a_killed_process_is_taken_over_and_what_it_left_half_writte
         process.send_signal(signal.SIGKILL)
         process.wait()
         assert (tmp_path / LOCK).exists(), "it had no time to tidy up"
-        half = tmp_path / f".{LAST}.abc.part"
-        half.write_bytes(b"half")
+        (tmp_path / "film").mkdir()
+        halves = [tmp_path / f".{LAST}.abc.part", tmp_path / ".tmpGB6tN8", tmp_path / "film" / ".tmpa1B2c3"]
+        others = [tmp_path / ".tmp-notes", tmp_path / ".tmpGB6tN8.txt", tmp_path / "tmpGB6tN8"]
+        for path in (*halves, *others):
+            path.write_bytes(b"half")
         assert not is_locked(tmp_path)
         with locked(tmp_path):
-            assert not half.exists()
+            assert not any(path.exists() for path in halves)
+            assert all(path.exists() for path in others)
             assert f"process {os.getpid()}" in (tmp_path / LOCK).read_text()
 
 
