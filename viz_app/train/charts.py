@@ -269,7 +269,7 @@ class LiveChart(FigureCanvasQTAgg):
         self.axes.yaxis.set_major_locator(
             LogLocator(subs=(1.0, 2.0, 5.0), numticks=7)
             if is_log
-            else MaxNLocator(5, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3)
+            else MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3)
         )
         self.axes.yaxis.set_major_formatter(FuncFormatter(_value_label))
         self.axes.yaxis.set_minor_formatter(NullFormatter())
