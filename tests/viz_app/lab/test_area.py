@@ -77,6 +77,10 @@ def test_titles_stay_whole_beside_an_open_laboratory(make_window: MakeWindow, op
         assert title.isVisible()
         assert title.text() == "All heads"
         assert title.width() >= title.sizeHint().width()
+        heads = window.translate_page.heads
+        for menu in (heads.order_menu, heads.role_menu, heads.scale_menu):
+            assert size[0] < 1280 or menu.width() >= menu.sizeHint().width(), menu.text()
+        assert size[0] != 1280 or heads.width() < 360, "the menus stand below the title and leave the map its room"
     for button in window.translate_page.lab.buttons:
         assert button.toolTip()
 
