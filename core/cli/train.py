@@ -86,7 +86,7 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
     changes = read_changes(options.change)
     show = TerminalProgress()
     with contextlib.ExitStack() as stack:
-        log = stack.enter_context(tensorboard_log(options.out)) if options.tensorboard else None
+        log = stack.enter_context(tensorboard_log(options.out, show.say)) if options.tensorboard else None
         corpus = read_corpus(options, wanted, show.phase)
         stop = stack.enter_context(stop_on_interrupt(echo_seconds))
         stack.callback(show.close)

@@ -12,10 +12,17 @@ from core.training.folder import TENSORBOARD
 
 
 @contextmanager
-def tensorboard_log(run_folder: Path) -> Iterator[Callable[[TrainingEvent], None]]:
+def tensorboard_log(
+    run_folder: Path, say: Callable[[str], None] = lambda text: None
+) -> Iterator[Callable[[TrainingEvent], None]]:
     """A listener for `on_event` that writes curves and examples into the folder `tensorboard` of the run.
 
-    A resumed run goes on with the same curves: what was written after the checkpoint is not shown twice.
+    A resumed run goes on with the same curves: what was written after the checkpoint is not shown twice. These files
+    are an extra: if they cannot be written, the run goes on without them.
+
+    Args:
+        run_folder: of the run.
+        say: told, once, that they cannot be written.
 
     Raises:
         TrainingError: the package is not installed.
@@ -25,7 +32,7 @@ def tensorboard_log(run_folder: Path) -> Iterator[Callable[[TrainingEvent], None
             "The package tensorboard is not installed, so no event files can be written. Install it with `pip install "
             "augenmerk[tensorboard]`, or leave --tensorboard out: history.csv holds the same curves."
         )
-    log = _Log(Path(run_folder) / TENSORBOARD)
+    log = _Log(Path(run_folder) / TENSORBOARD, say)
     try:
         yield log
     finally:
@@ -35,11 +42,29 @@ def tensorboard_log(run_folder: Path) -> Iterator[Callable[[TrainingEvent], None
 class _Log:
     """Writes events; the files are opened with the first step, when the run may write."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
         self.folder = folder
+        self.say = say
         self._writer: Any = None
+        self._has_failed = False
 
     def __call__(self, event: TrainingEvent) -> None:
+        self._try(lambda: self._write(event))
+
+    def _try(self, write: Callable[[], None]) -> None:
+        """Writes unless that failed before: one cause, one message."""
+        if self._has_failed:
+            return
+        try:
+            write()
+        except OSError as error:
+            self._has_failed = True
+            self.say(
+                f"The event files for TensorBoard in {self.folder} cannot be written ({error.strerror or error}). "
+                "Training goes on without them; history.csv holds the curves of the epochs."
+            )
+
+    def _write(self, event: TrainingEvent) -> None:
         match event:
             case TrainingStarted():
                 from torch.utils.tensorboard import SummaryWriter
@@ -58,9 +83,9 @@ class _Log:
                 self._writer.add_text("examples", _table(event), event.step)
 
     def close(self) -> None:
-        """Flushes and closes the files."""
+        """Flushes and closes the files; what has failed is left alone, for its writer's thread is dead."""
         if self._writer is not None:
-            self._writer.close()
+            self._try(self._writer.close)
 
     def _add(self, name: str, value: float, step: int) -> None:
         self._writer.add_scalar(name, value, step)

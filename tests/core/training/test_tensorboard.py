@@ -1,5 +1,8 @@
 """Event files that TensorBoard itself can read."""
 
+import os
+import subprocess
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ from core.training import tensorboard
 from core.training.events import EpochDone, SampleTranslated, StepDone
 from core.training.folder import TENSORBOARD
 from core.training.tensorboard import tensorboard_log
+from tests.core.training.crashes import REPOSITORY
 from tests.core.training.runs import Recorder, copy_run, record
 
 needs_tensorboard = pytest.mark.skipif(
@@ -98,3 +102,37 @@ def test_without_the_package_it_says_what_to_install(tmp_path: Path, monkeypatch
         tensorboard_log(tmp_path / "run"),
     ):
         pytest.fail("it goes on")
+
+
+@needs_tensorboard
+@pytest.mark.skipif(os.name != "posix", reason="RLIMIT_FSIZE is of POSIX systems")
+def test_event_files_that_cannot_be_written_are_said_once_and_end_nothing(tmp_path: Path) -> None:
+    """In a process of its own, whose event file may not grow beyond 300 bytes."""
+    script = """
+import pathlib, sys
+from core.training import tensorboard
+from core.training.events import StepDone
+from tests.core.training.test_full_disk import limit_files
+from tests.core.training.test_tensorboard import RUN
+from tests.core.training.runs import record
+
+def on_event(event):
+    if isinstance(event, StepDone):  # the writer has a thread of its own: wait for it
+        limit_files(300)
+        log(event)
+        log._try(lambda: log._writer.flush())
+        limit_files(None)
+    else:
+        log(event)
+
+with tensorboard.tensorboard_log(pathlib.Path(sys.argv[1]), print) as log:
+    finished, _ = record(RUN, pathlib.Path(sys.argv[1]), on_event=on_event)
+print(finished.reason, finished.step)
+"""
+    command = [sys.executable, "-c", script, str(tmp_path / "run")]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    said, ending = done.stdout.splitlines()
+    assert f"event files for TensorBoard in {tmp_path / 'run' / TENSORBOARD} cannot be written (File too large)" in said
+    assert "Training goes on without them" in said
+    assert ending == "completed 14"
