@@ -38,7 +38,8 @@ def test_a_file_of_settings_repeats_a_run(config: Path, tmp_path: Path, capsys: 
     assert one.run == two.run
     assert all(bool((one.weights[name] == two.weights[name]).all()) for name in one.weights)
     environment = json.loads((tmp_path / "one" / "environment.json").read_text())
-    assert environment["starts"][0]["command"] == [word.rpartition("/")[2] for word in sys.argv]
+    words = [word.rpartition("/") for word in sys.argv]
+    assert environment["starts"][0]["command"] == [f"…/{name}" if slash else name for _, slash, name in words]
 
 
 def test_a_run_is_resumed_with_its_own_settings_and_those_that_are_to_change(
