@@ -27,9 +27,9 @@ def linear(states: Tensor, weight: Tensor, bias: Tensor | None, training: bool) 
     Returns:
         [..., M]; differentiable once.
     """
-    if not (training and torch.is_grad_enabled() and states.numel() >= _MIN_ROWS * states.size(-1)):
+    if not (training and torch.is_grad_enabled() and faster_kernels_serve(states)):
         return functional.linear(states, weight, bias)
-    if not faster_kernels_serve(states):
+    if states.numel() < _MIN_ROWS * states.size(-1):
         return functional.linear(states, weight, bias)
     output: Tensor = _Linear.apply(states.reshape(-1, states.size(-1)), weight, bias)
     return output.view(*states.shape[:-1], len(weight))

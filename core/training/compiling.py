@@ -6,6 +6,9 @@ import torch
 
 from core.model.transformer import Transformer
 from core.training.gradients import HiddenStates
+from core.training.precision import PrecisionChoice
+
+_SENTENCES = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,20 +24,23 @@ class CompileChoice:
     reason: str = ""
 
 
-def choose_compiled(wish: bool, model: Transformer, device: torch.device) -> CompileChoice:
+def choose_compiled(wish: bool, model: Transformer, device: torch.device, precision: PrecisionChoice) -> CompileChoice:
     """Compiles the model for sentences of any length, if it is wished for.
 
-    It is tried at once on two short sentences, forward and backward, because what is missing (a C++ compiler on a CPU,
-    Triton on a GPU) shows only then. Random numbers go on as if nothing had been tried.
+    It is tried at once on short sentences, forward and backward, because what is missing (a C++ compiler on a CPU,
+    Triton on a GPU) shows only then. Random numbers go on as if nothing had been tried. The sentences are as many as
+    a small batch has, of two lengths, the target without its last token: else the first step would compile anew.
     """
     if not wish:
         return CompileChoice(model.hidden_states)
     compiled: HiddenStates = torch.compile(model.hidden_states, dynamic=True)
     devices = [device] if device.type == "cuda" else []
-    ids = torch.full((2, 3), model.padding_id + 1, device=device)
+    source, target = (torch.full((_SENTENCES, length), model.padding_id + 1, device=device) for length in (5, 8))
     with torch.random.fork_rng(devices):
         try:
-            compiled(ids, ids).sum().backward()
+            with precision.computing(device):
+                total = compiled(source, target[:, :-1]).sum()
+            total.backward()
         except Exception as error:  # whatever the compiler's tools raise: training goes on without them
             torch._dynamo.reset()
             message = (str(error).strip() or type(error).__name__).splitlines()[0]

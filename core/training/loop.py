@@ -81,6 +81,8 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
     with locked(folder):
         check_free(folder, resume)
         on_event(PhaseStarted(f"Moving the model to {choice.name}"))
+        if run.training.compile:
+            on_event(PhaseStarted("Compiling the model, which takes minutes"))
         session = TrainingSession(run, corpus, choice.name, world)
         if resume:
             _take_up(session, folder, frozenset(changes or {}), on_event)

@@ -63,7 +63,7 @@ class TrainingSession:
             Resegmentation(corpus, run.training.subword_dropout) if run.training.subword_dropout else None
         )
         self.progress = Progress()
-        self.compiled = choose_compiled(run.training.compile, self.model, self.device)
+        self.compiled = choose_compiled(run.training.compile, self.model, self.device, self.precision)
         self.gradients = self._new_gradients(ALONE)
         self._has_joined = False
         self._random_states: Tensor | None = None

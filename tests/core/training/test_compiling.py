@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from torch._dynamo.utils import counters
 
 from core.corpora.batches import collate
 from core.corpora.prepared import PreparedCorpus
@@ -43,10 +44,23 @@ def test_a_compiled_model_takes_the_same_steps(corpus: PreparedCorpus) -> None:
 
 
 @pytest.mark.usefixtures("tracing")
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_what_was_compiled_before_the_first_step_serves_batches_of_any_length(
+    corpus: PreparedCorpus, precision: str
+) -> None:
+    before = counters["stats"]["unique_graphs"]
+    session = TrainingSession(text_run(compile=True, precision=precision), corpus, "cpu")
+    assert counters["stats"]["unique_graphs"] == before + 1
+    for indices in (range(10), range(10, 25), range(25, 28)):
+        session.step([collate(corpus.train, indices, session.padding_id)])
+    assert counters["stats"]["unique_graphs"] == before + 1
+
+
+@pytest.mark.usefixtures("tracing")
 def test_trying_the_compiler_draws_no_random_number_of_the_run(corpus: PreparedCorpus) -> None:
     session = TrainingSession(text_run(), corpus, "cpu")
     before = torch.get_rng_state()
-    choose_compiled(True, session.model, session.device)
+    choose_compiled(True, session.model, session.device, session.precision)
     assert torch.equal(torch.get_rng_state(), before)
     assert all(parameter.grad is None for parameter in session.model.parameters())
 
