@@ -1,7 +1,7 @@
 """The Translate page: a sentence, its translation, all heads, and one head large."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from core.translation.result import Translation
@@ -200,6 +200,11 @@ class TranslatePage(QWidget):
     def choose(self, choice: HeadChoice) -> None:
         """Chooses a head and draws what follows from it."""
         self._choosing.choose(choice)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A low page shows fewer lines of long sentences."""
+        super().resizeEvent(event)
+        self.sentence.fit(self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""

@@ -308,3 +308,17 @@ def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_
     (dialog,) = _dialogs(window)
     assert "cut off" in dialog.informativeText()
     dialog.accept()
+
+
+def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(sentence=" ".join(["Leiter"] * 98) + " .")
+    page, sentence = window.translate_page, window.translate_page.sentence
+    for height in (800, 1080, 800):
+        window.resize(1280, height)
+        qtbot.waitUntil(lambda wanted=height: window.height() == wanted)
+        num_lines = 2 if height == 800 else 4
+        qtbot.waitUntil(lambda wanted=num_lines: sentence.chips_area.height() == wanted * sentence.chips.line_height)
+        assert sentence.sentence.height() < (num_lines + 1) * sentence.sentence.fontMetrics().lineSpacing()
+        assert sentence.chips.height() > sentence.chips_area.height()  # the others scroll
+    qtbot.waitUntil(lambda: page.head.map.height() >= 220)
+    assert page.sentence.height() < 0.4 * page.height()

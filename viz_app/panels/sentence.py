@@ -22,6 +22,7 @@ from viz_app.widgets.target_line import TargetLine
 
 BUSY_DELAY_MS = 250
 LONG_TEXT = 150
+LOW_PAGE = 820
 EDIT_TIP = "Write a translation of your own (or double-click it): the maps are then those of that pair"
 BUSY = "translating …\n"  # two lines, as the facts have, so that nothing jumps
 
@@ -216,6 +217,12 @@ class SentencePanel(QFrame):
     def add_button(self, button: QWidget) -> None:
         """Puts a button at the end of the last line."""
         self._last_row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
+    def fit(self, page_height: int) -> None:
+        """Long sentences show fewer lines at once on a low page: the maps keep their room."""
+        self.input.set_max_lines(3 if page_height < LOW_PAGE else 4)
+        for translated in (self.sentence, self.chips_area):
+            translated.set_max_lines(2 if page_height < LOW_PAGE else 4)
 
     def _adapt_density(self, num_characters: int) -> None:
         """Long sentences get smaller letters, so that the maps keep their room."""

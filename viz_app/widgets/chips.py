@@ -17,6 +17,7 @@ INSET = 3  # where the text of the lines above begins
 SPACING = 6
 PADDING = 7
 BAR_HEIGHT = 3
+LINE_GAP = 6
 LOW_PROBABILITY = 0.5
 MAX_SHADE = 0.55
 
@@ -84,6 +85,11 @@ class WordChips(QWidget):
         """Height of the wrapped lines."""
         chips = self._flow(width) if self._state.translation else []
         return chips[-1][1].bottom() + 1 + BAR_HEIGHT + 2 if chips else self._chip_height() + BAR_HEIGHT + 2
+
+    @property
+    def line_height(self) -> int:
+        """From one line of chips to the next."""
+        return self._chip_height() + BAR_HEIGHT + LINE_GAP
 
     def sizeHint(self) -> QSize:
         """One line, unless the words need more."""
@@ -163,7 +169,7 @@ class WordChips(QWidget):
         for word in translation.target_words:
             chip_width = max(metrics.horizontalAdvance(self._elided(word.text)) + 2 * PADDING, 22)
             if x > INSET and x + chip_width > width:
-                x, y = INSET, y + height + BAR_HEIGHT + 6
+                x, y = INSET, y + self.line_height
             chips.append((word, QRect(x, y, chip_width, height)))
             x += chip_width + SPACING
         return chips

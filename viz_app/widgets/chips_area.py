@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QScrollArea, QWidget
 
 from viz_app.widgets.chips import WordChips
 
-MAX_HEIGHT = 112
+MAX_LINES = 4
 
 
 class ChipsArea(QScrollArea):
@@ -15,6 +15,7 @@ class ChipsArea(QScrollArea):
     def __init__(self, chips: WordChips, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._chips = chips
+        self._max_lines = MAX_LINES
         self.setWidget(chips)
         self.setWidgetResizable(True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -25,7 +26,12 @@ class ChipsArea(QScrollArea):
     def fit(self) -> None:
         """The words or the width changed."""
         needed = self._chips.heightForWidth(self.width())
-        self.setFixedHeight(min(needed, MAX_HEIGHT))
+        self.setFixedHeight(min(needed, self._max_lines * self._chips.line_height))
+
+    def set_max_lines(self, max_lines: int) -> None:
+        """Shows no more lines at once; the others scroll."""
+        self._max_lines = max_lines
+        self.fit()
 
     def resizeEvent(self, event: QEvent) -> None:
         """Words wrap anew."""

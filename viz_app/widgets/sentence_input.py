@@ -35,6 +35,7 @@ class SentenceInput(QPlainTextEdit):
         self._marks: tuple[tuple[Span, ...], Span | None] = ((), None)
         self._shades: dict[Span, float] = {}
         self._theme = theme
+        self._max_lines = MAX_LINES
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("role", "sentence")
         self.setTabChangesFocus(True)
@@ -94,6 +95,11 @@ class SentenceInput(QPlainTextEdit):
         set_role(self, "dense" if is_dense else "sentence")
         self._fit_height()
 
+    def set_max_lines(self, max_lines: int) -> None:
+        """Shows no more lines at once; the others scroll."""
+        self._max_lines = max_lines
+        self._fit_height()
+
     def sizeHint(self) -> QSize:
         """As wide as the layout likes."""
         return QSize(400, self.height())
@@ -127,9 +133,9 @@ class SentenceInput(QPlainTextEdit):
         self._timer.start()
 
     def _fit_height(self) -> None:
-        num_lines = min(max(int(self.document().size().height()), 1), MAX_LINES)
+        num_lines = min(max(int(self.document().size().height()), 1), self._max_lines)
         self.setFixedHeight(num_lines * self.fontMetrics().lineSpacing() + 8)
-        needs_bar = self.document().size().height() > MAX_LINES
+        needs_bar = self.document().size().height() > self._max_lines
         policy = Qt.ScrollBarPolicy.ScrollBarAsNeeded if needs_bar else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         if self.verticalScrollBarPolicy() != policy:
             self.setVerticalScrollBarPolicy(policy)
