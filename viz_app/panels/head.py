@@ -125,6 +125,7 @@ class HeadPanel(QFrame):
         (self.lines if is_lines else self.heatmap).rebuild()
         self.sizes.rebuild()
         self.pick_line.rebuild()
+        self._show_explanation()
 
     def show_picks(self) -> None:
         """Something was pinned or picked, or let go."""

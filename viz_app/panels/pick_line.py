@@ -7,6 +7,7 @@ from viz_app.state.translate_state import TranslateState
 from viz_app.widgets.eliding_label import ElidingLabel
 
 HINT = "Click cells to pin them, words at the left to sum their rows (Ctrl, Shift: several)"
+LINES_HINT = "Click words at the left to sum their lines (Ctrl, Shift: several)"
 
 
 class PickLine(QWidget):
@@ -41,4 +42,5 @@ class PickLine(QWidget):
         """Something was pinned or picked, or let go."""
         state = self._state
         self.clear_button.setVisible(state.has_marks)
-        self.label.setText(state.marks_in_words() or HINT)
+        self.label.setText(state.marks_in_words() or (LINES_HINT if state.picture == "lines" else HINT))
+        self.products_button.setVisible(state.picture == "heatmap")

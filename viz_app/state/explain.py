@@ -28,8 +28,10 @@ def explain(state: TranslateState) -> tuple[Part, ...]:
     view = state.view()
     if view is None:
         return ()
-    parts = [Part("For example:", _example(state, view)), Part("Rows", _rows(state)), Part("Columns", _columns(state))]
-    parts.append(Part("Cells", _cells(state)))
+    is_lines = state.picture == "lines"
+    rows, columns, cells = ("Tokens at the left", "At the right", "Lines") if is_lines else ("Rows", "Columns", "Cells")
+    parts = [Part("For example:", _example(state, view)), Part(rows, _rows(state)), Part(columns, _columns(state))]
+    parts.append(Part(cells, _lines(state) if is_lines else _cells(state)))
     if state.merges_words and state.has_split_words:
         parts.append(Part("Words", "A word of several pieces is summed over its columns and averaged over its rows."))
     if state.hides_wrapping or state.hides_punctuation:
@@ -75,6 +77,11 @@ def _cells(state: TranslateState) -> str:
     several = f" Each cell is {how} {num_heads} heads." if state.scope != "head" and num_heads > 1 else ""
     description = MEASURES[state.measure_of_choice]
     return f"hold the {description.title}. {description.meaning} {description.caveat}{several}"
+
+
+def _lines(state: TranslateState) -> str:
+    threshold = f"those under {state.line_threshold:.0%} of the strongest colour are left out"
+    return f"are the wider the larger the number behind them; {threshold}. They {_cells(state)}"
 
 
 def _rows(state: TranslateState) -> str:

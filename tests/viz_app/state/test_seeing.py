@@ -144,6 +144,15 @@ def test_the_example_is_the_largest_cell_between_two_words(state: TranslateState
     assert "these 8 heads give on average" in explain(state)[0].text
 
 
+def test_lines_are_explained_as_lines(state: TranslateState) -> None:
+    assert [part.about for part in explain(state)][1:4] == ["Rows", "Columns", "Cells"]
+    state.picture, state.line_threshold = "lines", 0.25
+    parts = {part.about: part.text for part in explain(state)}
+    assert "under 25%" in parts["Lines"]
+    assert "Cells" not in parts
+    assert "German tokens" in parts["At the right"]
+
+
 def test_a_sentence_of_punctuation_has_an_example_too() -> None:
     state = TranslateState()
     state.show(make_translation(".", ".", num_layers=1, num_heads=1))
