@@ -23,6 +23,7 @@ def run() -> list[Ratio]:
 
     app = QApplication.instance() or QApplication([])
     translation = made_up_translation()
+    arriving = iter([made_up_translation(seed) for seed in range(1, 20)])
     state = TranslateState()
     state.show(translation)
     grid = HeadGrid(state, Theme.of_choice("light"))
@@ -31,6 +32,7 @@ def run() -> list[Ratio]:
     picture = QPixmap(grid.size())
 
     def ours() -> None:
+        state.show(next(arriving))  # each time another one, of which no picture is there yet
         grid.rebuild()
         grid.render(picture)
 
@@ -41,9 +43,9 @@ def run() -> list[Ratio]:
     return [Ratio(name, ours_seconds, other_seconds, 50, 100, "CPU seconds")]
 
 
-def made_up_translation() -> Translation:
+def made_up_translation(seed: int = 0) -> Translation:
     """Random maps whose rows sum to 1."""
-    numbers = np.random.default_rng(0)
+    numbers = np.random.default_rng(seed)
 
     def maps() -> FloatArray:
         weights = numbers.random((LAYERS, HEADS, LENGTH, LENGTH), dtype=np.float32) ** 8

@@ -1,16 +1,17 @@
 """All heads of all layers of all three kinds, as thumbnails in one widget."""
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
 from core.analysis.roles import ROLES
-from core.translation.result import MAP_KINDS
+from core.translation.result import MAP_KINDS, MapKind
 from viz_app.state.translate_state import HeadChoice, TranslateState
 from viz_app.theme import Theme
 from viz_app.widgets.head_grid_layout import HEADER_HEIGHT, NUMBERS_HEIGHT, SPACING, GridLayout, lay_out_grid
 from viz_app.widgets.head_grid_paint import GridPainter, Thumbnail
-from viz_app.widgets.map_image import map_images, ramp_of
+from viz_app.widgets.image_store import ImageStore
+from viz_app.widgets.map_image import ramp_of
 
 SCROLL_BAR_WIDTH = 12
 FRAME_ROOM = 6  # what a frame may take around a thumbnail
@@ -36,6 +37,9 @@ class HeadGrid(QWidget):
         self._theme = theme
         self._painter: GridPainter | None = None
         self._hovered: HeadChoice | None = None
+        self._store = ImageStore()
+        self._images: dict[MapKind, list[QImage]] = {}
+        self._look: tuple[object, ...] = ()
         self._painted_choice: HeadChoice | None = None
         self._was_plain = False
         self.available = QSize()  # room for the grid, a scroll bar left out, whether there is one or not
@@ -52,10 +56,22 @@ class HeadGrid(QWidget):
         self.rebuild()
 
     def rebuild(self) -> None:
-        """Makes the pictures anew: the translation, the scale, the theme or the size changed."""
-        self._painter = None
+        """Makes the pictures anew: the translation, the scale, the theme or the size changed.
+
+        Where nothing of this shows in the grid, as often with another label mode, nothing is painted.
+        """
+        before = self._painter, self._images, self._look
+        self._painter, self._images = None, {}
         if self._state.translation is not None:
             layout = lay_out_grid(self._state, self.available, self.width(), self._theme)
+            self._images = self._make_images(layout)
+            self._look = self._theme, self._state.order, self._state.shown_role, self._state.switchboard.off
+            old = before[0]
+            is_same = all(self._images[kind] is before[1].get(kind) for kind in MAP_KINDS) and self._look == before[2]
+            if old is not None and is_same and layout == old.layout and self._was_plain and self._is_plain:
+                self._painter = old
+                self.show_choice()
+                return
             self._painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
         self.setFixedHeight(max(self._painter.layout.height if self._painter else 0, 1))
         self.update()
@@ -65,7 +81,7 @@ class HeadGrid(QWidget):
         if not (self._was_plain and self._is_plain):
             self.update()
             return
-        for choice in (self._painted_choice, self.choice):
+        for choice in {self._painted_choice, self.choice} if self._painted_choice != self.choice else ():
             place = self.place_of(choice) if choice is not None else None
             if place is not None:
                 self.update(place.adjusted(-FRAME_ROOM, -FRAME_ROOM, FRAME_ROOM, FRAME_ROOM))
@@ -143,7 +159,9 @@ class HeadGrid(QWidget):
         self._painted_choice, self._was_plain = self.choice, self._is_plain
         if self._painter is not None:
             self._painter.paint(painter, event.region(), self._hovered)
-            self._painter.paint_numbers(painter, max(0, -self.y()), self.width())
+            top = max(0, -self.y())
+            if event.region().intersects(QRect(0, top, self.width(), NUMBERS_HEIGHT)):
+                self._painter.paint_numbers(painter, top, self.width())
 
     def _tip(self, choice: HeadChoice) -> str:
         translation = self._state.translation
@@ -153,19 +171,24 @@ class HeadGrid(QWidget):
         switch = "Switched off. Right-click: switch it on" if self._state.is_off(choice) else "Right-click: switch off"
         return f"{choice.title}\n{what}\n{switch} · Ctrl-click: show several together"
 
-    def _make_thumbnails(self, layout: GridLayout) -> list[Thumbnail]:
-        translation = self._state.translation
+    def _make_images(self, layout: GridLayout) -> dict[MapKind, list[QImage]]:
+        """The pictures of all heads, layer by layer."""
+        state, translation = self._state, self._state.translation
         assert translation is not None
         ramp, max_pixels = ramp_of(self._theme), int(layout.size.height() * self.devicePixelRatioF())
-        images = {}
-        for kind in MAP_KINDS:
-            maps, tops = self._state.thumbnails(translation, kind), self._state.tops(translation, kind)
-            images[kind] = map_images(maps.reshape(-1, *maps.shape[2:]), ramp, tops.reshape(-1), max_pixels)
+        return {
+            kind: self._store.images_of(
+                state.thumbnails(translation, kind), state.tops(translation, kind), ramp, max_pixels
+            )
+            for kind in MAP_KINDS
+        }
+
+    def _make_thumbnails(self, layout: GridLayout) -> list[Thumbnail]:
         num_heads = {kind: self._state.shape(kind)[1] for kind in MAP_KINDS}
         return [
             Thumbnail(
                 head,
-                images[head.kind][head.layer * num_heads[head.kind] + head.head],
+                self._images[head.kind][head.layer * num_heads[head.kind] + head.head],
                 place,
                 place.adjusted(-1, -1, 0, 0),
             )

@@ -94,7 +94,9 @@ class GridPainter:
             painter.setPen(theme.color("muted"))
             painter.setFont(theme.font("small"))
             painter.drawText(header.adjusted(self.layout.left, 0, 0, 0), middle, KIND_DIRECTIONS[kind])
-        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight | Qt.TextFlag.TextWordWrap
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        if self.state.order != "layer":  # names of roles are long; looking for breaks takes time
+            flags |= Qt.TextFlag.TextWordWrap
         painter.setPen(theme.color("muted"))
         painter.setFont(theme.font("small"))
         for place, name in (line for line in self.layout.lines if clip.intersects(line[0])):

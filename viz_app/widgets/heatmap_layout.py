@@ -1,8 +1,9 @@
 """Where the parts of the large heatmap stand, for a size of the widget, a number of tokens and a zoom."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
-from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF
+from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QFont, QFontMetrics
 
 from viz_app.state.map_view import MapView
@@ -138,11 +139,11 @@ def thinned(count: int, step: int, lit: list[int]) -> list[int]:
 
 
 def _margins(view: MapView, font: QFont, size: QSize, *, has_strip: bool) -> _Margins:
-    metrics = QFontMetrics(font)
-    row_label_width = min(max(map(metrics.horizontalAdvance, view.row_labels)) + 1, MAX_ROW_LABEL)
+    metrics, key = QFontMetrics(font), font.toString()
+    row_label_width = min(_longest(view.row_labels, key) + 1, MAX_ROW_LABEL)
     if has_strip:
         row_label_width = max(row_label_width, metrics.horizontalAdvance("Σ 100 rows"))
-    column_length = min(max(map(metrics.horizontalAdvance, view.column_labels)) + 1, MAX_COLUMN_LABEL)
+    column_length = min(_longest(view.column_labels, key) + 1, MAX_COLUMN_LABEL)
     column_length = max(MIN_COLUMN_LABEL, min(column_length, int(size.height() * MAX_LABEL_SHARE)))
     return _Margins(
         left=row_label_width + LABEL_GAP + EDGE,
@@ -152,6 +153,30 @@ def _margins(view: MapView, font: QFont, size: QSize, *, has_strip: bool) -> _Ma
         row_label_width=row_label_width,
         column_label_length=column_length,
     )
+
+
+@lru_cache(maxsize=512)
+def elided(label: str, font: str, width: int) -> str:
+    """A label with what does not fit left out. Kept, as labels stay while heads and scales change.
+
+    Args:
+        label: whole.
+        font: as `QFont.toString` has it.
+        width: in pixels.
+    """
+    return _metrics(font).elidedText(label, Qt.TextElideMode.ElideRight, width)
+
+
+@lru_cache(maxsize=64)
+def _longest(labels: tuple[str, ...], font: str) -> int:
+    """The width of the widest of these labels."""
+    return max(map(_metrics(font).horizontalAdvance, labels))
+
+
+def _metrics(font: str) -> QFontMetrics:
+    wanted = QFont()
+    wanted.fromString(font)
+    return QFontMetrics(wanted)
 
 
 def _room(size: QSize, margins: _Margins) -> QSizeF:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
@@ -13,7 +14,7 @@ from viz_app.state.marking import Cell
 from viz_app.state.picking import RowSum
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import Theme
-from viz_app.widgets.heatmap_layout import BAR_GAP, BAR_WIDTH, COLUMN_ANGLE, LABEL_GAP, HeatmapLayout, thinned
+from viz_app.widgets.heatmap_layout import BAR_GAP, BAR_WIDTH, COLUMN_ANGLE, LABEL_GAP, HeatmapLayout, elided, thinned
 from viz_app.widgets.map_image import draw_map, map_image, ramp_of
 
 
@@ -62,6 +63,10 @@ class HeatmapPainter:
         painter.restore()
         self._paint_value(painter, shown, size)
 
+    @cached_property
+    def _font_key(self) -> str:
+        return self.layout.font.toString()
+
     def cell_rect(self, cell: Cell) -> QRectF | None:
         """Where a cell of the whole map is drawn; None if it is hidden."""
         row, column = self.view.row_of(cell.row), self.view.column_of(cell.column)
@@ -105,7 +110,7 @@ class HeatmapPainter:
 
     def _paint_left_label(self, painter: QPainter, center: float, label: str, color: QColor) -> None:
         layout = self.layout
-        text = QFontMetrics(layout.font).elidedText(label, Qt.TextElideMode.ElideRight, layout.row_label_width)
+        text = elided(label, self._font_key, layout.row_label_width)
         painter.setPen(color)
         right = layout.window.left() - LABEL_GAP
         place = QRectF(right - layout.row_label_width - 4, center - 12, layout.row_label_width + 4, 24)
@@ -113,7 +118,7 @@ class HeatmapPainter:
 
     def _paint_column_label(self, painter: QPainter, index: int, label: str, is_lit: bool) -> None:
         layout, metrics = self.layout, QFontMetrics(self.layout.font)
-        text = metrics.elidedText(label, Qt.TextElideMode.ElideRight, layout.column_label_length)
+        text = elided(label, self._font_key, layout.column_label_length)
         painter.save()
         painter.translate(layout.map.left() + (index + 0.5) * layout.cell.x(), layout.window.top() - LABEL_GAP)
         painter.rotate(COLUMN_ANGLE)

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from pytestqt.qtbot import QtBot
 
 from core.translation.result import MAP_KINDS
@@ -86,3 +86,48 @@ def test_a_diagonal_survives_being_made_small(size: int) -> None:
     side = min(size, 20)
     assert (image.width(), image.height()) == (side, side)
     assert all(image.pixel(place, place) == color_table(PAPER)[255] for place in range(side))
+
+
+def test_another_label_mode_makes_no_picture_anew_and_another_scale_does(qtbot: QtBot, theme: Theme) -> None:
+    state = TranslateState()
+    state.show(make_translation())
+    grid = HeadGrid(state, theme)
+    qtbot.addWidget(grid)
+    grid.available = QSize(400, 500)
+    grid.resize(400, 500)
+    grid.rebuild()
+    before = grid.grab().toImage()
+    pictures = grid._images["cross"]
+    state.label_mode = "predicted"
+    grid.rebuild()
+    assert grid._images["cross"] is pictures
+    state.scale = "own"
+    grid.rebuild()
+    assert grid._images["cross"] is not pictures
+    assert grid.grab().toImage() != before
+    state.scale = "shared"
+    grid.rebuild()
+    assert grid._images["cross"] is pictures  # they were made already
+    assert grid.grab().toImage() == before
+    state.show(make_translation("ein hund läuft ."))
+    grid.rebuild()
+    assert grid._images["cross"] is not pictures
+
+
+def test_the_frame_follows_the_choice_wherever_it_goes(qtbot: QtBot, theme: Theme) -> None:
+    """Painting only what changed leaves the same picture as painting all of it."""
+    state = TranslateState()
+    state.show(make_translation())
+    grid = HeadGrid(state, theme)
+    qtbot.addWidget(grid)
+    grid.available = QSize(400, 500)
+    grid.rebuild()
+    grid.show()
+    qtbot.waitExposed(grid)
+    for choice in (HeadChoice("encoder", 0, 1), HeadChoice("cross", 1, 0), HeadChoice("cross", 1, 1)):
+        state.choose(choice)
+        grid.show_choice()
+        qtbot.waitUntil(lambda wanted=choice: grid._painted_choice == wanted)
+        seen = grid.screen().grabWindow(grid.winId()).toImage()
+        grid.repaint()
+        assert grid.screen().grabWindow(grid.winId()).toImage() == seen
