@@ -14,6 +14,8 @@ from viz_app.preferences import Preferences
 from viz_app.state.seeing import Order, Scale, Scope
 from viz_app.state.translate_state import Direction, HeadChoice, TranslateState
 
+REMEMBERED = ("label_mode", "scale", "hides_wrapping", "hides_punctuation", "merges_words")
+
 
 class Choosing(QObject):
     """Turns choices made in the panels into changes of the state, remembers them, and draws what follows.
@@ -44,12 +46,12 @@ class Choosing(QObject):
 
     def save(self) -> None:
         """Remembers the choices: once, when the window closes, for a write to the disk costs more than a change."""
-        state, preferences = self._state, self._preferences
-        preferences.label_mode, preferences.scale = state.label_mode, state.scale
-        preferences.hides_wrapping, preferences.hides_punctuation = state.hides_wrapping, state.hides_punctuation
-        preferences.merges_words = state.merges_words
-        if state.was_chosen:
-            preferences.head_choice = state.choice
+        for name in REMEMBERED:
+            value = getattr(self._state, name)
+            if value != getattr(self._preferences, name):  # what nobody chose follows the defaults of later versions
+                setattr(self._preferences, name, value)
+        if self._state.was_chosen:
+            self._preferences.head_choice = self._state.choice
 
     def walk(self, direction: Direction | None) -> bool:
         """Takes one step to a neighbouring head; False if the key means nothing here."""

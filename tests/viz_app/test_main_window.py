@@ -79,6 +79,7 @@ def test_rows_are_named_by_the_word_predicted_until_a_person_chooses_otherwise(
     assert page.state.row_labels() == ("ein", "mann", ".", "<eos>")
     assert "while it predicts that English token" in page.head.meaning.text()
     page.head.controls.read_button.setChecked(True)
+    page.save()
     assert preferences.label_mode == "read"
     again = make_window().translate_page
     assert again.head.controls.read_button.isChecked()
