@@ -39,6 +39,7 @@ class HeadGrid(QWidget):
         self._hovered: HeadChoice | None = None
         self._store = ImageStore()
         self._images: dict[MapKind, list[QImage]] = {}
+        self._layout_key: tuple[object, ...] = ()
         self._look: tuple[object, ...] = ()
         self._painted_choice: HeadChoice | None = None
         self._was_plain = False
@@ -60,16 +61,21 @@ class HeadGrid(QWidget):
 
         Where nothing of this shows in the grid, as often with another label mode, nothing is painted.
         """
-        before = self._painter, self._images, self._look
+        old, old_images, old_look = self._painter, self._images, self._look
         self._painter, self._images = None, {}
         if self._state.translation is not None:
-            layout = lay_out_grid(self._state, self.available, self.width(), self._theme)
+            layout = self._lay_out(old)
             self._images = self._make_images(layout)
             self._look = self._theme, self._state.order, self._state.shown_role, self._state.switchboard.off
-            old = before[0]
-            is_same = all(self._images[kind] is before[1].get(kind) for kind in MAP_KINDS) and self._look == before[2]
-            if old is not None and is_same and layout == old.layout and self._was_plain and self._is_plain:
-                self._painter = old
+            is_same = all(self._images[kind] is old_images.get(kind) for kind in MAP_KINDS)
+            is_plain = self._was_plain and self._is_plain and self._look == old_look
+            if old is not None and is_plain and layout is old.layout:
+                if is_same:
+                    self._painter = old
+                else:
+                    self._painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
+                    for line, _ in layout.lines:
+                        self.update(layout.left, line.top(), self.width() - layout.left, line.height())
                 self.show_choice()
                 return
             self._painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
@@ -170,6 +176,21 @@ class HeadGrid(QWidget):
         what = f"{role}: {ROLES[role]}, in this sentence" if role != "mixed" else "no clear role in this sentence"
         switch = "Switched off. Right-click: switch it on" if self._state.is_off(choice) else "Right-click: switch off"
         return f"{choice.title}\n{what}\n{switch} · Ctrl-click: show several together"
+
+    def _lay_out(self, old: GridPainter | None) -> GridLayout:
+        """The layout there is, as long as all that it follows from stays."""
+        state = self._state
+        key = (
+            self.available.toTuple(),
+            self.width(),
+            self._theme,
+            state.order,
+            tuple(state.shape(kind) for kind in MAP_KINDS),
+        )
+        if old is not None and key == self._layout_key and state.order == "layer":
+            return old.layout
+        self._layout_key = key
+        return lay_out_grid(state, self.available, self.width(), self._theme)
 
     def _make_images(self, layout: GridLayout) -> dict[MapKind, list[QImage]]:
         """The pictures of all heads, layer by layer."""

@@ -43,6 +43,7 @@ class Heatmap(QWidget):
         self._theme = theme
         self._view: MapView | None = None
         self._image = QImage()
+        self._was_plain = False
         self._painter: HeatmapPainter | None = None
         self.across, self.down = QScrollBar(Qt.Orientation.Horizontal, self), QScrollBar(Qt.Orientation.Vertical, self)
         for bar in (self.across, self.down):
@@ -70,7 +71,7 @@ class Heatmap(QWidget):
 
     def lay_out(self) -> None:
         """Rows were picked, or the zoom changed: parts stand elsewhere."""
-        self._painter = None
+        old, self._painter = self._painter, None
         if self._view is not None:
             total = self._state.row_sum()
             scroll = QPointF(self.across.value(), self.down.value())
@@ -79,7 +80,20 @@ class Heatmap(QWidget):
             )
             self._painter = HeatmapPainter(self._state, self._theme, self._view, layout, self._image, total)
         self._fit_scroll_bars()
-        self.update()
+        if (
+            old is None
+            or self._painter is None
+            or not (self._was_plain and self._is_plain and self._painter.frames(old))
+        ):
+            self.update()
+        else:
+            self.update(self._painter.cells_and_bar)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the labels are all painted alike."""
+        state = self._state
+        return state.hovered is None and state.highlighted_word is None and not state.has_marks
 
     @property
     def layout_now(self) -> HeatmapLayout | None:
@@ -213,9 +227,10 @@ class Heatmap(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Cells, labels, bar, cross-hair, value."""
         painter = QPainter(self)
-        painter.fillRect(self.rect(), self._theme.color("panel"))
+        painter.fillRect(event.rect(), self._theme.color("panel"))
+        self._was_plain = self._is_plain
         if self._painter is not None:
-            self._painter.paint(painter, self.size())
+            self._painter.paint(painter, self.size(), event.rect())
 
     def _on_scrolled(self) -> None:
         self.lay_out()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QImage, QLinearGradient, QPainter, QPen
 
 from viz_app.colormap import NUM_COLORS, color_table
@@ -14,7 +14,16 @@ from viz_app.state.marking import Cell
 from viz_app.state.picking import RowSum
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import Theme
-from viz_app.widgets.heatmap_layout import BAR_GAP, BAR_WIDTH, COLUMN_ANGLE, LABEL_GAP, HeatmapLayout, elided, thinned
+from viz_app.widgets.heatmap_layout import (
+    BAR_GAP,
+    BAR_LABEL,
+    BAR_WIDTH,
+    COLUMN_ANGLE,
+    LABEL_GAP,
+    HeatmapLayout,
+    elided,
+    thinned,
+)
 from viz_app.widgets.map_image import draw_map, map_image, ramp_of
 
 
@@ -38,8 +47,19 @@ class HeatmapPainter:
     image: QImage
     total: RowSum | None
 
-    def paint(self, painter: QPainter, size: QSize) -> None:
-        """Everything, in a widget of this size."""
+    def frames(self, other: "HeatmapPainter") -> bool:
+        """Whether all that stands around the cells, the numbers at the bar apart, is as another painter has it."""
+        labels = (self.view.row_labels, self.view.column_labels) == (other.view.row_labels, other.view.column_labels)
+        return labels and self.theme is other.theme and self.layout == other.layout and self.total is other.total
+
+    @property
+    def cells_and_bar(self) -> QRect:
+        """The window, and what is at its right: where no label of a row or column is touched."""
+        window = self.layout.window
+        return window.adjusted(-2, 0, BAR_GAP + BAR_WIDTH + BAR_LABEL, 2).toAlignedRect()
+
+    def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
+        """Everything that lies in `clip`, in a widget of this size."""
         layout = self.layout
         painter.save()
         painter.setClipRect(layout.window)
@@ -49,7 +69,8 @@ class HeatmapPainter:
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.drawRect(layout.window)
         shown = self.state.hovered or self.state.pinned
-        self._paint_labels(painter, shown)
+        if not self.cells_and_bar.contains(clip):
+            self._paint_labels(painter, shown)
         self._paint_bar(painter)
         self._paint_strip(painter)
         painter.save()

@@ -24,6 +24,7 @@ class _Made:
         return (
             self.max_pixels == max_pixels
             and self.ramp is ramp
+            and self.maps.shape == maps.shape
             and np.array_equal(self.tops, tops)
             and (self.maps is maps or np.array_equal(self.maps, maps))
         )

@@ -6,6 +6,7 @@ from pytestqt.qtbot import QtBot
 from core.translation.result import MAP_KINDS
 from tests.viz_app.synthetic import make_translation
 from viz_app.colormap import EMBER, PAPER, color_table, quantize
+from viz_app.state.seeing import Scale
 from viz_app.state.translate_state import HeadChoice, TranslateState
 from viz_app.theme import Theme
 from viz_app.widgets.head_grid import HeadGrid, HeadGridArea
@@ -131,3 +132,25 @@ def test_the_frame_follows_the_choice_wherever_it_goes(qtbot: QtBot, theme: Them
         seen = grid.screen().grabWindow(grid.winId()).toImage()
         grid.repaint()
         assert grid.screen().grabWindow(grid.winId()).toImage() == seen
+
+
+@pytest.mark.parametrize("scale", ["layer", "own"])
+def test_another_scale_is_seen_in_every_head(qtbot: QtBot, theme: Theme, scale: Scale) -> None:
+    """The same: only the pictures are painted anew, and nothing around them."""
+    state = TranslateState()
+    state.show(make_translation())
+    grid = HeadGrid(state, theme)
+    qtbot.addWidget(grid)
+    grid.available = QSize(400, 500)
+    grid.rebuild()
+    grid.show()
+    qtbot.waitExposed(grid)
+    before = grid.screen().grabWindow(grid.winId()).toImage()
+    state.scale = scale
+    state.choose(HeadChoice("decoder", 1, 1))
+    grid.rebuild()
+    qtbot.waitUntil(lambda: grid._painted_choice == state.choice)
+    seen = grid.screen().grabWindow(grid.winId()).toImage()
+    assert seen != before
+    grid.repaint()
+    assert grid.screen().grabWindow(grid.winId()).toImage() == seen

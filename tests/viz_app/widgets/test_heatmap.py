@@ -1,5 +1,6 @@
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.synthetic import make_translation
@@ -177,3 +178,36 @@ def test_labels_are_found_under_the_mouse(qtbot: QtBot, heatmap: Heatmap) -> Non
     with qtbot.waitSignal(heatmap.columns_clicked) as columns:
         qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=above)
     assert columns.args == [(6,)]
+
+
+def test_painting_only_the_cells_leaves_the_picture_of_painting_all(
+    heatmap: Heatmap, state: TranslateState, qtbot: QtBot
+) -> None:
+    qtbot.waitExposed(heatmap)
+
+    def seen() -> QImage:
+        return heatmap.screen().grabWindow(heatmap.winId()).toImage()
+
+    def choose(head: int) -> None:
+        state.choose(HeadChoice("cross", 0, head))
+
+    heatmap.repaint()
+    before = seen()
+    for change in (
+        lambda: choose(1),
+        lambda: setattr(state, "scale", "own"),
+        lambda: setattr(state, "label_mode", "predicted"),
+        lambda: setattr(state, "hovered", Cell(1, 2)),
+        lambda: state.forget_hovered(),
+        lambda: setattr(state, "pinned", Cell(2, 2)),
+        lambda: choose(0),
+        lambda: state.forget_marks(),
+    ):
+        change()
+        heatmap.rebuild()
+        qtbot.wait(30)
+        now = seen()
+        assert now != before
+        heatmap.repaint()
+        assert seen() == now
+        before = now
