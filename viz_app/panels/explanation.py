@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from viz_app.state.explain import Part
 
-MAX_SHARE = 0.4
+MAX_SHARE = 0.33
 """Of the panel's height: the map stays in sight."""
 SCROLL_BAR_WIDTH = 14
 

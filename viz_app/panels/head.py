@@ -15,7 +15,7 @@ from viz_app.panels.pick_line import PickLine
 from viz_app.panels.query_key import QueryKeyCard
 from viz_app.state.explain import explain
 from viz_app.state.measuring import SHORT_NAMES
-from viz_app.state.translate_state import TranslateState
+from viz_app.state.translate_state import KIND_NAMES, KIND_TITLES, TranslateState
 from viz_app.state.zoom import FIT
 from viz_app.theme import PANEL_MARGIN, Theme
 from viz_app.widgets.eliding_label import ElidingLabel
@@ -88,7 +88,7 @@ class HeadPanel(QFrame):
         self.meaning = label("muted", wraps=True)
         self.explanation = Explanation()
         self._header, self._is_header_split = QGridLayout(), False
-        self._meanings = ("", "", "")
+        self._meanings, self._title = ("", "", ""), ""
         self._make_header()
         self._lay_out()
 
@@ -143,7 +143,8 @@ class HeadPanel(QFrame):
         """The head was switched off or on."""
         state = self._state
         is_off = state.is_off(state.choice)
-        self.title.setText(state.title() + (" · switched off" if is_off and state.scope == "head" else ""))
+        self._title = state.title() + (" · switched off" if is_off and state.scope == "head" else "")
+        self.title.setText(self._title)
         self.switch_button.setText("switch on" if is_off else "switch off")
         self.switch_button.setVisible(state.scope == "head")
         has_role = state.translation is not None and state.scope == "head"
@@ -203,11 +204,16 @@ class HeadPanel(QFrame):
         self.explain_button.setText(f"{QUESTION} {mark}")
         for row in (self._tools, self._ends):
             row.layout().invalidate()  # type: ignore[union-attr]
-        if self.title.sizeHint().width() + self._ends.sizeHint().width() + 20 > width:
+        self.title.setText(self._title)
+        role_width = self.role.sizeHint().width() if not self.role.isHidden() else 0
+        if self.title.sizeHint().width() + role_width + self._ends.sizeHint().width() + 20 > width:
             self.explain_button.setText(f"? {mark}")
             self._ends.layout().invalidate()  # type: ignore[union-attr]
+        if self.title.sizeHint().width() + role_width + self._ends.sizeHint().width() + 20 > width:
+            kind = self._state.choice.kind  # the head's number must not be cut off
+            self.title.setText(self._title.replace(KIND_TITLES[kind], KIND_NAMES[kind]))
         needed = self.title.sizeHint().width() + self._tools.sizeHint().width() + self._ends.sizeHint().width() + 20
-        needed += self.role.sizeHint().width() if not self.role.isHidden() else 0
+        needed += role_width
         is_split = needed > width
         if is_split != self._is_header_split:
             self._is_header_split = is_split

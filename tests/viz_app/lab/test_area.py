@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.lab.conftest import MakeRealWindow, OpenTab
 from viz_app.preferences import Preferences
+from viz_app.state.translate_state import HeadChoice
 
 
 @pytest.fixture(autouse=True)
@@ -90,3 +91,16 @@ def test_the_names_of_all_tabs_fit_at_1280_pixels(make_window: MakeWindow, open_
     open_tab(window, "Compare")
     for button in window.translate_page.lab.buttons:
         assert button.width() >= button.sizeHint().width(), button.text()
+
+
+def test_beside_the_laboratory_the_title_still_tells_layer_and_head(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    page = window.translate_page
+    page.choose(HeadChoice("cross", 1, 4))
+    assert page.head.title.text() == "Cross-attention · layer 2 · head 5"
+    page.toggle_lab()
+    qtbot.waitUntil(lambda: page.head.width() < 500)
+    qtbot.waitUntil(lambda: page.head.title.text() == "Cross · layer 2 · head 5")
+    assert page.head.title.width() >= page.head.title.sizeHint().width()
+    page.toggle_lab()
+    qtbot.waitUntil(lambda: page.head.title.text() == "Cross-attention · layer 2 · head 5")
