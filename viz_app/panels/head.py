@@ -205,7 +205,7 @@ class HeadPanel(QFrame):
         for row in (self._tools, self._ends):
             row.layout().invalidate()  # type: ignore[union-attr]
         self.title.setText(self._title)
-        role_width = self.role.sizeHint().width() if not self.role.isHidden() else 0
+        role_width = max(map(self.role.fontMetrics().horizontalAdvance, ROLES))  # nothing jumps from head to head
         if self.title.sizeHint().width() + role_width + self._ends.sizeHint().width() + 20 > width:
             self.explain_button.setText(f"? {mark}")
             self._ends.layout().invalidate()  # type: ignore[union-attr]
