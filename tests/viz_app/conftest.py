@@ -48,6 +48,7 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
             return window
         with qtbot.waitSignal(window.translation_shown, timeout=10_000):
             window.show()
+        qtbot.wait(20)  # the panels find their places
         return window
 
     yield make
