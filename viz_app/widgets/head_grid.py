@@ -74,8 +74,7 @@ class HeadGrid(QWidget):
                     self._painter = old
                 else:
                     self._painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
-                    for line, _ in layout.lines:
-                        self.update(layout.left, line.top(), self.width() - layout.left, line.height())
+                    self.update(layout.left - FRAME_ROOM, NUMBERS_HEIGHT, self.width(), layout.height)  # one rectangle
                 self.show_choice()
                 return
             self._painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
@@ -211,9 +210,9 @@ class HeadGrid(QWidget):
                 head,
                 self._images[head.kind][head.layer * num_heads[head.kind] + head.head],
                 place,
-                place.adjusted(-1, -1, 0, 0),
+                framed,
             )
-            for head, place in layout.places.items()
+            for (head, place), framed in zip(layout.places.items(), layout.framed, strict=True)
         ]
 
     def _hover(self, choice: HeadChoice | None) -> None:

@@ -29,6 +29,7 @@ class GridLayout:
         left: where thumbnails begin.
         size: of a thumbnail.
         height: of all of it.
+        framed: every thumbnail with its hairline.
     """
 
     places: dict[HeadChoice, QRect]
@@ -37,6 +38,7 @@ class GridLayout:
     left: int
     size: QSize
     height: int
+    framed: tuple[QRect, ...]
 
 
 def lay_out_grid(state: TranslateState, available: QSize, width: int, theme: Theme) -> GridLayout:
@@ -64,7 +66,8 @@ def lay_out_grid(state: TranslateState, available: QSize, width: int, theme: The
                 places[head] = place
             y += size.height() + SPACING
         y += SECTION_SPACING
-    return GridLayout(places, headers, tuple(lines), left, size, y if places else 0)
+    framed = tuple(place.adjusted(-1, -1, 0, 0) for place in places.values())
+    return GridLayout(places, headers, tuple(lines), left, size, y if places else 0, framed)
 
 
 def _name(state: TranslateState, line: tuple[HeadChoice, ...]) -> str:
