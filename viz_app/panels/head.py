@@ -21,6 +21,7 @@ from viz_app.theme import PANEL_MARGIN, Theme
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.heatmap import Heatmap
 from viz_app.widgets.lines_view import LinesArea, LinesView
+from viz_app.widgets.steady_room import SteadyRoom
 
 SCOPES = {
     "head": ("this head", "This head alone"),
@@ -86,6 +87,7 @@ class HeadPanel(QFrame):
         self.title = ElidingLabel("heading")
         self.role = label("accent")
         self.meaning = label("muted", wraps=True)
+        self._meaning_room = SteadyRoom(self.meaning)
         self.explanation = Explanation()
         self._header, self._is_header_split = QGridLayout(), False
         self._meanings, self._title = ("", "", ""), ""
@@ -196,7 +198,7 @@ class HeadPanel(QFrame):
             short = " ".join(filter(None, (hidden, measure, rows)))
             text = self.meaning.fontMetrics().elidedText(short, Qt.TextElideMode.ElideRight, width)
         self.meaning.setToolTip(whole if is_low else "")
-        self.meaning.setText(text)
+        self._meaning_room.show_text(text, width)
         self.controls.fit(width)
         if not self.explanation.isHidden():
             self.explanation.fit(width, self.height())
@@ -250,7 +252,7 @@ class HeadPanel(QFrame):
         column.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10)
         column.setSpacing(4)
         column.addLayout(self._header)
-        column.addWidget(self.meaning)
+        column.addWidget(self._meaning_room)
         column.addWidget(self.explanation)
         column.addSpacing(6)
         column.addWidget(self.map, 1)

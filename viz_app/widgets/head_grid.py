@@ -1,7 +1,15 @@
 """All heads of all layers of all three kinds, as thumbnails in one widget."""
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPaintEngine,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
 from core.analysis.roles import ROLES
@@ -10,6 +18,7 @@ from viz_app.state.translate_state import HeadChoice, TranslateState
 from viz_app.theme import Theme
 from viz_app.widgets.head_grid_layout import HEADER_HEIGHT, NUMBERS_HEIGHT, SPACING, GridLayout, lay_out_grid
 from viz_app.widgets.head_grid_paint import GridPainter, Thumbnail
+from viz_app.widgets.head_sheets import HeadSheets
 from viz_app.widgets.image_store import ImageStore
 from viz_app.widgets.map_image import ramp_of
 
@@ -41,6 +50,7 @@ class HeadGrid(QWidget):
         self._images: dict[MapKind, list[QImage]] = {}
         self._layout_key: tuple[object, ...] = ()
         self._look: tuple[object, ...] = ()
+        self._sheets = HeadSheets()
         self._painted_choice: HeadChoice | None = None
         self._was_plain = False
         self.available = QSize()  # room for the grid, a scroll bar left out, whether there is one or not
@@ -160,13 +170,19 @@ class HeadGrid(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Labels, thumbnails, frames."""
         painter = QPainter(self)
-        painter.fillRect(event.rect(), self._theme.color("panel"))
         self._painted_choice, self._was_plain = self.choice, self._is_plain
-        if self._painter is not None:
-            self._painter.paint(painter, event.region(), self._hovered)
-            top = max(0, -self.y())
-            if event.region().intersects(QRect(0, top, self.width(), NUMBERS_HEIGHT)):
-                self._painter.paint_numbers(painter, top, self.width())
+        if self._painter is None:
+            painter.fillRect(event.rect(), self._theme.color("panel"))
+            return
+        if painter.paintEngine().type() == QPaintEngine.Type.Raster:
+            self._sheets.paint(painter, event.rect(), self._painter, self._images.values(), self.size())
+        else:  # letters stay letters in a vector picture
+            painter.fillRect(event.rect(), self._theme.color("panel"))
+            self._painter.paint_heads(painter, event.region())
+        self._painter.paint_marks(painter, event.region(), self._hovered)
+        top = max(0, -self.y())
+        if event.region().intersects(QRect(0, top, self.width(), NUMBERS_HEIGHT)):
+            self._painter.paint_numbers(painter, top, self.width())
 
     def _tip(self, choice: HeadChoice) -> str:
         translation = self._state.translation

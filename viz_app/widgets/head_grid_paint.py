@@ -43,17 +43,19 @@ class GridPainter:
     layout: GridLayout
     thumbnails: Sequence[Thumbnail]
 
-    def paint(self, painter: QPainter, clip: QRegion, hovered: HeadChoice | None) -> None:
-        """All but the numbers over the columns."""
-        in_sight = [item for item in self.thumbnails if clip.intersects(item.framed)]
+    def paint_heads(self, painter: QPainter, clip: QRegion) -> None:
+        """Names, pictures and hairlines: what follows from layout, theme and images alone."""
         self._paint_labels(painter, clip)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-        for item in in_sight:
-            painter.drawImage(item.place, item.image)
-        self._paint_lit(painter)
-        painter.setPen(QPen(self.theme.color("border"), 1))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRects([item.framed for item in in_sight])
+        for item in self.thumbnails:
+            if clip.intersects(item.framed):
+                painter.drawImage(item.place, item.image)
+        self._paint_hairlines(painter, clip)
+
+    def paint_marks(self, painter: QPainter, clip: QRegion, hovered: HeadChoice | None) -> None:
+        """What is chosen, lit, off: all the rest but the numbers over the columns."""
+        if self._paint_lit(painter):
+            self._paint_hairlines(painter, clip)
         self._paint_dimmed(painter)
         self._paint_switched_off(painter)
         if self.state.order != "layer":
@@ -83,6 +85,11 @@ class GridPainter:
             return None
         return QRect(place.right() - SWITCH_SIZE, place.top() + 1, SWITCH_SIZE, SWITCH_SIZE)
 
+    def _paint_hairlines(self, painter: QPainter, clip: QRegion) -> None:
+        painter.setPen(QPen(self.theme.color("border"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRects([item.framed for item in self.thumbnails if clip.intersects(item.framed)])
+
     def _paint_labels(self, painter: QPainter, clip: QRegion) -> None:
         theme, middle = self.theme, Qt.AlignmentFlag.AlignVCenter
         for kind, header in self.layout.headers.items():
@@ -102,11 +109,15 @@ class GridPainter:
         for place, name in (line for line in self.layout.lines if clip.intersects(line[0])):
             painter.drawText(place, flags, name)
 
-    def _paint_lit(self, painter: QPainter) -> None:
-        """Rows of pinned and picked tokens keep their colours, others stand back; columns are marked at the edge."""
+    def _paint_lit(self, painter: QPainter) -> bool:
+        """Rows of pinned and picked tokens keep their colours, others stand back; columns are marked at the edge.
+
+        Returns:
+            Whether there are any.
+        """
         translation = self.state.translation
         if translation is None or not self.state.has_marks:
-            return
+            return False
         for kind in MAP_KINDS:
             labelled = self.state.labelled_all(translation, kind)
             rows = _entries(labelled.rows.positions, self.state.lit_rows(kind))
@@ -115,6 +126,7 @@ class GridPainter:
                 continue
             places = [item.place for item in self.thumbnails if item.choice.kind == kind]
             self._paint_lit_of(painter, places, rows, columns, QSize(len(labelled.columns), len(labelled.rows)))
+        return True
 
     def _paint_lit_of(
         self, painter: QPainter, places: Sequence[QRect], rows: list[int], columns: list[int], shape: QSize

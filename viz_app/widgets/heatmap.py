@@ -45,6 +45,7 @@ class Heatmap(QWidget):
         self._image = QImage()
         self._was_plain = False
         self._painter: HeatmapPainter | None = None
+        self._layout_key: tuple[object, ...] = ()
         self.across, self.down = QScrollBar(Qt.Orientation.Horizontal, self), QScrollBar(Qt.Orientation.Vertical, self)
         for bar in (self.across, self.down):
             bar.hide()
@@ -74,10 +75,7 @@ class Heatmap(QWidget):
         old, self._painter = self._painter, None
         if self._view is not None:
             total = self._state.row_sum()
-            scroll = QPointF(self.across.value(), self.down.value())
-            layout = lay_out(
-                self._view, self.size(), self._theme, self._state.zoom, scroll, has_strip=total is not None
-            )
+            layout = self._layout_of(self._view, old, has_strip=total is not None)
             self._painter = HeatmapPainter(self._state, self._theme, self._view, layout, self._image, total)
         self._fit_scroll_bars()
         if (
@@ -88,6 +86,16 @@ class Heatmap(QWidget):
             self.update()
         else:
             self.update(self._painter.cells_and_bar)
+
+    def _layout_of(self, view: MapView, old: HeatmapPainter | None, *, has_strip: bool) -> HeatmapLayout:
+        """The layout there is, as long as all that it follows from stays: other weights move nothing."""
+        scroll, zoom = QPointF(self.across.value(), self.down.value()), self._state.zoom
+        labels = view.row_labels, view.column_labels
+        key = *labels, self.size().toTuple(), self._theme, zoom, scroll.toTuple(), has_strip
+        if old is not None and key == self._layout_key:
+            return old.layout
+        self._layout_key = key
+        return lay_out(view, self.size(), self._theme, zoom, scroll, has_strip=has_strip)
 
     @property
     def _is_plain(self) -> bool:

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QImage, QLinearGradient, QPainter, QPen
 
-from viz_app.colormap import NUM_COLORS, color_table
+from viz_app.colormap import NUM_COLORS, Ramp, color_table
 from viz_app.state.map_view import MapView
 from viz_app.state.marking import Cell
 from viz_app.state.picking import RowSum
@@ -155,9 +155,7 @@ class HeatmapPainter:
         window = self.layout.window
         bar = QRectF(window.right() + BAR_GAP, window.top(), BAR_WIDTH, window.height())
         gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
-        colors = color_table(ramp_of(self.theme))
-        for index in range(0, NUM_COLORS, 15):
-            gradient.setColorAt(index / (NUM_COLORS - 1), colors[index])
+        gradient.setStops(_stops(ramp_of(self.theme)))
         painter.fillRect(bar, gradient)
         painter.setPen(QPen(self.theme.color("border"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -275,3 +273,10 @@ def _is_in_sight(place: QRectF, layout: HeatmapLayout) -> bool:
         and (middle.y() >= layout.window.top())
         and (middle.y() <= layout.window.bottom() or (layout.strip is not None and layout.strip.contains(middle)))
     )
+
+
+@cache
+def _stops(ramp: Ramp) -> list[tuple[float, QColor]]:
+    """Of the colour bar's gradient, from 0 to 1."""
+    colors = color_table(ramp)
+    return [(index / (NUM_COLORS - 1), QColor.fromRgba(colors[index])) for index in range(0, NUM_COLORS, 15)]

@@ -81,7 +81,7 @@ def test_slider_scrubs_and_the_map_follows(panel: FilmPanel, playback: Playback)
     assert panel.text.text() == playback.frames[1].translation.text
     assert "epoch 1 · step 5 · validation loss 5.000" in panel.moment.text()
     assert panel.heatmap._view is not None
-    assert panel.heatmap._view.row_labels == playback.frames[1].translation.read_tokens
+    assert panel.heatmap._view.row_labels == playback.frames[1].translation.predicted_tokens
     panel.slider.setValue(4)
     assert "newest" in panel.moment.text()
 

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QSize, Qt
@@ -154,3 +156,35 @@ def test_another_scale_is_seen_in_every_head(qtbot: QtBot, theme: Theme, scale: 
     assert seen != before
     grid.repaint()
     assert grid.screen().grabWindow(grid.winId()).toImage() == seen
+
+
+def test_another_theme_size_and_translation_leave_nothing_of_the_sheet_before(qtbot: QtBot, theme: Theme) -> None:
+    def made(size: QSize) -> HeadGrid:
+        grid = HeadGrid(state, theme)
+        qtbot.addWidget(grid)
+        fit(grid, size)
+        return grid
+
+    def fit(grid: HeadGrid, size: QSize) -> None:
+        grid.available = size
+        grid.resize(size)
+        grid.rebuild()
+
+    state = TranslateState()
+    state.show(make_translation())
+    grid = made(QSize(400, 500))
+    pictures = [grid.grab().toImage()]
+    fit(grid, QSize(300, 420))
+    pictures.append(grid.grab().toImage())
+    assert pictures[-1] == made(QSize(300, 420)).grab().toImage()
+    grid.apply_theme(Theme.of_choice("dark"))
+    pictures.append(grid.grab().toImage())
+    dark = made(QSize(300, 420))
+    dark.apply_theme(Theme.of_choice("dark"))
+    assert pictures[-1] == dark.grab().toImage()
+    state.show(make_translation("ein hund läuft ."))
+    grid.rebuild()
+    dark.rebuild()
+    pictures.append(grid.grab().toImage())
+    assert pictures[-1] == dark.grab().toImage()
+    assert all(one != other for one, other in pairwise(pictures))
