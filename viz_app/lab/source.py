@@ -18,6 +18,9 @@ from viz_app.theme import Theme
 from viz_app.widgets.marked_text import number, styled
 from viz_app.worker import Failure
 
+LEAST_SCALE = 0.5
+"""A full bar of the words left out is never less than this loss of log-probability, in nats: what rounds to 0.00 has no
+bar to be seen."""
 HINT = "Click a source word at the right to leave it out and see what the translation becomes."
 ALTI_TIP = (
     "Ferrando et al. 2022, “Towards Opening the Black Box of Neural Machine Translation”. It follows how attention "
@@ -146,11 +149,12 @@ class SourceTab(LabTab):
             return
         changes = [self.state.change_of(probe) for probe in probes.probes]
         largest = max((-change for change in changes), default=0.0)
+        scale = max(largest, LEAST_SCALE)
         self.words.show_bars(
             [
                 Bar(
                     probe.word.text,
-                    max(0.0, -change) / largest if largest > 0 else 0.0,
+                    max(0.0, -change) / scale,
                     number(change, signed=True),
                     is_lit=probe.place == self.state.place,
                     tip=f"without {probe.word.text}: {probe.text or 'nothing'}",

@@ -1,5 +1,6 @@
 """Shares of source and prefix, and source words left out or replaced by clicks on small real models."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,22 @@ def test_where_no_word_can_be_left_out_the_reason_is_told(tab: SourceTab) -> Non
     assert not tab.words.isVisible()
     assert tab._words_title.text() == "Nothing is left to read."
     assert tab.shares.isVisible()
+
+
+@pytest.mark.parametrize(("loss", "length"), [(0.004, 0.008), (0.25, 0.5), (2.0, 1.0)])
+def test_a_loss_that_rounds_to_nothing_has_no_bar_to_be_seen(tab: SourceTab, loss: float, length: float) -> None:
+    findings = tab.state.findings
+    assert findings is not None
+    assert findings.probes is not None
+    old = findings.probes.translation.log_probabilities
+    probes = tuple(
+        replace(probe, log_probabilities=(old[0] - loss, *old[1:])) if probe.place == 0 else probe
+        for probe in (replace(each, log_probabilities=old) for each in findings.probes.probes)
+    )
+    tab.take(replace(findings, probes=replace(findings.probes, probes=probes)))
+    tab.redraw()
+    values = [bar.value for bar in tab.words.bars]
+    assert values == pytest.approx([length] + [0.0] * (len(values) - 1), abs=1e-4)
 
 
 def test_nothing_is_known_before_an_answer() -> None:
