@@ -12,6 +12,7 @@ from core.model.heads import Head
 from core.translation.result import Translation
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
+from viz_app.state.switchboard import MAPS_NOTE
 from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import Theme
 from viz_app.translate_page import TranslatePage
@@ -175,3 +176,24 @@ def test_a_refused_switch_says_why_and_the_thread_lives_on(qtbot: QtBot) -> None
     with qtbot.waitSignal(worker.answered):
         worker.ask(SwitchOffJob(translation, frozenset({Head("cross", 1, 0)})))
     worker.close()
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_the_head_panel_says_whose_maps_these_are_while_any_head_is_off(
+    make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    window = make_window()
+    window.resize(*size)
+    page = window.translate_page
+    qtbot.wait(50)
+    page.head.explain_button.setChecked(True)
+    usual = page.head.meaning.text()
+    assert MAPS_NOTE not in usual + page.head.explanation.text()
+    _right_click(qtbot, page, HEAD)
+    assert page.head.meaning.text().startswith(MAPS_NOTE)
+    assert page.head.meaning.isVisible()
+    assert MAPS_NOTE in page.head.explanation.text()
+    page.choose(HeadChoice("cross", 0, 0))
+    assert page.head.meaning.text().startswith(MAPS_NOTE), "another head is looked at"
+    page.reset_switches()
+    assert MAPS_NOTE not in page.head.meaning.text() + page.head.explanation.text()

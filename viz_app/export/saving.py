@@ -109,5 +109,6 @@ class Saving:
             for kind in MAP_KINDS
             if measure in ("weight", state.shown_measure(translation, kind))
         }
-        content = PageContent(translation, maps, measure, state.selection, {"model": self.model}, state.choice)
+        off = {"heads": state.switchboard.maps_fact} if state.switchboard.off else {}
+        content = PageContent(translation, maps, measure, state.selection, {"model": self.model} | off, state.choice)
         save_page(content, target)

@@ -194,6 +194,6 @@ $("map").addEventListener("keydown", (event) => {
   draw();
 });
 window.addEventListener("resize", draw);
-$("source").textContent = data.facts.sentence; $("target").textContent = data.facts.translation;
+$("source").textContent = data.facts.sentence; $("target").textContent = data.facts.translation ?? data.facts["given translation"];
 $("meaning").textContent = `${data.meaning} ${data.caveat}`;
 refresh();

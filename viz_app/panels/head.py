@@ -103,7 +103,7 @@ class HeadPanel(QFrame):
     def rebuild(self) -> None:
         """Another translation, head, label mode, scale, or way of seeing."""
         state = self._state
-        self.show_switch()
+        self._name_head()
         self.measure_menu.show_choice(state.measure)
         self.scope_menu.show_choice(state.scope)
         self.combination_menu.show_choice(state.combination)
@@ -142,7 +142,12 @@ class HeadPanel(QFrame):
         self.query_key.stand_over(self.map.geometry(), pinned.center().y() if pinned is not None else None)
 
     def show_switch(self) -> None:
-        """The head was switched off or on."""
+        """The head, or another one, was switched off or on."""
+        self._name_head()
+        self._show_explanation()
+        self._fit()
+
+    def _name_head(self) -> None:
         state = self._state
         is_off = state.is_off(state.choice)
         self._title = state.title() + (" · switched off" if is_off and state.scope == "head" else "")
@@ -192,10 +197,11 @@ class HeadPanel(QFrame):
         width = self.width() - 2 * PANEL_MARGIN
         is_low = self.height() < LOW_PANEL
         hidden, rows, measure = self._meanings
-        whole = "\n".join(filter(None, (f"{rows} {hidden}".rstrip(), measure)))
+        off = self._state.switchboard.maps_note
+        whole = "\n".join(filter(None, (off, f"{rows} {hidden}".rstrip(), measure)))
         text = whole
         if is_low:
-            short = " ".join(filter(None, (hidden, measure, rows)))
+            short = " ".join(filter(None, (off, hidden, measure, rows)))
             text = self.meaning.fontMetrics().elidedText(short, Qt.TextElideMode.ElideRight, width)
         self.meaning.setToolTip(whole if is_low else "")
         self._meaning_room.show_text(text, width)

@@ -37,6 +37,8 @@ def explain(state: TranslateState) -> tuple[Part, ...]:
     if state.hides_wrapping or state.hides_punctuation:
         share = f"Hidden tokens took {100 * view.hidden_share:.0f} % of these rows"
         parts.append(Part("Hidden", f"{share}; what is left of each row is scaled up to its former sum."))
+    if state.switchboard.off:
+        parts.insert(0, Part("Heads off", state.switchboard.maps_note))
     parts.append(Part("Beware:", BEWARE))
     return tuple(parts)
 

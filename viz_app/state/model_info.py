@@ -37,10 +37,15 @@ class ModelInfo:
         """Name, layers and heads in one line."""
         model = self.run.model
         layers = f"{model.num_encoder_layers} + {model.num_decoder_layers} layers"
-        return f"{self.title} · {layers} · {model.num_heads} heads"
+        return f"{self.title} · {layers} · {heads_in_words(model.num_heads)}"
 
     @property
     def device_summary(self) -> str:
         """The device and the reason for it in one line."""
         name = "CPU" if self.device.name == "cpu" else self.device.name
         return f"{name}: {self.device.reason}"
+
+
+def heads_in_words(num_heads: int) -> str:
+    """So many heads of a layer: "1 head", "8 heads"."""
+    return f"{num_heads} {'head' if num_heads == 1 else 'heads'}"

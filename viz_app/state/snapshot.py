@@ -61,6 +61,8 @@ def take_snapshot(state: TranslateState, model: str) -> Snapshot | None:
         facts["hidden"] = f"{100 * view.hidden_share:.1f} % of the attention, rows scaled up to their former sum"
     if state.merges_words and state.has_split_words:
         facts["words"] = "pieces merged: columns summed, rows averaged"
+    if state.switchboard.off:
+        facts["heads"] = state.switchboard.maps_fact
     total = state.row_sum()
     if total is not None:
         facts["picked"] = total.sentence

@@ -10,6 +10,7 @@ from core.translation.result import Translation
 
 Mark = Literal["same", "new", "gone"]
 MOST_NAMED = 2
+MAPS_NOTE = "Maps of the whole model, every head on; the orange line above is what changes."
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,19 @@ class Switchboard:
         self.effect: SwitchedOff | None = None
         self.problem = ""
         self.awaited_id: int | None = None
+
+    @property
+    def maps_note(self) -> str:
+        """What the maps are while a head is off, in one sentence: still those of the whole model. Else empty."""
+        return MAPS_NOTE if self.off else ""
+
+    @property
+    def maps_fact(self) -> str:
+        """The same for a caption, where no orange line may be in sight: which heads are off, and where. Else empty."""
+        if not self.off:
+            return ""
+        names = ", ".join(map(str, in_order(self.off)))
+        return f"every head on, in maps and translation; switched off in the window's comparison alone: {names}"
 
     def toggle(self, head: Head) -> None:
         """Switches a head off, or on again. What was known or awaited of the earlier choice no longer counts."""

@@ -10,6 +10,7 @@ import platformdirs
 
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from core.errors import ConfigError, CorpusError
+from viz_app.state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
 DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
@@ -132,7 +133,7 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
     else:
         vocabulary = f"words seen {data.min_frequency}× or more"
     return [
-        ("layers", f"{model.num_encoder_layers} + {model.num_decoder_layers} · {model.num_heads} heads"),
+        ("layers", f"{model.num_encoder_layers} + {model.num_decoder_layers} · {heads_in_words(model.num_heads)}"),
         ("width", f"{model.width} · feed-forward {model.feed_forward_width:,}"),
         ("norm", f"{model.norm_position}-norm · {model.positions} positions"),
         ("vocabulary", vocabulary),

@@ -219,3 +219,22 @@ def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: Translat
     words, _ = svg_text(tmp_path / "picture.svg")
     assert words.count("wort") >= 98 * 2
     assert words.lower().count("word") >= 98 * 2
+
+
+def test_files_say_that_every_head_was_on_and_which_were_switched_off_beside_the_maps(
+    page: TranslatePage, saving: Saving, tmp_path: Path
+) -> None:
+    page.state.switchboard.toggle(HeadChoice("encoder", 1, 3))
+    words = "heads: every head on, in maps and translation"
+    snapshot = take_snapshot(page.state, "model")
+    assert snapshot is not None
+    assert words in snapshot.caption
+    saving.save_heads(tmp_path / "heads.svg")
+    assert words in svg_text(tmp_path / "heads.svg")[0]
+    saving.save_html(tmp_path / "maps.html")
+    facts = data_of((tmp_path / "maps.html").read_text(encoding="utf-8"))["facts"]
+    assert facts["heads"].endswith("encoder layer 2 head 4")
+    page.state.switchboard.reset()
+    snapshot = take_snapshot(page.state, "model")
+    assert snapshot is not None
+    assert "heads" not in snapshot.facts

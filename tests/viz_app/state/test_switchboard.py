@@ -94,3 +94,15 @@ def test_two_heads_are_named_and_more_are_counted() -> None:
     heads = [Head("cross", 0, 0), Head("encoder", 1, 3)]
     assert name_heads(heads) == "encoder layer 2 head 4 and cross layer 1 head 1"
     assert name_heads([*heads, Head("decoder", 0, 0)]) == "3 heads"
+
+
+def test_while_a_head_is_off_the_maps_are_said_to_be_of_the_whole_model() -> None:
+    board = Switchboard()
+    assert board.maps_note == board.maps_fact == ""
+    board.toggle(OTHER)
+    board.toggle(HEAD)
+    assert "whole model, every head on" in board.maps_note
+    assert board.maps_fact.startswith("every head on, in maps and translation")
+    assert board.maps_fact.endswith("alone: encoder layer 2 head 4, cross layer 1 head 1")
+    board.reset()
+    assert board.maps_note == board.maps_fact == ""

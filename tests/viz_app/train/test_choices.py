@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from core.config import PRESETS, preset
+from core.device import DeviceChoice
 from core.errors import ConfigError, CorpusError
+from viz_app.state.model_info import ModelInfo
 from viz_app.train.choices import RunChoices, fresh_folder, key_settings, with_tilde
 from viz_app.train.intro import steps_of
 
@@ -72,3 +74,12 @@ def test_every_preset_shows_its_key_settings_and_steps(name: str, choices: RunCh
 def test_home_folder_is_written_as_a_tilde() -> None:
     assert with_tilde(Path.home() / "runs") == str(Path("~") / "runs")
     assert with_tilde(Path("/elsewhere/runs")) == str(Path("/elsewhere/runs"))
+
+
+@pytest.mark.parametrize(("num_heads", "words"), [(1, "1 head"), (8, "8 heads")])
+def test_one_head_is_not_called_heads(num_heads: int, words: str) -> None:
+    run = preset("notebook")
+    run = replace(run, model=replace(run.model, num_heads=num_heads))
+    assert dict(key_settings(run))["layers"].endswith(f"· {words}")
+    info = ModelInfo("a", None, run, DeviceChoice("cpu", "asked for"), 1)
+    assert info.summary.endswith(f"layers · {words}")
