@@ -202,8 +202,13 @@ class TrainState:
 
     @property
     def num_steps_shown(self) -> int:
-        """Right end of the step axis: grows by doubling, so that a chart seldom needs a new axis; at least 100."""
-        step = self.latest_step.step if self.latest_step else 0
+        """Right end of the step axis: at least 100, growing by doubling, so that a chart seldom needs a new axis.
+
+        The axis of an earlier run ends with the run.
+        """
+        step = self.curves.last_step
+        if self.status is Status.LOOKING:
+            return max(step, 1)
         end = 100
         while end < step:
             end *= 2

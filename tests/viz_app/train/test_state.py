@@ -8,6 +8,7 @@ import pytest
 from core.checkpoint.history import EpochRecord
 from core.training.events import CheckpointSaved, PhaseStarted
 from tests.viz_app.train.scripted import epoch_done, finished, started, step_done
+from viz_app.train.curves import RunCurves
 from viz_app.train.state import Status, TrainState
 
 FOLDER = Path("runs") / "notebook-1"
@@ -176,6 +177,24 @@ def test_step_axis_grows_by_doubling_up_to_the_length_of_the_run(state: TrainSta
         ends.append(long_run.num_steps_shown)
     assert sorted(set(ends)) == [100, 200, 400, 800, 1600, 3200, 5000]
     assert all(end >= step for step, end in enumerate(ends, start=1))
+
+
+@pytest.mark.parametrize("steps", [[54, 108, 540], [227, 454, 2270], [7]])
+def test_step_axis_of_an_earlier_run_ends_with_it(steps: list[int]) -> None:
+    curves = RunCurves()
+    for epoch, step in enumerate(steps, start=1):
+        curves.add_record(EpochRecord(epoch, step, 3.0, 2.9, 2.9, 1e-3, 10.0))
+    state = TrainState()
+    state.look_at(FOLDER, curves, [], None)
+    assert state.num_steps_shown == steps[-1]
+
+
+def test_step_axis_of_a_run_to_resume_holds_what_is_known_of_it() -> None:
+    state = TrainState()
+    history = [EpochRecord(epoch, 227 * epoch, 3.0, 2.9, 2.9, 1e-3, 10.0) for epoch in (1, 2)]
+    state.offer_resume(FOLDER, FOLDER / "last.safetensors", None, history)
+    state.begin(FOLDER, resume=True)
+    assert state.num_steps_shown >= 454
 
 
 def test_earlier_run_is_offered_with_its_history() -> None:
