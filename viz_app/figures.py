@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.collections import PatchCollection
+from matplotlib.collections import PatchCollection, QuadMesh
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
@@ -27,7 +28,7 @@ MIN_INCHES, MIN_PLOT_INCHES, MAX_INCHES = 5.0, 1.0, 24.0
 MARGIN_INCHES, BAR_INCHES, CAPTION_INCHES = 0.2, 0.65, 0.135
 TITLE_POINTS, LABEL_POINTS, CAPTION_POINTS = 10, 9, 7
 COLUMN_DEGREES = 55
-POINTS_PER_INCH, DOTS_PER_INCH = 72, 200
+POINTS_PER_INCH, DOTS_PER_INCH, SEAM_POINTS = 72, 200, 0.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,14 +85,26 @@ def map_figure(picture: MapPicture) -> Figure:
     height = top + max(plot_height, MIN_PLOT_INCHES) + 0.2 + len(lines) * CAPTION_INCHES
     figure = _figure(width, height)
     axes = figure.add_axes(_place(left, top, plot_width, plot_height, figure))
-    image = axes.imshow(picture.weights, cmap=_colors(), vmin=0, vmax=picture.top, interpolation="nearest")
+    cells = axes.pcolormesh(
+        *(np.arange(-0.5, count) for count in (num_columns, num_rows)),
+        picture.weights,
+        cmap=_colors(),
+        vmin=0,
+        vmax=picture.top,
+        rasterized=False,
+    )
+    _close_seams(cells)
+    axes.set(xlim=(-0.5, num_columns - 0.5), ylim=(num_rows - 0.5, -0.5))
     axes.set_xticks(
         range(num_columns), column_labels, rotation=COLUMN_DEGREES, ha="left", va="bottom", rotation_mode="anchor"
     )
     axes.set_yticks(range(num_rows), row_labels)
     axes.tick_params(length=0, labelsize=size, top=True, labeltop=True, bottom=False, labelbottom=False)
     bar = figure.add_axes(_place(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure))
-    figure.colorbar(image, cax=bar).ax.tick_params(labelsize=8)
+    colors = figure.colorbar(cells, cax=bar)
+    colors.ax.tick_params(labelsize=8)
+    assert colors.solids is not None  # a bar of cells has them
+    _close_seams(colors.solids, 2 * SEAM_POINTS)
     _write_around(figure, picture.title, lines)
     return figure
 
@@ -141,6 +154,11 @@ def save_figure(figure: Figure, target: Path) -> None:
         figure.savefig(content, format=kind, dpi=DOTS_PER_INCH)
     with atomic_path(target) as temporary:
         temporary.write_bytes(content.getbuffer())
+
+
+def _close_seams(cells: QuadMesh, width: float = SEAM_POINTS) -> None:
+    """Cells stay shapes in a vector picture, and reach a hair under each other: no viewer shows the ground between."""
+    cells.set(rasterized=False, edgecolor="face", linewidth=width)
 
 
 def _figure(width: float, height: float) -> Figure:

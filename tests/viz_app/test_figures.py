@@ -17,7 +17,7 @@ def _picture(rows: int = 2, columns: int = 3) -> MapPicture:
 def test_a_map_is_drawn_with_its_weights_labels_and_caption() -> None:
     figure = map_figure(_picture())
     axes = figure.axes[0]
-    np.testing.assert_array_equal(np.asarray(axes.images[0].get_array()), _picture().weights)
+    np.testing.assert_array_equal(np.asarray(axes.collections[0].get_array()), _picture().weights)
     assert [label.get_text() for label in axes.get_xticklabels()] == ["key0", "key1", "key2"]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["row0", "row1"]
 

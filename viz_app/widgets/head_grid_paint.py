@@ -11,6 +11,7 @@ from core.translation.result import MAP_KINDS
 from viz_app.state.translate_state import KIND_DIRECTIONS, KIND_NAMES, HeadChoice, TranslateState
 from viz_app.theme import Theme
 from viz_app.widgets.head_grid_layout import NUMBERS_HEIGHT, SPACING, GridLayout
+from viz_app.widgets.map_image import draw_thumbnail
 
 SWITCH_SIZE = 15
 MIN_WITH_SWITCH = 24
@@ -49,7 +50,7 @@ class GridPainter:
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
         for item in self.thumbnails:
             if clip.intersects(item.framed):
-                painter.drawImage(item.place, item.image)
+                draw_thumbnail(painter, item.place, item.image)
         self._paint_hairlines(painter, clip)
 
     def paint_marks(self, painter: QPainter, clip: QRegion, hovered: HeadChoice | None) -> None:

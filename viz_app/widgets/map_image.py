@@ -1,12 +1,17 @@
 """Attention maps as images, ready to be drawn by the painter."""
 
 import numpy as np
-from PySide6.QtCore import QRectF
-from PySide6.QtGui import QImage, QPainter
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QPaintEngine, QPainter
 
 from core.translation.result import FloatArray
 from viz_app.colormap import EMBER, PAPER, Ramp, color_table, quantize
 from viz_app.theme import Theme
+
+VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf)
+SEAM = 1.0
+"""How far a cell of a vector picture lies under the next one: a viewer that smooths edges shows no ground between."""
+PIXELS_PER_CELL = 8
 
 
 def ramp_of(theme: Theme) -> Ramp:
@@ -47,9 +52,47 @@ def map_images(
 
 
 def draw_map(painter: QPainter, target: QRectF, image: QImage) -> None:
-    """Draws an image with hard edges between its pixels."""
+    """Draws an image with hard edges between its pixels: in a vector picture as rectangles."""
+    if draws_shapes(painter):
+        _draw_rectangles(painter, target, image)
+        return
     painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
     painter.drawImage(target, image)
+
+
+def draw_thumbnail(painter: QPainter, target: QRect, image: QImage) -> None:
+    """Draws a small image with hard edges; in a vector picture enlarged, for viewers smear what they enlarge."""
+    if draws_shapes(painter):
+        image = enlarged(image, 2 * max(target.width(), target.height()))
+    painter.drawImage(target, image)
+
+
+def draws_shapes(painter: QPainter) -> bool:
+    """Whether what is painted becomes shapes of a file, not pixels."""
+    return painter.paintEngine().type() in VECTOR_ENGINES
+
+
+def enlarged(image: QImage, least: int) -> QImage:
+    """An image with as many pixels for each of its own, at least `PIXELS_PER_CELL` both ways, as give `least`."""
+    factor = max(PIXELS_PER_CELL, -(-least // max(1, min(image.width(), image.height()))))
+    size = QSize(image.width() * factor, image.height() * factor)
+    return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.FastTransformation)
+
+
+def _draw_rectangles(painter: QPainter, target: QRectF, image: QImage) -> None:
+    """One rectangle for each run of one colour in a row; nothing beyond the painter's clip, which files may ignore."""
+    window = painter.clipBoundingRect() & target if painter.hasClipping() else target
+    width, height = target.width() / max(image.width(), 1), target.height() / max(image.height(), 1)
+    for row in range(image.height()):
+        first = 0
+        for column in range(1, image.width() + 1):
+            if column < image.width() and image.pixel(column, row) == image.pixel(first, row):
+                continue
+            x, y = target.left() + first * width, target.top() + row * height
+            run = QRectF(x, y, (column - first) * width + SEAM, height + SEAM) & window
+            if not run.isEmpty():
+                painter.fillRect(run, image.pixelColor(first, row))
+            first = column
 
 
 def _merge_by_maximum(weights: FloatArray, max_pixels: int) -> FloatArray:

@@ -1,5 +1,6 @@
 """What is in the files: shapes and text in vector pictures, captions, and the very numbers that are shown."""
 
+import base64
 import csv
 import json
 import re
@@ -12,13 +13,16 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QImage
 
+from core.translation.result import MAP_KINDS
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_translation, measure_by_halves
 from tests.viz_app.test_html_page import Parts, data_of, read_by_the_script
 from viz_app.export.saving import Saving
 from viz_app.state.snapshot import take_snapshot
 from viz_app.state.translate_state import HeadChoice
+from viz_app.theme import Theme
 from viz_app.translate_page import TranslatePage
+from viz_app.widgets.map_image import map_image, ramp_of
 
 SENTENCE = "Der schöne große Bär überquert die Straße ."
 CAPTION = ("model: model", SENTENCE, "Cross-attention · layer 2 · head 5", "weight α", "rows: token ")
@@ -107,6 +111,38 @@ def test_a_png_is_a_picture_of_many_colours(page: TranslatePage, saving: Saving,
     image = QImage(str(tmp_path / "picture.png")).convertToFormat(QImage.Format.Format_RGB32)
     assert min(image.width(), image.height()) > 300
     assert len({image.pixel(x, y) for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}) > 10
+
+
+def test_the_large_map_in_an_svg_is_cells_not_a_bitmap(page: TranslatePage, saving: Saving, tmp_path: Path) -> None:
+    saving.save_map(tmp_path / "picture.svg")
+    _, counts = svg_text(tmp_path / "picture.svg")
+    assert "image" not in counts
+    assert counts["path"] + counts.get("use", 0) >= weights_of(page).size
+
+
+def test_the_page_in_an_svg_has_no_bitmap_that_a_viewer_must_enlarge(
+    page: TranslatePage, saving: Saving, tmp_path: Path
+) -> None:
+    saving.save_page(tmp_path / "page.svg")
+    elements = list(ElementTree.parse(tmp_path / "page.svg").iter())
+    images = [element for element in elements if element.tag.endswith("}image")]
+    num_heads = sum(np.prod(page.state.shape(kind)) for kind in MAP_KINDS)
+    assert len(images) == num_heads, "the thumbnails, and nothing else"
+    address = "{http://www.w3.org/1999/xlink}href"
+    for image in images:
+        encoded = QImage.fromData(base64.b64decode(image.attrib[address].partition(",")[2]))
+        assert encoded.width() >= 2 * float(image.attrib["width"])
+
+
+def test_the_large_map_of_the_page_is_drawn_as_rectangles_in_its_colours(
+    page: TranslatePage, saving: Saving, tmp_path: Path
+) -> None:
+    saving.save_page(tmp_path / "page.svg")
+    text = (tmp_path / "page.svg").read_text(encoding="utf-8")
+    image = map_image(weights_of(page), ramp_of(Theme.light()), page.state.top_weight(weights_of(page)))
+    colors = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
+    assert len(colors) > 5
+    assert all(f'fill="{color}"' in text for color in colors)
 
 
 def test_numbers_come_back_as_they_were(page: TranslatePage, saving: Saving, tmp_path: Path) -> None:
