@@ -78,7 +78,7 @@ class Inquiry(QObject):
             if page.refuse_switched(request_id, failure.message) and failure.details:
                 show_failure(self._window, "The heads were not switched off", failure)
 
-        page.await_switched(self.desk.ask(SwitchOffJob(translation, off), Callbacks(accept, refuse)))
+        page.await_switched(self.desk.ask(SwitchOffJob(translation, off, page.state.own), Callbacks(accept, refuse)))
 
     def _measure(self, translation: Translation) -> None:
         page = self._page

@@ -19,19 +19,21 @@ class SwitchedOff:
 
     Attributes:
         off: the heads.
-        before: the translation with every head on.
-        after: the translation with these heads off.
+        before: the translation that is shown: the model's own with every head on, or one that was given.
+        own: the model's own with every head on; the same as `before` unless that was given.
+        after: the model's own with these heads off.
         log_probability: natural log of the probability that the model with these heads off gives to `before`.
     """
 
     off: frozenset[Head]
     before: Translation
+    own: Translation
     after: Translation
     log_probability: float
 
     @property
     def difference(self) -> float:
-        """How much the log-probability of the old translation changed; below 0 if it became less probable."""
+        """How much the log-probability of the translation that is shown changed; below 0 if it became less probable."""
         return self.log_probability - self.before.log_probability
 
 

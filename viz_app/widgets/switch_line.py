@@ -51,13 +51,17 @@ class SwitchLine(QLabel):
 
 
 def effect_html(effect: SwitchedOff, text_color: str, muted: str) -> str:
-    """The new sentence with its marks, and what the change did to the old one's log-probability."""
-    difference = number(effect.difference, signed=True)
-    change = f"<span style='white-space:nowrap'>&nbsp;&nbsp;Δ log-probability {difference}</span>"
-    if effect.after.text == effect.before.text:
-        return f"the translation stays the same{change}"
-    pieces = marked(effect.before, effect.after, text_color, muted)
-    return f"{pieces or 'nothing: the model ends at once'}{change}"
+    """The model's new sentence, marked by what is not in its old one, and what became of the log-probability of the
+    sentence that is shown: the old one, or a given one, which the new one is not compared with.
+    """
+    is_given = effect.before.is_given
+    of_what = "the given translation: " if is_given else ""
+    difference = f"{of_what}Δ log-probability {number(effect.difference, signed=True)}"
+    change = f"<span style='white-space:nowrap'>&nbsp;&nbsp;{difference}</span>"
+    if effect.after.text == effect.own.text:
+        return ("the model's own" if is_given else "the") + f" translation stays the same{change}"
+    pieces = marked(effect.own, effect.after, text_color, muted) or "nothing: the model ends at once"
+    return ("the model's own: " if is_given else "") + pieces + change
 
 
 def _tip(names: str, effect: SwitchedOff | None) -> str:
@@ -66,8 +70,7 @@ def _tip(names: str, effect: SwitchedOff | None) -> str:
         before, now = (
             f"{value:.2f}".replace("-", "−") for value in (effect.before.log_probability, effect.log_probability)
         )
-        lines.append(
-            f"The translation above had log-probability {before}; with these heads off the model gives it {now}."
-        )
+        which = "given translation" if effect.before.is_given else "translation"
+        lines.append(f"The {which} above had log-probability {before}; with these heads off the model gives it {now}.")
     lines.append("The maps are those of the translation above, with every head on.")
     return "\n".join(lines)

@@ -100,12 +100,18 @@ class JobInterrupted(Exception):
 
 @dataclass(frozen=True, eq=False)
 class SwitchOffJob:
-    """What becomes of a translation, and of its probability, with heads off: one translation, and one scoring if it
-    became another one.
+    """What becomes of the model's own translation with heads off, and of the probability of the one that is shown: one
+    translation, and one scoring if it became another one.
+
+    Attributes:
+        translation: the one that is shown: the model's own, or a given one.
+        off: the heads.
+        own: the model's own with every head on, if a given one is shown; if None, it is translated once more.
     """
 
     translation: Translation
     off: frozenset[Head]
+    own: Translation | None = None
     scope: ClassVar[JobScope] = "sentence"
 
     def run(
@@ -113,10 +119,13 @@ class SwitchOffJob:
     ) -> SwitchedOff:
         """See `Job.run`."""
         before, off = self.translation, self.off
+        own = self.own if before.is_given else before
+        if own is None:
+            own = translator.translate(before.source_text, should_stop=should_stop)
         after = translator.translate(before.source_text, off=off, should_stop=should_stop)
         is_same = bool(before.predicted_ids) and after.predicted_ids == before.predicted_ids
         score = after.log_probability if is_same else sum(translator.score(before, off=off))  # the same is scored
-        return SwitchedOff(off, before, after, score)
+        return SwitchedOff(off, before, own, after, score)
 
 
 Measurer = Callable[[TranslatorLike, Translation], MeasuredMaps]

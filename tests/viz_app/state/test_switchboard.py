@@ -10,7 +10,7 @@ HEAD, OTHER = HeadChoice("encoder", 1, 3), HeadChoice("cross", 0, 0)
 
 
 def _effect(before: Translation, after: Translation, log_probability: float = -9.0) -> SwitchedOff:
-    return SwitchedOff(frozenset({HEAD}), before, after, log_probability)
+    return SwitchedOff(frozenset({HEAD}), before, before, after, log_probability)
 
 
 def _marks(before: str, after: str) -> list[tuple[str, str]]:
