@@ -19,9 +19,10 @@ from viz_app.train.chart_choices import (
     Shown,
     Smoothing,
 )
-from viz_app.train.chart_picture import picture_of
+from viz_app.train.chart_picture import picture_of, validation_name
 from viz_app.train.charts import LiveChart
 from viz_app.train.comparison import Comparison
+from viz_app.train.curves import RunCurves
 from viz_app.train.legend import Legend, LegendEntry
 from viz_app.train.state import TrainState
 
@@ -107,7 +108,7 @@ class ChartPanel(QFrame):
         )
         self.chart.show_picture(picture)
         if self.legend is not None:
-            self.legend.show_entries(legend_entries(choices.quantity, comparison))
+            self.legend.show_entries(legend_entries(choices.quantity, state.curves, comparison))
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes the colours of `theme`."""
@@ -219,10 +220,11 @@ class ChartPanel(QFrame):
             self.tabs[quantity] = tab
 
 
-def legend_entries(quantity: Quantity, comparison: Comparison) -> list[LegendEntry]:
+def legend_entries(quantity: Quantity, curves: RunCurves, comparison: Comparison) -> list[LegendEntry]:
     """What the lines of a chart of this quantity are."""
     if quantity in ("loss", "perplexity"):
-        entries = [LegendEntry("training", "accent", False), LegendEntry("validation", "warm", True)]
+        name = validation_name(curves, any(run.is_batch_mean for run in comparison.runs))
+        entries = [LegendEntry("training", "accent", False), LegendEntry(name, "warm", True)]
     elif quantity == "bleu":
         entries = [LegendEntry("this run", "warm", True)]
     else:

@@ -45,6 +45,11 @@ class Compared(Protocol):
         """What is known of it."""
         ...
 
+    @property
+    def is_batch_mean(self) -> bool:
+        """Whether its validation losses are means of batch means, so that others are to be drawn as such."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class ChartLine:
@@ -98,15 +103,21 @@ def picture_of(
     """What a chart of `curves` draws; `y_before` are the value limits of the last picture of the same kind."""
     x_limits = _x_limits(curves, choices, num_steps_shown, compared)
     is_log = choices.scale == "log"
-    others = [line for run in compared for line in _compared_lines(run, choices)]
-    own = list(_own_lines(curves, choices, x_limits[0]))
+    as_batch_means = any(run.is_batch_mean for run in compared)
+    others = [line for run in compared for line in _compared_lines(run, choices, as_batch_means)]
+    own = list(_own_lines(curves, choices, x_limits[0], as_batch_means))
     lines = tuple(sorted(others + own, key=lambda line: line.look != "raw"))  # raw values behind, this run in front
     extent = _extent(lines, x_limits, is_log)
     y_limits = _y_limits(extent, choices, is_log, y_before)
-    return ChartPicture(lines, x_limits, y_limits, is_log, _best(curves, choices.quantity), moment)
+    return ChartPicture(lines, x_limits, y_limits, is_log, _best(curves, choices.quantity, as_batch_means), moment)
 
 
-def _own_lines(curves: RunCurves, choices: ChartChoices, first_x: float) -> Iterator[ChartLine]:
+def validation_name(curves: RunCurves, as_batch_means: bool) -> str:
+    """What the validation line of `curves` is called, where means of batch means are wanted or not."""
+    return "validation, mean of batches" if as_batch_means and curves.has_batch_means else "validation"
+
+
+def _own_lines(curves: RunCurves, choices: ChartChoices, first_x: float, as_batch_means: bool) -> Iterator[ChartLine]:
     quantity = choices.quantity
     if quantity == "bleu":
         yield ChartLine("bleu", "BLEU", "warm", "points", *_bleu_points(curves))
@@ -118,10 +129,11 @@ def _own_lines(curves: RunCurves, choices: ChartChoices, first_x: float) -> Iter
         ys = _smoothed(ys, quantity, SMOOTHING_STEPS[choices.smoothing], stride)
     yield ChartLine("curve", name, "accent", "curve", xs, ys)
     if quantity in ("loss", "perplexity"):
-        yield ChartLine("validation", "validation", "warm", "points", *_validation_points(curves, quantity))
+        name = validation_name(curves, as_batch_means)
+        yield ChartLine("validation", name, "warm", "points", *_validation_points(curves, quantity, as_batch_means))
 
 
-def _compared_lines(run: Compared, choices: ChartChoices) -> Iterator[ChartLine]:
+def _compared_lines(run: Compared, choices: ChartChoices, as_batch_means: bool) -> Iterator[ChartLine]:
     quantity, color = choices.quantity, f"run {run.slot}"
     if quantity == "bleu":
         yield ChartLine(f"{color} bleu", run.name, color, "points", *_bleu_points(run.curves))
@@ -132,7 +144,8 @@ def _compared_lines(run: Compared, choices: ChartChoices) -> Iterator[ChartLine]
     if len(xs) and not (quantity in ("loss", "perplexity") and len(xs) <= len(run.curves.validations)):
         yield ChartLine(f"{color} curve", f"{run.name}, training", color, "reference", xs, ys)
     if quantity in ("loss", "perplexity"):
-        yield ChartLine(f"{color} validation", run.name, color, "points", *_validation_points(run.curves, quantity))
+        points = _validation_points(run.curves, quantity, as_batch_means)
+        yield ChartLine(f"{color} validation", run.name, color, "points", *points)
 
 
 def _step_points(curves: RunCurves, quantity: Quantity, first_x: float) -> tuple[Points, Points, int]:
@@ -152,25 +165,26 @@ def _smoothed(values: Points, quantity: Quantity, longest: int, stride: int) -> 
     return smoothed(values, longest, stride)
 
 
-def _validation_points(curves: RunCurves, quantity: Quantity) -> tuple[Points, Points]:
-    points = [point for point in curves.validations if math.isfinite(point.loss)]
-    losses = np.array([point.loss for point in points])
+def _validation_points(curves: RunCurves, quantity: Quantity, as_batch_means: bool) -> tuple[Points, Points]:
+    known = curves.validation_losses(as_batch_means=as_batch_means)
+    losses = np.array([loss for _, loss in known])
     ys = np.exp(np.minimum(losses, 50.0)) if quantity == "perplexity" else losses
-    return np.array([float(point.step) for point in points]), ys
+    return np.array([float(point.step) for point, _ in known]), ys
 
 
 def _bleu_points(curves: RunCurves) -> tuple[Points, Points]:
     return np.array([float(step) for step, _ in curves.bleu]), np.array([bleu for _, bleu in curves.bleu])
 
 
-def _best(curves: RunCurves, quantity: Quantity) -> tuple[float, float, str] | None:
+def _best(curves: RunCurves, quantity: Quantity, as_batch_means: bool) -> tuple[float, float, str] | None:
     if quantity == "bleu" and curves.bleu:
         step, bleu = max(curves.bleu, key=lambda entry: entry[1])
         return step, bleu, f"best {bleu:.1f}"
-    best = curves.best
-    if best is None or quantity not in ("loss", "perplexity") or not math.isfinite(best.loss):
+    known = curves.validation_losses(as_batch_means=as_batch_means)
+    if not known or quantity not in ("loss", "perplexity"):
         return None
-    value = best.loss if quantity == "loss" else math.exp(min(best.loss, 50.0))
+    best, loss = min(known, key=lambda entry: entry[1])
+    value = loss if quantity == "loss" else math.exp(min(loss, 50.0))
     return best.step, value, f"best {value:.3f} · epoch {best.epoch}"
 
 

@@ -14,7 +14,7 @@ PUBLISHED_LOSSES = (3.021, 2.289, 1.981, 1.812, 1.712, 1.649, 1.624, 1.628, 1.61
 PUBLISHED_STEPS_PER_EPOCH = 227  # 29,000 pairs in batches of 128
 PUBLISHED_TIP = (
     "Validation loss of each epoch as published with pytorch-seq2seq, notebook 6: means of batch means, 128 pairs a "
-    "batch. The token-weighted loss of our own runs lies a little beside such a mean."
+    "batch. While it is shown, the validation losses of the other runs are drawn as such means, too."
 )
 
 
@@ -28,6 +28,7 @@ class ComparedRun:
         slot: which of the colours for compared runs it has.
         curves: what is known of it.
         tip: more about it, for people.
+        is_batch_mean: whether only means of batch means are known of it, so that others are to be drawn as such.
     """
 
     key: str
@@ -35,6 +36,7 @@ class ComparedRun:
     slot: int
     curves: RunCurves
     tip: str
+    is_batch_mean: bool = False
 
 
 class Comparison:
@@ -73,8 +75,8 @@ class Comparison:
         self.remove(PUBLISHED)
         curves = RunCurves(capacity=4)
         for epoch, loss in enumerate(PUBLISHED_LOSSES, start=1):
-            curves.add_validation(ValidationPoint(epoch, epoch * steps_per_epoch, loss))
-        self._add(PUBLISHED, "published notebook", curves, PUBLISHED_TIP)
+            curves.add_validation(ValidationPoint(epoch, epoch * steps_per_epoch, loss, batch_mean=loss))
+        self._add(PUBLISHED, "published notebook", curves, PUBLISHED_TIP, is_batch_mean=True)
 
     def remove(self, key: str) -> None:
         """Takes a run away."""
@@ -82,14 +84,14 @@ class Comparison:
         self.runs = [run for run in self.runs if run.key != key]
         self.revision += before != len(self.runs)
 
-    def _add(self, key: str, name: str, curves: RunCurves, tip: str) -> None:
+    def _add(self, key: str, name: str, curves: RunCurves, tip: str, *, is_batch_mean: bool = False) -> None:
         free = [slot for slot in range(NUM_RUNS) if all(run.slot != slot for run in self.runs)]
         if not free:
             raise TrainingError(
                 f"There are {NUM_RUNS} runs beside this one already; more could not be told apart. Take one away "
                 "first: click its name above the chart."
             )
-        self.runs.append(ComparedRun(key, name, free[0], curves, tip))
+        self.runs.append(ComparedRun(key, name, free[0], curves, tip, is_batch_mean))
         self.revision += 1
 
 

@@ -16,12 +16,14 @@ class ValidationPoint:
         epoch, step: where the run stood.
         loss: token-weighted, without smoothing.
         training_loss: of the epoch; NaN where it is not known.
+        batch_mean: the mean of the batches' means, as the published `notebook` curve counts it; NaN if not known.
     """
 
     epoch: int
     step: int
     loss: float
     training_loss: float = math.nan
+    batch_mean: float = math.nan
 
 
 class RunCurves:
@@ -76,7 +78,8 @@ class RunCurves:
         for series, value in ((self.training_loss, record.training_loss), (self.learning_rate, record.learning_rate)):
             if math.isfinite(value):
                 series.append(record.step, value)
-        self.add_validation(ValidationPoint(record.epoch, record.step, record.validation_loss, record.training_loss))
+        losses = record.validation_loss, record.training_loss, record.validation_loss_batch_mean
+        self.add_validation(ValidationPoint(record.epoch, record.step, *losses))
 
     def add_bleu(self, step: int, bleu: float) -> None:
         """Takes in the BLEU of a sample."""
@@ -92,6 +95,17 @@ class RunCurves:
         self.last_step = min(self.last_step, step)
         self._find_best()
         self.revision += 1
+
+    @property
+    def has_batch_means(self) -> bool:
+        """Whether each validation can be drawn as a mean of batch means, too."""
+        return all(math.isfinite(point.batch_mean) or not math.isfinite(point.loss) for point in self.validations)
+
+    def validation_losses(self, *, as_batch_means: bool = False) -> list[tuple[ValidationPoint, float]]:
+        """The validations and their finite losses: token-weighted, or means of batch means where these are known."""
+        as_batch_means = as_batch_means and self.has_batch_means
+        losses = [(point, point.batch_mean if as_batch_means else point.loss) for point in self.validations]
+        return [(point, loss) for point, loss in losses if math.isfinite(loss)]
 
     def epoch_start(self) -> int:
         """The last validation's step that later steps follow; 0 if none."""

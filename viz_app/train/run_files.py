@@ -86,7 +86,8 @@ def _add_row(curves: RunCurves, row: dict[str, str]) -> None:
     curves.training_loss.append(step, training_loss)
     if math.isfinite(rate):
         curves.learning_rate.append(step, rate)
-    curves.add_validation(ValidationPoint(epoch, step, float(row["validation_loss"]), training_loss))
+    batch_mean = float(row.get("validation_loss_batch_mean") or "nan")
+    curves.add_validation(ValidationPoint(epoch, step, float(row["validation_loss"]), training_loss, batch_mean))
     bleu = row.get("bleu") or ""
     if bleu:
         curves.add_bleu(step, float(bleu))

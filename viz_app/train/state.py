@@ -287,8 +287,8 @@ class TrainState:
 
     def _on_epoch(self, event: EpochDone) -> None:
         self.phase = ""
-        point = ValidationPoint(event.epoch, event.step, event.validation_loss, event.training_loss)
-        self.curves.add_validation(point)
+        losses = event.validation_loss, event.training_loss, event.validation_loss_batch_mean
+        self.curves.add_validation(ValidationPoint(event.epoch, event.step, *losses))
         if event.bleu is not None:
             self.curves.add_bleu(event.step, event.bleu)
 

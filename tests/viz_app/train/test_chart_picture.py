@@ -4,10 +4,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.checkpoint.history import EpochRecord, write_history
 from tests.viz_app.train.scripted import epoch_done, started, step_done
 from viz_app.train.chart_choices import QUANTITY_NAMES, ChartChoices, Quantity
+from viz_app.train.chart_panel import legend_entries
 from viz_app.train.chart_picture import ChartLine, ChartPicture, Limits, picture_of
 from viz_app.train.comparison import Comparison
+from viz_app.train.curves import RunCurves
+from viz_app.train.run_files import read_run
 from viz_app.train.state import TrainState
 
 
@@ -119,6 +123,54 @@ def test_compared_runs_make_the_step_axis_long_enough(state: TrainState) -> None
     published = line(picture, "run 0 validation")
     assert published.ys.tolist()[8] == 1.613
     assert published.xs.tolist()[0] == 227
+
+
+@pytest.fixture
+def notebook() -> RunCurves:
+    """A run whose best epoch is another when its batches are counted alike; then a diverged epoch."""
+    curves = RunCurves()
+    for epoch, (loss, batch_mean) in enumerate([(2.0, 1.9), (1.7, 1.65), (1.72, 1.64), (math.nan, math.nan)], start=1):
+        curves.add_record(EpochRecord(epoch, 227 * epoch, 2.5, loss, batch_mean, 5e-4, 9.0))
+    return curves
+
+
+def test_beside_the_published_curve_every_run_is_drawn_as_means_of_batch_means(
+    notebook: RunCurves, tmp_path: Path
+) -> None:
+    write_history(tmp_path / "other" / "history.csv", [EpochRecord(1, 227, 2.5, 2.2, 2.1, 5e-4, 9.0)])
+    comparison = Comparison()
+    comparison.add_folder(tmp_path / "other")
+    alone = picture_of(notebook, ChartChoices("loss"), 1000, comparison.runs)
+    assert line(alone, "validation").ys.tolist() == [2.0, 1.7, 1.72]
+    assert line(alone, "validation").name == "validation"
+    assert alone.best == (454, 1.7, "best 1.700 · epoch 2")
+    assert line(alone, "run 0 validation").ys.tolist() == [2.2]
+    comparison.add_published()
+    beside = picture_of(notebook, ChartChoices("loss"), 1000, comparison.runs)
+    assert line(beside, "validation").ys.tolist() == [1.9, 1.65, 1.64]
+    assert line(beside, "validation").name == "validation, mean of batches"
+    assert beside.best == (681, 1.64, "best 1.640 · epoch 3")
+    assert line(beside, "run 0 validation").ys.tolist() == [2.1]
+    perplexity = picture_of(notebook, ChartChoices("perplexity"), 1000, comparison.runs)
+    np.testing.assert_allclose(line(perplexity, "validation").ys, np.exp([1.9, 1.65, 1.64]))
+
+
+def test_legend_says_which_mean_the_validation_line_is(notebook: RunCurves) -> None:
+    comparison = Comparison()
+    assert [entry.name for entry in legend_entries("loss", notebook, comparison)] == ["training", "validation"]
+    comparison.add_published()
+    names = [entry.name for entry in legend_entries("loss", notebook, comparison)]
+    assert names == ["training", "validation, mean of batches", "published notebook"]
+
+
+def test_run_without_batch_means_keeps_its_own_mean_and_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "history.csv"
+    path.write_text("epoch,step,training_loss,validation_loss,learning_rate\n1,5,3.0,2.0,0.001\n", encoding="utf-8")
+    comparison = Comparison()
+    comparison.add_published()
+    shown = line(picture_of(read_run(tmp_path).curves, ChartChoices("loss"), 5, comparison.runs), "validation")
+    assert shown.ys.tolist() == [2.0]
+    assert shown.name == "validation"
 
 
 def test_bleu_is_drawn_at_its_steps(state: TrainState) -> None:

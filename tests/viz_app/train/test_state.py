@@ -1,6 +1,7 @@
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -207,6 +208,11 @@ def test_earlier_run_is_offered_with_its_history() -> None:
     assert [point.loss for point in state.validations] == [2.9, 2.2]
     state.begin(FOLDER, resume=True)
     assert state.has_curves
+
+
+def test_both_means_of_a_validation_are_known(state: TrainState) -> None:
+    state.apply(replace(epoch_done(1, 2.5), validation_loss_batch_mean=2.4))
+    assert [(point.loss, point.batch_mean) for point in state.validations] == [(2.5, 2.4)]
 
 
 def test_hundred_thousand_steps_stay_bounded(state: TrainState) -> None:
