@@ -1,5 +1,7 @@
 """One head, large."""
 
+import re
+
 from PySide6.QtCore import QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
@@ -151,7 +153,6 @@ class HeadPanel(QFrame):
         state = self._state
         is_off = state.is_off(state.choice)
         self._title = state.title() + (" · switched off" if is_off and state.scope == "head" else "")
-        self.title.setText(self._title)
         self.switch_button.setText("switch on" if is_off else "switch off")
         self.switch_button.setVisible(state.scope == "head")
         has_role = state.translation is not None and state.scope == "head"
@@ -208,25 +209,39 @@ class HeadPanel(QFrame):
         self.controls.fit(width)
         if not self.explanation.isHidden():
             self.explanation.fit(width, self.height())
+        self._fit_header()
+
+    def _fit_header(self) -> None:
+        """The first form of the title that stands beside its role is taken: layer and head must not be cut off."""
+        width = self.width() - 2 * PANEL_MARGIN
         mark = "▾" if self.explain_button.isChecked() else "▸"
         self.explain_button.setText(f"{QUESTION} {mark}")
         for row in (self._tools, self._ends):
             row.layout().invalidate()  # type: ignore[union-attr]
-        self.title.setText(self._title)
+        metrics = self.title.fontMetrics()
         role_width = max(map(self.role.fontMetrics().horizontalAdvance, ROLES))  # nothing jumps from head to head
-        if self.title.sizeHint().width() + role_width + self._ends.sizeHint().width() + 20 > width:
+        forms = self._forms_of_title()
+
+        def needed(form: str) -> int:
+            return metrics.horizontalAdvance(form) + role_width + self._ends.sizeHint().width() + 24
+
+        if needed(forms[0]) > width:
             self.explain_button.setText(f"? {mark}")
             self._ends.layout().invalidate()  # type: ignore[union-attr]
-        if self.title.sizeHint().width() + role_width + self._ends.sizeHint().width() + 20 > width:
-            kind = self._state.choice.kind  # the head's number must not be cut off
-            self.title.setText(self._title.replace(KIND_TITLES[kind], KIND_NAMES[kind]))
-        needed = self.title.sizeHint().width() + self._tools.sizeHint().width() + self._ends.sizeHint().width() + 20
-        needed += role_width
-        is_split = needed > width
+        form = next((each for each in forms if needed(each) <= width), forms[-1])
+        self.title.show_short(form, forms[0])
+        is_split = needed(form) + self._tools.sizeHint().width() > width
         if is_split != self._is_header_split:
             self._is_header_split = is_split
             self._header.removeWidget(self._tools)
             self._header.addWidget(self._tools, *((1, 0, 1, 3) if is_split else (0, 1, 1, 1)))
+
+    def _forms_of_title(self) -> tuple[str, str, str]:
+        """From the whole one to "Cross · L3 · H5 · off"."""
+        kind = self._state.choice.kind
+        short = self._title.replace(KIND_TITLES[kind], KIND_NAMES[kind]).replace("switched off", "off")
+        shortest = re.sub(r"\blayer (\d)", r"L\1", re.sub(r"\bhead (\d)", r"H\1", short))
+        return self._title, short, shortest
 
     def _lay_out(self) -> None:
         name, tools, ends = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()

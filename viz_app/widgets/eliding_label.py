@@ -23,9 +23,15 @@ class ElidingLabel(QLabel):
         elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     ) -> None:
         super().__init__(text, parent)
-        self._elide = elide
+        self._elide, self._whole = elide, ""
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", role)
+
+    def show_short(self, text: str, whole: str) -> None:
+        """Says something in a shorter form; the tool tip tells the whole."""
+        self._whole = whole
+        self.setText(text)
+        self.update()
 
     def minimumSizeHint(self) -> QSize:
         """No room is enough."""
@@ -38,7 +44,8 @@ class ElidingLabel(QLabel):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draws what fits."""
         shown = self.shown_text()
-        tip = "" if shown == self.text() else self.text()
+        whole = self._whole or self.text()
+        tip = "" if shown == whole else whole
         if tip != self.toolTip():
             self.setToolTip(tip)
         painter = QPainter(self)

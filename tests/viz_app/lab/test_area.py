@@ -1,5 +1,6 @@
 """The laboratory opens beside the maps, and is as it was left the next time."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -104,3 +105,27 @@ def test_beside_the_laboratory_the_title_still_tells_layer_and_head(make_window:
     qtbot.waitUntil(lambda: page.head.title.shown_text() == page.head.title.text())
     page.toggle_lab()
     qtbot.waitUntil(lambda: page.head.title.text() == "Cross-attention · layer 2 · head 5")
+
+
+def test_every_title_tells_layer_head_and_that_it_is_off_beside_the_laboratory(
+    make_window: MakeWindow, open_tab: OpenTab, qtbot: QtBot
+) -> None:
+    window = make_window()
+    head, page = window.translate_page.head, window.translate_page
+    open_tab(window, "Alignment")
+    qtbot.waitUntil(lambda: head.width() < 500)
+    for kind in ("encoder", "decoder", "cross"):
+        choice = HeadChoice(kind, 2, 7)
+        page.choose(choice)
+        assert page.state.role(page.state.translation, choice)  # type: ignore[arg-type]
+        head.role.setText("start-token sink")
+        head.role.setVisible(True)
+        for is_off in (False, True):
+            qtbot.wait(20)  # the layout settles
+            said = head.title.shown_text()
+            assert said == head.title.text()
+            assert re.search(r"(layer |L)3 · (head |H)8", said), said
+            assert ("off" in said) == is_off
+            head.switch_button.click()
+        head.grab()
+        assert "layer 3 · head 8" in (head.title.toolTip() or head.title.text())
