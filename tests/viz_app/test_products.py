@@ -1,7 +1,10 @@
 """The products of query and key behind the pinned cell, by a real model of a few dimensions."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.translation.result import Translation
@@ -94,7 +97,48 @@ def test_the_card_opens_over_the_map_and_follows_the_pin(
     assert page.head.map.geometry().contains(card.geometry())
     assert card.bars.grab().toImage().size() == card.bars.size()
     page.marks.forget()
+    assert not card.isVisible(), "its cell was let go"
+    assert not page.head.pick_line.products_button.isChecked()
+    page.head.pick_line.products_button.click()
     assert "Pin a cell" in card.text.text()
     card.close_button.click()
     assert not card.isVisible()
     assert len(asked) == 1
+
+
+def _escape(page: TranslatePage, qtbot: QtBot) -> None:
+    page.heads.grid.setFocus()
+    qtbot.keyClick(page.heads.grid, Qt.Key.Key_Escape)
+
+
+def _click_it_again(page: TranslatePage, _: QtBot) -> None:
+    page.marks._on_cell_clicked(Cell(2, 1))
+
+
+def _clear(page: TranslatePage, qtbot: QtBot) -> None:
+    qtbot.mouseClick(page.head.pick_line.clear_button, Qt.MouseButton.LeftButton)
+
+
+def _look_at_another_kind(page: TranslatePage, _: QtBot) -> None:
+    page.choose(HeadChoice("encoder", 0, 0))
+
+
+@pytest.mark.parametrize("let_go", [_escape, _click_it_again, _clear, _look_at_another_kind])
+def test_the_card_leaves_the_map_when_its_cell_is_let_go(
+    make_window: MakeWindow, qtbot: QtBot, let_go: Callable[[TranslatePage, QtBot], None]
+) -> None:
+    page: TranslatePage = make_window().translate_page
+    page.marks.trace_wanted.disconnect()  # what is in the card is no matter here
+    page.choose(HeadChoice("cross", 0, 0))
+    card, button = page.head.query_key, page.head.pick_line.products_button
+    button.click()
+    assert card.isVisible(), "it waits for a cell"
+    page.marks._on_cell_clicked(Cell(2, 1))
+    page.marks._on_cell_clicked(Cell(1, 1))
+    page.marks._on_cell_clicked(Cell(2, 1))
+    assert card.isVisible(), "it follows the pin"
+    let_go(page, qtbot)
+    assert not card.isVisible()
+    assert not button.isChecked()
+    page.marks._on_cell_clicked(Cell(1, 1))
+    assert not card.isVisible(), "a new pin alone does not open it"

@@ -14,7 +14,7 @@ MAX_WIDTH, HEIGHT, MIN_HEIGHT = 600, 178, 90
 
 
 class QueryKeyCard(QFrame):
-    """Shows where the pinned weight comes from.
+    """Shows where the pinned weight comes from. Opened with no cell pinned, it waits for one; with its cell it closes.
 
     Attributes:
         tracing: whether it is open, and the queries and keys.
@@ -22,7 +22,7 @@ class QueryKeyCard(QFrame):
         text: what they are, or what is missing.
 
     Signals:
-        closed()
+        closed(): a person closed it, or its cell was let go; call `rebuild` when the tracing is no longer open.
     """
 
     closed = Signal()
@@ -54,7 +54,9 @@ class QueryKeyCard(QFrame):
         self.bars.apply_theme(theme)
 
     def rebuild(self) -> None:
-        """Another cell is pinned, or queries and keys have come."""
+        """Another cell is pinned, or none; or queries and keys have come."""
+        if self.tracing.has_lost_its_cell(self._state) and self.tracing.is_open:
+            self.closed.emit()
         self.setVisible(self.tracing.is_open)
         if not self.tracing.is_open:
             return

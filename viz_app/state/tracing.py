@@ -25,6 +25,12 @@ class Tracing:
         self.awaited_id: int | None = None
         self.problem = ""
         self._known: tuple[Translation, Trace] | None = None
+        self._had_cell = False
+
+    def has_lost_its_cell(self, state: TranslateState) -> bool:
+        """Whether a cell was pinned when this was asked before, and none is now."""
+        had_cell, self._had_cell = self._had_cell, state.pinned is not None
+        return had_cell and not self._had_cell
 
     def trace_of(self, translation: Translation | None) -> Trace | None:
         """What is known of a translation."""
