@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from core.analysis.sample_roles import SampleRoles
 from core.translation.result import Translation
 from viz_app.choosing import Choosing, restore_choices
 from viz_app.examples import copy_examples, example_sentences
@@ -97,7 +98,7 @@ class TranslatePage(QWidget):
 
     def set_model(self, info: ModelInfo) -> None:
         """Names source and target as the model's languages, and asks for the sentence that stands there."""
-        self.state.begin_model(*_language_names(info))
+        self.state.begin_model(*_language_names(info), info.roles)
         self.head.export_menu.saving.model = info.title
         self.sentence.set_languages(*self.state.languages)
         self.lab.begin_model(info)
@@ -126,6 +127,11 @@ class TranslatePage(QWidget):
         if self.state.own is not None:
             self.await_result(OWN_ID)
             self.accept(OWN_ID, self.state.own)
+
+    def _on_roles_measured(self, roles: SampleRoles) -> None:
+        self.state.take_roles(roles)
+        self.heads.rebuild()
+        self.head.rebuild()
 
     def _on_given_wanted(self, text: str) -> None:
         translation = self.state.translation
@@ -253,6 +259,7 @@ class TranslatePage(QWidget):
             tab.marks_changed.connect(self.head.heatmap.update)
         self.worth.switch_wanted.connect(self.switch)
         self.worth.head_chosen.connect(self.choose)
+        self.worth.roles_measured.connect(self._on_roles_measured)
         self.alignment.aligner_chosen.connect(self._choosing.show_aligner)
         self.heads.grid.switched.connect(self.switch)
         self.head.switch_wanted.connect(lambda: self.switch(self.state.choice))

@@ -6,6 +6,8 @@ from typing import ClassVar
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFileDialog, QHBoxLayout, QToolButton, QWidget
 
+from core.analysis.profiles import SampleProfiles
+from core.analysis.sample_roles import SampleRoles
 from viz_app.lab.head_cells import HeadCells
 from viz_app.lab.sample_jobs import HeadWorthJob, StatisticsJob
 from viz_app.lab.samples import multi30k_files
@@ -59,6 +61,7 @@ class HeadsTab(LabTab):
     Signals:
         switch_wanted(HeadChoice): the head is to be switched off, or on again.
         head_chosen(HeadChoice): the head is to be shown large.
+        roles_measured(SampleRoles): statistics of a whole sample are there, and what follows from them.
     """
 
     name: ClassVar[str] = "Heads"
@@ -67,6 +70,7 @@ class HeadsTab(LabTab):
 
     switch_wanted = Signal(object)
     head_chosen = Signal(object)
+    roles_measured = Signal(object)
 
     def __init__(self, page: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
         self.state = HeadsState()
@@ -101,6 +105,13 @@ class HeadsTab(LabTab):
         if request_id == self.awaited.request_id and progress.partial is not None:
             self.take(progress.partial)
         super().follow(request_id, progress)
+
+    def accept(self, request_id: int, result: object, /) -> None:
+        """An answer; that of a whole sample tells the roles of heads."""
+        is_awaited = request_id == self.awaited.request_id
+        super().accept(request_id, result)
+        if is_awaited and isinstance(result, SampleProfiles):
+            self.roles_measured.emit(SampleRoles.of(result, self.state.sample.what))
 
     def take(self, result: object) -> None:
         """An answer, or a part of one."""

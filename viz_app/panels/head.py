@@ -17,6 +17,7 @@ from viz_app.panels.pick_line import PickLine
 from viz_app.panels.query_key import QueryKeyCard
 from viz_app.state.explain import explain
 from viz_app.state.measuring import SHORT_NAMES
+from viz_app.state.role_words import role_in_words
 from viz_app.state.translate_state import KIND_NAMES, KIND_TITLES, TranslateState
 from viz_app.state.zoom import FIT
 from viz_app.theme import PANEL_MARGIN, Theme
@@ -159,7 +160,8 @@ class HeadPanel(QFrame):
         role = state.role(state.translation, state.choice) if has_role and state.translation else "mixed"
         self.role.setVisible(role != "mixed")
         self.role.setText(role)
-        self.role.setToolTip(f"In this sentence this head {ROLES[role]}.")
+        here = state.translation if has_role else None
+        self.role.setToolTip(role_in_words(state, here, state.choice) if here is not None else "")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Title and tools stand in one line, or in two where there is no room; so do the controls below."""

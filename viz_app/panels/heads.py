@@ -5,6 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
 from core.analysis.roles import ROLES, Role
+from core.analysis.sample_roles import SampleRoles
 from core.translation.result import Translation
 from viz_app.panels.choice_menu import ChoiceMenu
 from viz_app.panels.parts import label
@@ -21,7 +22,7 @@ SCALES = {
 ANY_ROLE = "any"
 ORDERS: dict[str, tuple[str, str]] = {
     "layer": ("by layer", "By layer and head"),
-    "role": ("by role", "By what they do in this sentence, the clearest first"),
+    "role": ("by role", "By role, the clearest first"),
     "clarity": ("clearest", "The clearest first: large weights on many different tokens"),
 }
 
@@ -50,14 +51,14 @@ class HeadsPanel(QFrame):
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._state = state
-        self._offered: tuple[Translation | None, Role | None] = None, None
+        self._offered: tuple[Translation | None, Role | None, SampleRoles | None] = None, None, None
         self.grid = HeadGrid(state, theme)
         self.area = HeadGridArea(self.grid)
         self.scale_menu = ChoiceMenu("How far the colours reach", SCALES, "scale: ")
         self.scale_menu.chosen.connect(self.scale_chosen)
         self.order_menu = ChoiceMenu("In which order the heads of a kind stand", ORDERS)
         self.order_menu.chosen.connect(self.order_chosen)
-        self.role_menu = ChoiceMenu("Show the heads that do one thing in this sentence", {})
+        self.role_menu = ChoiceMenu("", {})
         self.role_menu.chosen.connect(self.role_chosen)
         hint = ElidingLabel("small", "← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)")
         self.title = label("heading")
@@ -110,11 +111,15 @@ class HeadsPanel(QFrame):
         self.area.show_choice(self._state.choice)
 
     def _offer_roles(self) -> None:
-        """Only roles that some head has in this sentence; one that was chosen stays."""
+        """Only roles that some head has; one that was chosen stays."""
         state = self._state
-        if self._offered[0] is state.translation and self._offered[1] == state.shown_role:
+        offered, sample = (state.translation, state.shown_role, state.sample_roles), state.sample_roles
+        if offered[0] is self._offered[0] and offered[1] == self._offered[1] and sample is self._offered[2]:
             return
-        self._offered = state.translation, state.shown_role
+        self._offered = offered
+        where = state.where_roles_hold
+        self.role_menu.setToolTip(f"Show the heads that do one thing {where}")
+        self.order_menu.setToolTip(f"In which order the heads of a kind stand; a role is what a head does {where}")
         counts = state.count_roles(state.translation) if state.translation is not None else {}
         entries = {ANY_ROLE: ("any role", "Any role")}
         for role, text in ROLES.items():

@@ -8,6 +8,7 @@ from core.analysis.measures import MEASURES
 from core.text.vocabulary import SPECIALS
 from viz_app.state.map_view import MapView
 from viz_app.state.measuring import SHORT_NAMES
+from viz_app.state.role_words import role_in_words
 from viz_app.state.translate_state import TranslateState
 
 BEWARE = (
@@ -32,6 +33,8 @@ def explain(state: TranslateState) -> tuple[Part, ...]:
     rows, columns, cells = ("Tokens at the left", "At the right", "Lines") if is_lines else ("Rows", "Columns", "Cells")
     parts = [Part("For example:", _example(state, view)), Part(rows, _rows(state)), Part(columns, _columns(state))]
     parts.append(Part(cells, _lines(state) if is_lines else _cells(state)))
+    if state.scope == "head" and state.translation is not None:
+        parts.append(Part("This head", role_in_words(state, state.translation, state.choice)))
     if state.merges_words and state.has_split_words:
         parts.append(Part("Words", "A word of several pieces is summed over its columns and averaged over its rows."))
     if state.hides_wrapping or state.hides_punctuation:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.analysis.sample_roles import SampleRoles
 from core.config import RunConfig
 from core.device import DeviceChoice
 
@@ -17,6 +18,7 @@ class ModelInfo:
         run: the configuration it was trained with.
         device: where it runs, and why there.
         num_parameters: trainable parameters.
+        roles: what its heads do over a sample, if that lies beside it.
     """
 
     name: str
@@ -24,6 +26,7 @@ class ModelInfo:
     run: RunConfig
     device: DeviceChoice
     num_parameters: int
+    roles: SampleRoles | None = None
 
     @property
     def title(self) -> str:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from core.analysis.measures import MEASURES, Measure
 from core.analysis.profiles import HeadProfiler
 from core.analysis.roles import ROLES, Role, roles_of
+from core.analysis.sample_roles import SampleRoles
 from core.analysis.selection import (
     DEFAULT_LABEL_MODE,
     Combination,
@@ -53,6 +54,8 @@ class Seeing:
         line_threshold: lines for less than this part of the last colour's weight are left out.
         order: of the heads in the grid: by layer, by role, or the clearest first.
         shown_role: heads with another role are pale in the grid; None: none is.
+        sample_roles: what the heads of the model that made what is shown do over a sample; None: nobody measured that,
+            and a head's role is what it does in the sentence shown.
     """
 
     def __init__(self) -> None:
@@ -70,6 +73,7 @@ class Seeing:
         self.order: Order = "layer"
         self._clarity: dict[MapKind, tuple[Translation, NDArray[np.float64]]] = {}
         self.shown_role: Role | None = None
+        self.sample_roles: SampleRoles | None = None
         self.measure: Measure = "weight"
         self.measured: MeasuredMaps | None = None
         self.awaited_measure_id: int | None = None
@@ -198,13 +202,27 @@ class Seeing:
         return np.broadcast_to(np.where(largest > 0, largest, np.float32(1)), weights.shape[:2])
 
     def role(self, translation: Translation, head: Head) -> Role:
+        """What a head does over the sample; in this sentence, if no sample was measured."""
+        if self.sample_roles is not None:
+            return self.sample_roles.role(head)
+        return self.role_here(translation, head)
+
+    def role_here(self, translation: Translation, head: Head) -> Role:
         """What a head does in this sentence."""
+        return self._roles_here(translation)[head.kind][head.layer][head.head]
+
+    def _roles_here(self, translation: Translation) -> dict[MapKind, tuple[tuple[Role, ...], ...]]:
         if self._roles is None or self._roles[0] is not translation:
             profiler = HeadProfiler()
             profiler.add(translation)
             sample = profiler.result()
             self._roles = translation, {kind: roles_of(sample.of_kind(kind)) for kind in MAP_KINDS}
-        return self._roles[1][head.kind][head.layer][head.head]
+        return self._roles[1]
+
+    @property
+    def where_roles_hold(self) -> str:
+        """Of what sentences roles tell: "on 200 pairs of the validation split", or "in this sentence"."""
+        return "in this sentence" if self.sample_roles is None else f"on {self.sample_roles.sample}"
 
     def in_order(self, translation: Translation, kind: MapKind) -> list[tuple[int, int]]:
         """Layer and head of all heads of a kind, in the chosen order."""
@@ -223,10 +241,9 @@ class Seeing:
         )
 
     def count_roles(self, translation: Translation) -> dict[Role, int]:
-        """How many heads have each role in this sentence, by the order of `ROLES`."""
-        self.role(translation, Head("encoder", 0, 0))
-        assert self._roles is not None
-        found = [role for kinds in self._roles[1].values() for layer in kinds for role in layer]
+        """How many heads have each role, by the order of `ROLES`."""
+        by_kind = self.sample_roles.by_kind if self.sample_roles is not None else self._roles_here(translation)
+        found = [role for kinds in by_kind.values() for layer in kinds for role in layer]
         return {role: found.count(role) for role in ROLES if role in found}
 
     def _kept(

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.analysis.measures import MEASURES, Measure
+from core.analysis.sample_roles import SampleRoles
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from viz_app.state.map_view import MapView
@@ -48,6 +49,7 @@ class TranslateState(Marking):
         languages: what source and target are called in sentences: "German" and "English".
         step_row: the decoding step that the laboratory looks at, a row of decoder and cross maps.
         own: the model's own translation of the sentence, while another one may be given.
+        model_roles: what the heads of the model in use do over a sample, if that was measured.
         is_of_earlier_model: what is shown was made by the model before; nothing more can be asked about it.
         switchboard: which heads are off, and what that did.
     """
@@ -62,6 +64,7 @@ class TranslateState(Marking):
         self.step_row: int | None = None
         self.switchboard = Switchboard()
         self.own: Translation | None = None
+        self.model_roles: SampleRoles | None = None
         self.is_of_earlier_model = False
 
     def await_result(self, request_id: int) -> None:
@@ -89,6 +92,7 @@ class TranslateState(Marking):
         different words is taken, once.
         """
         self.translation, self.is_of_earlier_model = translation, False
+        self.sample_roles = self.model_roles
         if not translation.is_given:
             self.own = translation
         elif self.own is not None and self.own.source_text != translation.source_text:
@@ -105,12 +109,18 @@ class TranslateState(Marking):
             self.choice, layer=min(self.choice.layer, num_layers - 1), head=min(self.choice.head, num_heads - 1)
         )
 
-    def begin_model(self, source: str, target: str) -> None:
-        """Another model answers from now on, between these two languages."""
-        self.languages = (source, target)
+    def begin_model(self, source: str, target: str, roles: SampleRoles | None = None) -> None:
+        """Another model answers from now on, between these two languages; its roles hold from its first answer on."""
+        self.languages, self.model_roles = (source, target), roles
         self.own, self.is_of_earlier_model = None, True
         self.switchboard.reset()
         self._has_picked = False
+
+    def take_roles(self, roles: SampleRoles) -> None:
+        """A sample was measured with the model in use."""
+        self.model_roles = roles
+        if not self.is_of_earlier_model:
+            self.sample_roles = roles
 
     def clear(self) -> None:
         """Shows nothing and awaits nothing."""

@@ -12,8 +12,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
-from core.analysis.roles import ROLES
 from core.translation.result import MAP_KINDS, MapKind
+from viz_app.state.role_words import role_in_short
 from viz_app.state.translate_state import HeadChoice, TranslateState
 from viz_app.theme import Theme
 from viz_app.widgets.head_grid_layout import HEADER_HEIGHT, NUMBERS_HEIGHT, SPACING, GridLayout, lay_out_grid
@@ -76,7 +76,8 @@ class HeadGrid(QWidget):
         if self._state.translation is not None:
             layout = self._lay_out(old)
             self._images = self._make_images(layout)
-            self._look = self._theme, self._state.order, self._state.shown_role, self._state.switchboard.off
+            state = self._state
+            self._look = self._theme, state.order, state.shown_role, state.sample_roles, state.switchboard.off
             is_same = all(self._images[kind] is old_images.get(kind) for kind in MAP_KINDS)
             is_plain = self._was_plain and self._is_plain and self._look == old_look
             if old is not None and is_plain and layout is old.layout:
@@ -187,8 +188,7 @@ class HeadGrid(QWidget):
     def _tip(self, choice: HeadChoice) -> str:
         translation = self._state.translation
         assert translation is not None
-        role = self._state.role(translation, choice)
-        what = f"{role}: {ROLES[role]}, in this sentence" if role != "mixed" else "no clear role in this sentence"
+        what = role_in_short(self._state, translation, choice)
         switch = "Switched off. Right-click: switch it on" if self._state.is_off(choice) else "Right-click: switch off"
         return f"{choice.title}\n{what}\n{switch} · Ctrl-click: show several together"
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from core.analysis.sample_roles import read_sample_roles
 from core.translation.result import Translation, TranslationStoppedError
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.progress import Progress
@@ -185,4 +186,11 @@ def compute_on_one_thread() -> None:
 
 
 def _describe(translator: TranslatorLike) -> ModelInfo:
-    return ModelInfo(translator.name, translator.path, translator.run, translator.device, translator.num_parameters)
+    return ModelInfo(
+        translator.name,
+        translator.path,
+        translator.run,
+        translator.device,
+        translator.num_parameters,
+        read_sample_roles(translator.path),
+    )

@@ -1,6 +1,7 @@
 """What every head is worth, and what it does: over samples, chunk by chunk, with interruptions."""
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from benchmarks.lag import lags, percentile
 from core.analysis.importance import head_importance
 from core.errors import AnalysisError, CorpusError
+from core.resources import bundled_model_path
 from core.translation.result import MAP_KINDS, TranslationStoppedError
 from core.translation.translator import Translator
 from tests.core.translators import ENGLISH, GERMAN
@@ -25,6 +27,7 @@ from viz_app.worker import JobInterrupted
 
 NUM = 2 * CHUNK + 3
 TICK_MS = 5
+MIXED = (("mixed",) * 8,) * 3
 
 
 @pytest.fixture
@@ -186,6 +189,62 @@ def test_a_row_of_the_statistics_chooses_the_head(
     kinds = {"enc": "encoder", "dec": "decoder", "cross": "cross"}
     kind, place = item.text().split()
     assert (choice.kind, f"{choice.layer + 1}·{choice.head + 1}") == (kinds[kind], place)
+
+
+def test_the_grid_goes_by_the_roles_of_a_measured_sample_until_another_model_is_opened(
+    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot, sample_file: Path
+) -> None:
+    window = make_real_window(model_files["words"], GERMAN[0])
+    page = window.translate_page
+    state = page.state
+    assert state.sample_roles is None
+    assert page.heads.role_menu.toolTip().endswith("in this sentence")
+    tab = open_tab(window, "Heads")
+    assert isinstance(tab, HeadsTab)
+    qtbot.mouseClick(tab.question_buttons["statistics"], Qt.MouseButton.LeftButton)
+    tab = _measured(window, open_tab, qtbot, sample_file)
+    assert state.translation is not None
+    rows = tab.state.rows()
+    assert [cells[1] for _, cells in rows] == [state.role(state.translation, head) for head, _ in rows]
+    assert page.heads.role_menu.toolTip().endswith("on 9 sentences of pairs.tsv")
+    assert page.head.role.toolTip().startswith("Over 9 sentences of pairs.tsv")
+    assert sum(state.count_roles(state.translation).values()) == len(rows)
+    qtbot.waitUntil(lambda: not tab.awaited.is_awaiting)
+    with qtbot.waitSignal(window.translation_shown, timeout=30_000):
+        window.open_model(model_files["pieces"])
+    assert state.sample_roles is None
+    assert page.heads.role_menu.toolTip().endswith("in this sentence")
+
+
+def test_a_measurement_that_was_cancelled_leaves_the_roles_of_the_sentence(
+    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot, sample_file: Path
+) -> None:
+    window = make_real_window(model_files["words"], GERMAN[0])
+    tab = open_tab(window, "Heads")
+    assert isinstance(tab, HeadsTab)
+    found = StatisticsJob(SampleChoice("file", sample_file), 3).run(
+        Translator.load(model_files["words"], "cpu"), _quiet, lambda: False
+    )
+    tab.await_job(10_001)
+    tab.follow(10_001, Progress(3, 9, "", partial=found))
+    tab.cancel()
+    tab.accept(10_001, found)
+    assert window.translate_page.state.sample_roles is None
+
+
+def test_the_bundled_model_has_roles_of_a_sample_at_once(make_real_window: MakeRealWindow) -> None:
+    page = make_real_window(bundled_model_path(), "Zwei Hunde spielen im Schnee.").translate_page
+    page.choose(HeadChoice("encoder", 1, 1))
+    assert page.head.role.text() == "previous"
+    assert page.head.role.toolTip().startswith("Over 200 pairs of the validation split")
+    assert "aligner (10)" in page.heads.role_menu.actions_by_name["aligner"].text()
+    page.heads.role_menu.actions_by_name["aligner"].trigger()
+    filtered = page.heads.grid.grab().toImage()
+    roles = page.state.sample_roles
+    assert roles is not None
+    page.state.take_roles(replace(roles, by_kind={**roles.by_kind, "cross": MIXED}))
+    page.heads.rebuild()
+    assert page.heads.grid.grab().toImage() != filtered, "pale heads follow the roles of the sample"
 
 
 def test_a_sentence_is_translated_in_the_middle_and_the_measurement_can_be_cancelled(

@@ -1,10 +1,12 @@
 import numpy as np
 import pytest
 
-from core.analysis.roles import ROLES
-from core.translation.result import MAP_KINDS
+from core.analysis.roles import ROLES, Role
+from core.analysis.sample_roles import SampleRoles
+from core.translation.result import MAP_KINDS, Translation
 from tests.viz_app.synthetic import make_translation
-from viz_app.state.explain import explain
+from viz_app.state.explain import Part, explain
+from viz_app.state.role_words import role_in_short, role_in_words
 from viz_app.state.seeing import clarity, clearest_head
 from viz_app.state.translate_state import Cell, HeadChoice, TranslateState
 
@@ -165,6 +167,61 @@ def test_roles_of_this_sentence_are_counted(state: TranslateState) -> None:
     assert sum(counts.values()) == 72
     assert state.role(state.translation, HeadChoice("encoder", 0, 0)) == "self"
     assert state.role(state.translation, HeadChoice("encoder", 0, 1)) == "next"
+
+
+def _all_of(role: Role, translation: Translation) -> SampleRoles:
+    """A sample on which every head does one thing."""
+    shapes = {kind: translation.maps.of_kind(kind).shape[:2] for kind in MAP_KINDS}
+    return SampleRoles({kind: ((role,) * heads,) * layers for kind, (layers, heads) in shapes.items()}, "9 pairs")
+
+
+def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_beside(state: TranslateState) -> None:
+    translation = state.translation
+    assert translation is not None
+    head = HeadChoice("encoder", 0, 0)
+    assert state.where_roles_hold == "in this sentence"
+    assert role_in_words(state, translation, head).startswith("In this sentence this head gives at least 30% of its")
+    state.choose(head)
+    state.take_roles(_all_of("previous", translation))
+    assert state.role(translation, head) == "previous"
+    assert state.role_here(translation, head) == "self"
+    assert state.count_roles(translation) == {"previous": 72}
+    assert role_in_short(state, translation, head).endswith("on 9 pairs\nself in this sentence")
+    expected = (
+        "Over 9 pairs this head gives at least 30% of its weight to the token before (“previous”); in this sentence it "
+        "gives at least 30% of its weight to the token itself (“self”)."
+    )
+    assert Part("This head", expected) in explain(state)
+    state.take_roles(_all_of("self", translation))
+    assert role_in_words(state, translation, head).startswith("Over 9 pairs, as in this sentence, this head gives")
+    assert "\n" not in role_in_short(state, translation, head)
+
+
+def test_heads_stand_by_the_roles_of_the_sample() -> None:
+    state = TranslateState()
+    translation = make_translation(num_layers=2, num_heads=4)
+    state.show(translation)
+    state.order = "role"
+    before = state.in_order(translation, "cross")
+    roles = _all_of("mixed", translation)
+    last = before[-1]
+    layers = [list(layer) for layer in roles.by_kind["cross"]]
+    layers[last[0]][last[1]] = "aligner"
+    state.take_roles(SampleRoles({**roles.by_kind, "cross": tuple(map(tuple, layers))}, "9 pairs"))
+    assert state.in_order(translation, "cross")[0] == last
+
+
+def test_another_model_brings_its_own_roles_with_its_first_answer(state: TranslateState) -> None:
+    translation = state.translation
+    assert translation is not None
+    state.take_roles(_all_of("previous", translation))
+    state.begin_model("German", "English")
+    assert state.role(translation, state.choice) == "previous", "what is shown is still of the earlier model"
+    state.show(make_translation("ein mann .", "a man ."))
+    assert state.sample_roles is None
+    state.begin_model("German", "English", _all_of("self", translation))
+    state.show(translation)
+    assert state.count_roles(translation) == {"self": 72}
 
 
 def test_rounding_never_makes_the_hidden_share_negative(state: TranslateState) -> None:

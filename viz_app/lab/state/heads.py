@@ -31,6 +31,13 @@ class SampleChoice:
     kind: SampleKind = "gold"
     path: Path | None = None
 
+    @property
+    def what(self) -> str:
+        """What its sentences are, to stand after their number."""
+        if self.kind == "file" and self.path is not None:
+            return f"sentences of {self.path.name}"
+        return "example sentences" if self.kind == "examples" else "pairs of the validation split"
+
 
 @dataclass(frozen=True, eq=False)
 class HeadWorth:
@@ -116,7 +123,8 @@ class HeadsState:
                 "cell to switch the head off."
             )
         if self.question == "statistics" and self.profiles is not None:
-            return f"Means over {self.profiles.num_sentences} sentences. Click a row to see the head."
+            about = f"Means over {self.profiles.num_sentences} sentences"
+            return f"{about}; the grid goes by these roles. Click a row to see the head."
         return ""
 
     def rows(self) -> list[tuple[Head, tuple[str, ...]]]:

@@ -1,0 +1,92 @@
+"""The roles of a model's heads over a sample, and the file beside a checkpoint that keeps them. No torch.
+
+`MODEL.roles.json` lies beside `MODEL.safetensors` and names the SHA-256 of its bytes and the thresholds of
+`core.analysis.roles`: other weights and other thresholds never get these roles.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.analysis import roles as thresholds
+from core.analysis.profiles import SampleProfiles
+from core.analysis.roles import ROLES, Role, roles_of
+from core.model.heads import Head
+from core.storage import write_text
+from core.translation.result import MAP_KINDS, MapKind
+
+ENDING = ".roles.json"
+THRESHOLDS = ("POSITION_SHARE", "SINK_SHARE", "ALIGNER_CONFIDENCE", "ALIGNER_COVERAGE", "BROAD_RELATIVE_ENTROPY")
+
+
+@dataclass(frozen=True)
+class SampleRoles:
+    """What every head does over a sample.
+
+    Attributes:
+        by_kind: L tuples of H roles, by kind.
+        sample: how many sentences of what, to stand after "over" or "on": "200 pairs of the validation split".
+    """
+
+    by_kind: dict[MapKind, tuple[tuple[Role, ...], ...]]
+    sample: str
+
+    @classmethod
+    def of(cls, profiles: SampleProfiles, what: str) -> "SampleRoles":
+        """The roles that follow from statistics; `what` the sentences are: "pairs of the validation split"."""
+        by_kind = {kind: roles_of(profiles.of_kind(kind)) for kind in MAP_KINDS}
+        return cls(by_kind, f"{profiles.num_sentences} {what}")
+
+    def role(self, head: Head) -> Role:
+        """The role of one head."""
+        return self.by_kind[head.kind][head.layer][head.head]
+
+
+def roles_path(checkpoint: Path) -> Path:
+    """Where the roles of a checkpoint lie."""
+    return checkpoint.with_name(checkpoint.name.removesuffix(".safetensors") + ENDING)
+
+
+def write_sample_roles(roles: SampleRoles, checkpoint: Path) -> Path:
+    """Writes roles beside the checkpoint that they were measured on, and returns where. Raises `StorageError`."""
+    heading = {"sha256": _digest(checkpoint), "sample": roles.sample, "thresholds": _thresholds()}
+    lines = [f"{json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in heading.items()]
+    for kind in MAP_KINDS:
+        layers = ",\n  ".join(json.dumps(layer) for layer in roles.by_kind[kind])
+        lines.append(f"{json.dumps(kind)}: [\n  {layers}]")
+    target = roles_path(checkpoint)
+    write_text(target, "{\n" + ",\n".join(lines) + "\n}\n")
+    return target
+
+
+def read_sample_roles(checkpoint: Path | None) -> SampleRoles | None:
+    """The roles that lie beside a checkpoint.
+
+    None if there are none, if they cannot be read, or if they belong to other weights or other thresholds: what heads
+    do can be measured again at any time.
+    """
+    if checkpoint is None:
+        return None
+    try:
+        found = json.loads(roles_path(checkpoint).read_text(encoding="utf-8"))
+        if found["thresholds"] != _thresholds() or found["sha256"] != _digest(checkpoint):
+            return None
+        by_kind = {kind: tuple(tuple(map(_role, layer)) for layer in found[kind]) for kind in MAP_KINDS}
+        return SampleRoles(by_kind, str(found["sample"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _role(name: str) -> Role:
+    """Raises `KeyError` for a name that is none."""
+    return {role: role for role in ROLES}[name]  # type: ignore[index]
+
+
+def _thresholds() -> dict[str, float]:
+    return {name: getattr(thresholds, name) for name in THRESHOLDS}
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
