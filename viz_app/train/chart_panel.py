@@ -73,6 +73,7 @@ class ChartPanel(QFrame):
         self.legend = legend
         self._aside = aside
         self._drawn: tuple[object, ...] = ()
+        self._curves: RunCurves | None = None
         self.quantity_menu = ChoiceMenu(
             "What this chart shows", {name: (text, text) for name, text in QUANTITY_NAMES.items()}
         )
@@ -87,6 +88,9 @@ class ChartPanel(QFrame):
 
     def show_state(self, state: TrainState, comparison: Comparison, moment: float | None) -> None:
         """Draws the curves if something changed."""
+        if self._curves is not state.curves:
+            self._forget_zoom()
+            self._curves = state.curves
         choices = self.choices
         kind = (choices.quantity, choices.scale, choices.shown, choices.zoom)
         drawn = (
@@ -130,6 +134,12 @@ class ChartPanel(QFrame):
         """Shows other steps."""
         self.choices.shown = shown
         self._tell_change()
+
+    def _forget_zoom(self) -> None:
+        """The range was chosen in the curves of another run."""
+        if self.choices.shown == "zoom":
+            self.choices.shown = "all"
+            self._show_choices()
 
     def _on_zoom(self, first: float, last: float) -> None:
         self.choices.zoom_to(first, last)

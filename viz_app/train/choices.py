@@ -149,7 +149,7 @@ def request_rows(run: RunConfig, source: str | Path, probe: str | None) -> list[
     training = run.training
     rows = [("preset", run.preset), *key_settings(run), ("data", data), ("epochs", f"{training.num_epochs:,}")]
     if training.patience is not None:
-        rows.append(("patience", f"{training.patience} epochs"))
+        rows.append(("patience", f"{training.patience} epoch{'' if training.patience == 1 else 's'}"))
     rows.append(("seed", str(training.seed)))
     if probe:
         rows.append(("probe", probe))

@@ -155,25 +155,34 @@ class NumberTable(QWidget):
         self._grid.setColumnStretch(1, 1)
         self._names: dict[str, QLabel] = {}
         self._values: dict[str, ElidingLabel] = {}
+        self._rows: dict[str, int] = {}
 
     def show_rows(self, rows: list[tuple[str, str]]) -> None:
-        """Shows (name, value) pairs; new names make new rows, names that are gone hide theirs."""
+        """Shows (name, value) pairs from top to bottom; names that are gone hide their rows."""
         for name in self._values.keys() - {name for name, _ in rows}:
             self._set_shown(name, False)
         for row, (name, value) in enumerate(rows):
             if name not in self._values:
-                self._add_row(row, name)
+                self._add(name)
+            self._put(row, name)
             self._set_shown(name, True)
             self._values[name].setText(value)
 
-    def _add_row(self, row: int, name: str) -> None:
+    def _add(self, name: str) -> None:
         label, value = QLabel(name), ElidingLabel(self._roles[1])
         set_role(label, self._roles[0])
         value.setAccessibleName(name)
         value.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self._grid.addWidget(label, row, 0)
-        self._grid.addWidget(value, row, 1)
         self._names[name], self._values[name] = label, value
+
+    def _put(self, row: int, name: str) -> None:
+        """The row of a name may be another than before: one above it is new, or gone."""
+        if self._rows.get(name) == row:
+            return
+        self._rows[name] = row
+        for column, widget in enumerate((self._names[name], self._values[name])):
+            self._grid.removeWidget(widget)
+            self._grid.addWidget(widget, row, column)
 
     def _set_shown(self, name: str, is_shown: bool) -> None:
         self._names[name].setVisible(is_shown)
