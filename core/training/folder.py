@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from safetensors import SafetensorError, safe_open
 
+from core.checkpoint.history import EpochRecord
 from core.errors import TrainingError
 from core.storage import cannot_write
 from core.training.film import FILM, frame_paths
@@ -44,6 +45,7 @@ class KeptCheckpoint:
         kind: "best" or "last".
         epoch, step: where the run stood: for a best one, at its validation.
         validation_loss: of the last validation in it; infinite if there was none.
+        validated: that validation; None if there was none.
     """
 
     path: Path
@@ -51,6 +53,7 @@ class KeptCheckpoint:
     epoch: int
     step: int
     validation_loss: float
+    validated: EpochRecord | None = None
 
 
 def kept_checkpoints(folder: Path, kind: CheckpointKind) -> list[KeptCheckpoint]:
@@ -89,8 +92,17 @@ def describe_checkpoint(path: Path, kind: CheckpointKind) -> KeptCheckpoint | No
             epoch=int(progress.get("epoch", validated.get("epoch", 0))),
             step=int(progress.get("step", validated.get("step", 0))),
             validation_loss=float(validated.get("validation_loss", "inf")),
+            validated=_record(validated),
         )
     except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _record(values: dict[str, Any]) -> EpochRecord | None:
+    """None if something is missing or no number."""
+    try:
+        return EpochRecord.from_dict(values)
+    except TypeError:
         return None
 
 

@@ -1,6 +1,7 @@
 """The runs that stand on the disk, as a table. No torch here: a window lists them before torch is imported."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -9,7 +10,7 @@ from core.checkpoint.history import EpochRecord, read_history
 from core.config import RunConfig
 from core.config.toml import read_toml
 from core.errors import CheckpointError, ConfigError
-from core.training.folder import BEST, HISTORY, LAST, RUN_SETTINGS, describe_checkpoint
+from core.training.folder import BEST, HISTORY, LAST, RUN_SETTINGS, describe_checkpoint, kept_checkpoints
 from core.training.lock import is_locked
 from core.training.record import read_starts
 
@@ -24,7 +25,9 @@ class RunSummary:
         folder: where it is.
         run: its settings; None if they cannot be read.
         history: its complete epochs.
+        validations: these, and what its best checkpoints say of validations within an epoch; by rising step.
         step: optimiser steps in its last checkpoint.
+        has_last: whether its last checkpoint stands there.
         state: "running" in some process; "finished" as it was meant to be; "stopped" by someone; "interrupted" by a
             crash or a kill, so that the steps since the last checkpoint are lost.
     """
@@ -32,8 +35,15 @@ class RunSummary:
     folder: Path
     run: RunConfig | None
     history: tuple[EpochRecord, ...]
+    validations: tuple[EpochRecord, ...]
     step: int
+    has_last: bool
     state: RunState
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether it can go on: it has not come to its end, and no process is at work on it."""
+        return self.has_last and self.run is not None and self.state in ("stopped", "interrupted")
 
     @property
     def preset(self) -> str:
@@ -42,13 +52,13 @@ class RunSummary:
 
     @property
     def best(self) -> EpochRecord | None:
-        """The epoch with the lowest validation loss; None before the first."""
-        return min(self.history, key=lambda record: _sortable(record.validation_loss), default=None)
+        """The validation with the lowest loss, also one within an epoch; None before the first."""
+        return min(self.validations, key=lambda record: _sortable(record.validation_loss), default=None)
 
     @property
     def best_bleu(self) -> float | None:
         """The highest BLEU on the run's sample; None if none was translated."""
-        return max((record.bleu for record in self.history if record.bleu is not None), default=None)
+        return max((record.bleu for record in self.validations if record.bleu is not None), default=None)
 
 
 def list_runs(folder: Path) -> list[RunSummary]:
@@ -81,7 +91,19 @@ def summarize(folder: Path) -> RunSummary:
         history = ()
     last = describe_checkpoint(folder / LAST, "last")
     step = last.step if last else max((record.step for record in history), default=0)
-    return RunSummary(folder, run, history, step, _state(folder, run, history))
+    validations = with_best(history, folder)
+    return RunSummary(folder, run, history, validations, step, last is not None, _state(folder, run, history))
+
+
+def with_best(history: Sequence[EpochRecord], folder: Path) -> tuple[EpochRecord, ...]:
+    """`history`, and the validations that only the best checkpoints in `folder` tell of; by rising step.
+
+    A run that was stopped, or came to its step limit, is judged within an epoch. The table of epochs says nothing of
+    that: a resumed run must have the same table as one that never stopped.
+    """
+    records = {kept.validated.step: kept.validated for kept in kept_checkpoints(folder, "best") if kept.validated}
+    records |= {record.step: record for record in history}
+    return tuple(records[step] for step in sorted(records))
 
 
 def _state(folder: Path, run: RunConfig | None, history: tuple[EpochRecord, ...]) -> RunState:

@@ -51,7 +51,8 @@ class Comparing(QObject):
         started = state.started
         if started is not None:
             self._steps_per_epoch = max(1, started.num_steps // max(1, started.num_epochs))
-        runs = offered(runs_in(parent_folder), state.folder, self._comparison)
+        validated = [run for run in runs_in(parent_folder) if run.curves.validations]
+        runs = offered(validated, state.folder, self._comparison)
         has_published = is_notebook and not self._comparison.holds(PUBLISHED)
         self._charts.compare.offer(runs, parent_folder, has_published=has_published)
 

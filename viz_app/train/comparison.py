@@ -67,6 +67,8 @@ class Comparison:
             TrainingError: the folder holds no run, or every colour is taken.
         """
         run = read_run(folder)
+        if not run.curves.validations:
+            raise TrainingError(f"The run in {folder} was not validated yet, so there is no curve. Choose another.")
         self.remove(str(folder))
         self._add(str(folder), run.name, run.curves, run.summary)
 

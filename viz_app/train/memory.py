@@ -12,6 +12,7 @@ from core.errors import ConfigError
 from viz_app.train.choices import DATA_KINDS, RunChoices
 
 _PREFIX = "train/"
+NUM_SOURCES = 100
 _HISTORY_NUMBERS = ("training_loss", "validation_loss", "validation_loss_batch_mean", "learning_rate", "seconds")
 
 
@@ -98,9 +99,35 @@ def save_unfinished(settings: SettingsLike, unfinished: UnfinishedRun) -> None:
     settings.setValue(_PREFIX + "unfinished", json.dumps(values))
 
 
-def forget_unfinished(settings: SettingsLike) -> None:
-    """There is nothing to resume any more."""
-    settings.remove(_PREFIX + "unfinished")
+def forget_unfinished(settings: SettingsLike, folder: Path | None) -> None:
+    """There is nothing to resume in `folder` any more; what is remembered of another run stays."""
+    earlier = load_unfinished(settings)
+    if earlier is None or earlier.folder == folder:
+        settings.remove(_PREFIX + "unfinished")
+
+
+def save_source(settings: SettingsLike, folder: Path, source: str | Path) -> None:
+    """Keeps what the run in `folder` learns from; of the `NUM_SOURCES` newest runs."""
+    sources = _load_sources(settings)
+    sources.pop(str(folder), None)
+    kept = [*sources.items(), (str(folder), str(source))][-NUM_SOURCES:]
+    settings.setValue(_PREFIX + "sources", json.dumps(dict(kept)))
+
+
+def load_source(settings: SettingsLike, folder: Path) -> str | Path | None:
+    """What the run in `folder` learned from; None if that is not known."""
+    source = _load_sources(settings).get(str(folder))
+    return source if source in ("multi30k", "copy", None) else Path(source)
+
+
+def _load_sources(settings: SettingsLike) -> dict[str, str]:
+    try:
+        values = json.loads(str(settings.value(_PREFIX + "sources", "") or "{}"))
+    except ValueError:
+        return {}
+    if not isinstance(values, dict):
+        return {}
+    return {str(folder): source for folder, source in values.items() if isinstance(source, str)}
 
 
 def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:

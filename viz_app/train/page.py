@@ -214,9 +214,17 @@ class TrainPage(QWidget):
     def _look_at(self, folder: Path) -> None:
         self._make_charts()
         try:
-            self.running.look_at(folder)
+            self.running.look_at(folder, self._source_of_form())
         except AugenmerkError as error:
             self.panel.show_message(str(error))
+
+    def _source_of_form(self) -> str | Path:
+        """For a run of which nobody remembers what it learned from."""
+        try:
+            source = self.form.choices().source()
+        except AugenmerkError:
+            return "multi30k"
+        return "multi30k" if source == "copy" else source
 
     def _on_action(self, key: str) -> None:
         if key == "change":

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from core.checkpoint.history import EpochRecord
 from core.errors import TrainingError
-from viz_app.train.curves import RunCurves, ValidationPoint
+from core.training.folder import HISTORY, LAST, RUN_SETTINGS
+from core.training.overview import RunSummary, is_run, summarize, with_best
+from viz_app.train.curves import RunCurves
 
-HISTORY = "history.csv"
 MAX_LISTED = 30
 
 
@@ -20,23 +22,29 @@ class RunOnDisk:
     Attributes:
         folder: where it is kept.
         name: the folder's.
-        curves: what its history tells.
+        curves: what its history and its best checkpoints tell; empty if it was not validated yet.
+        num_epochs: complete ones.
         changed: when it was written last.
+        files: settings, state and whether it can go on.
     """
 
     folder: Path
     name: str
     curves: RunCurves
+    num_epochs: int
     changed: datetime
+    files: RunSummary
 
     @property
     def summary(self) -> str:
         """Epochs, best loss and day, for people."""
         best = self.curves.best
-        epochs = len(self.curves.validations)
+        epochs = self.num_epochs
         text = f"{epochs} epoch{'' if epochs == 1 else 's'}"
         if best is not None:
             text += f" · best validation loss {best.loss:.3f} (epoch {best.epoch})"
+        if self.files.can_resume:
+            text += f" · not finished: step {self.files.step:,}"
         return f"{text} · {self.changed:%d %b %Y}"
 
 
@@ -44,35 +52,39 @@ def read_run(folder: Path) -> RunOnDisk:
     """The run in `folder`.
 
     Raises:
-        TrainingError: there is no history, or it cannot be read.
+        TrainingError: there is no run, its history cannot be read, or there is neither a curve nor a way to go on.
     """
     path = folder / HISTORY
-    curves = RunCurves()
+    files = summarize(folder)
+    is_young = files.can_resume and not path.exists()  # stopped before its first epoch's end
     try:
-        with path.open(newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                _add_row(curves, row)
-        changed = datetime.fromtimestamp(path.stat().st_mtime)
+        records = [] if is_young else _read_records(path)
+        changed = datetime.fromtimestamp((folder / LAST if is_young else path).stat().st_mtime)
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         raise TrainingError(
             f"{folder} is not the folder of a run ({_reason(error)}). A folder with the file {HISTORY} that a training "
             "wrote was expected; choose another."
         ) from error
-    if not curves.validations:
+    curves = RunCurves()
+    for record in with_best(records, folder):
+        curves.add_record(record)
+        if record.bleu is not None:
+            curves.add_bleu(record.step, record.bleu)
+    if not curves.validations and not files.can_resume:
         raise TrainingError(
             f"The run in {folder} has no validated epoch yet, so there is no curve. Choose another, or come back later."
         )
-    return RunOnDisk(folder, folder.name, curves, changed)
+    return RunOnDisk(folder, folder.name, curves, len(records), changed, files)
 
 
 def runs_in(parent: Path) -> list[RunOnDisk]:
     """The readable runs in the folders of `parent`, the newest first, `MAX_LISTED` at most."""
     try:
-        histories = [(path.stat().st_mtime, path.parent) for path in parent.glob(f"*/{HISTORY}")]
+        found = [(_changed(folder), folder) for folder in parent.iterdir() if _is_run(folder)]
     except OSError:
         return []
     runs = []
-    for _, folder in sorted(histories, reverse=True)[:MAX_LISTED]:
+    for _, folder in sorted(found, reverse=True)[:MAX_LISTED]:
         try:
             runs.append(read_run(folder))
         except TrainingError:
@@ -80,17 +92,36 @@ def runs_in(parent: Path) -> list[RunOnDisk]:
     return runs
 
 
-def _add_row(curves: RunCurves, row: dict[str, str]) -> None:
-    epoch, step = int(row["epoch"]), int(row["step"])
-    training_loss, rate = float(row["training_loss"]), float(row["learning_rate"])
-    curves.training_loss.append(step, training_loss)
-    if math.isfinite(rate):
-        curves.learning_rate.append(step, rate)
-    batch_mean = float(row.get("validation_loss_batch_mean") or "nan")
-    curves.add_validation(ValidationPoint(epoch, step, float(row["validation_loss"]), training_loss, batch_mean))
+def _is_run(folder: Path) -> bool:
+    return folder.is_dir() and (is_run(folder) or (folder / HISTORY).is_file())
+
+
+def _changed(folder: Path) -> float:
+    """When its history was written last; before there is one, its last checkpoint or its settings."""
+    for name in (HISTORY, LAST, RUN_SETTINGS):
+        if (folder / name).is_file():
+            return (folder / name).stat().st_mtime
+    return 0.0
+
+
+def _read_records(path: Path) -> list[EpochRecord]:
+    """The table, also of a version that wrote fewer columns."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [_record(row) for row in csv.DictReader(file)]
+
+
+def _record(row: dict[str, str]) -> EpochRecord:
     bleu = row.get("bleu") or ""
-    if bleu:
-        curves.add_bleu(step, float(bleu))
+    return EpochRecord(
+        epoch=int(row["epoch"]),
+        step=int(row["step"]),
+        training_loss=float(row["training_loss"]),
+        validation_loss=float(row["validation_loss"]),
+        validation_loss_batch_mean=float(row.get("validation_loss_batch_mean") or "nan"),
+        learning_rate=float(row["learning_rate"]),
+        seconds=math.nan,  # nobody draws it
+        bleu=float(bleu) if bleu else None,
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, Signal
 
+from core.config import RunConfig
 from core.errors import AugenmerkError
 from core.training.events import (
     AfterFailedSave,
@@ -16,7 +17,8 @@ from core.training.events import (
     TrainingFinished,
 )
 from core.training.film import read_film
-from core.training.folder import BEST, discard_run
+from core.training.folder import BEST, LAST, discard_run
+from core.training.overview import with_best
 from viz_app.train import memory
 from viz_app.train.run_files import read_run
 from viz_app.train.state import Status, TrainState
@@ -104,18 +106,43 @@ class Running(QObject):
             self.stop("discard")
         elif self._state.folder is not None and self._state.can_discard:
             discard_run(self._state.folder)
-            self._forget()
+            self._forget(self._state.folder)
             self.changed.emit()
 
-    def look_at(self, folder: Path) -> None:
-        """Shows an earlier run. Raises `TrainingError` if there is none in `folder`."""
+    def look_at(self, folder: Path, source: str | Path = "multi30k") -> None:
+        """Shows an earlier run; one that has not come to its end can go on.
+
+        Args:
+            folder: of the run.
+            source: what it goes on with if nobody remembers what it learned from.
+
+        Raises:
+            TrainingError: there is no run in `folder`.
+        """
         if self._run is not None:
             return
         run = read_run(folder)
-        best = folder / BEST
-        self._state.look_at(folder, run.curves, read_film(folder).frames, best if best.is_file() else None)
+        best, last = folder / BEST, folder / LAST
+        goes_on = run.files.run if run.files.can_resume else None
+        if goes_on is not None:
+            self.request = self._request_to_go_on(goes_on, folder, source)
+        self._state.look_at(
+            folder,
+            run.curves,
+            read_film(folder).frames,
+            best if best.is_file() else None,
+            last if goes_on is not None else None,
+        )
         self.failure = None
         self.changed.emit()
+
+    def _request_to_go_on(self, run: RunConfig, folder: Path, source: str | Path) -> TrainingRequest:
+        """As it was started in this app, if that is remembered; else as its own files say."""
+        earlier = memory.load_unfinished(self._settings)
+        if earlier is not None and earlier.folder == folder:
+            return TrainingRequest(run, earlier.source, folder, changes=dict(earlier.changes))
+        known = "copy" if run.is_copy_task else memory.load_source(self._settings, folder)
+        return TrainingRequest(run, known or source, folder)
 
     def offer_earlier(self) -> None:
         """A run of an earlier start of the app can go on."""
@@ -125,7 +152,7 @@ class Running(QObject):
         self.request = TrainingRequest(
             earlier.run, earlier.source, earlier.folder, earlier.device, changes=dict(earlier.changes)
         )
-        history = memory.load_history(earlier.folder)
+        history = with_best(memory.load_history(earlier.folder), earlier.folder)
         self._state.offer_resume(earlier.folder, earlier.last_checkpoint, earlier.best_checkpoint, history)
         self._state.playback.set_film(read_film(earlier.folder).frames)
 
@@ -161,7 +188,7 @@ class Running(QObject):
         if self._discards:
             self._finish_discarding()
         elif state.finish is not None and not state.can_resume:
-            memory.forget_unfinished(self._settings)
+            memory.forget_unfinished(self._settings, state.folder)
         self.ended.emit()
         self.changed.emit()
 
@@ -173,12 +200,12 @@ class Running(QObject):
         except AugenmerkError as error:
             self._state.fail(str(error))
         else:
-            self._forget()
+            self._forget(self._state.folder)
 
-    def _forget(self) -> None:
+    def _forget(self, folder: Path | None) -> None:
         self.failure = None
         self._state.discard()
-        memory.forget_unfinished(self._settings)
+        memory.forget_unfinished(self._settings, folder)
 
     def _remember(self) -> None:
         """A later start of the app can go on with this run, even if this one ends badly."""
@@ -190,3 +217,4 @@ class Running(QObject):
                 request.run, request.source, request.folder, request.device, last, best, dict(changes)
             )
             memory.save_unfinished(self._settings, unfinished)
+            memory.save_source(self._settings, request.folder, request.source)

@@ -131,9 +131,23 @@ class TrainState:
         for record in history:
             self.curves.add_record(record)
 
-    def look_at(self, folder: Path, curves: RunCurves, frames: Iterable[FilmFrame], best: Path | None) -> None:
-        """Shows an earlier run instead of one of this page; `best` is a checkpoint to try, if there is one."""
+    def look_at(
+        self,
+        folder: Path,
+        curves: RunCurves,
+        frames: Iterable[FilmFrame],
+        best: Path | None,
+        last: Path | None = None,
+    ) -> None:
+        """Shows an earlier run instead of one of this page.
+
+        Args:
+            folder, curves, frames: the run.
+            best: a checkpoint to try, if there is one.
+            last: a checkpoint to go on from, if the run has not come to its end.
+        """
         self._forget_run()
+        self.last_checkpoint = last
         self.status, self.folder, self.best_checkpoint = Status.LOOKING, folder, best
         self.curves = curves
         self.playback.set_film(frames)

@@ -163,9 +163,12 @@ def _idle_notice(state: TrainState) -> Notice | None:
 
 def _looking_notice(state: TrainState) -> Notice:
     best = state.best
-    text = f"{len(state.validations)} epochs" if len(state.validations) != 1 else "One epoch"
+    number = len(state.validations)
+    text = f"Validated {number} times" if number > 1 else "Validated once" if number else "Not validated yet"
     if best is not None:
         text += f", best validation loss {best.loss:.3f} in epoch {best.epoch}"
+    if state.can_resume:
+        text += ". It has not come to its end: Resume goes on from its last checkpoint"
     name = state.folder.name if state.folder else "a run"
     return Notice(f"An earlier run: {name}", f"{text}.", "plain", state.can_try_model, offers_folder=True)
 

@@ -99,7 +99,8 @@ def test_runs_are_listed_with_their_scores(config: Path, tmp_path: Path, capsys:
     best, bleu = min(one.validation_loss for one in history), max(one.bleu or 0 for one in history)
     assert header.split() == "run preset epochs steps best loss best BLEU state".split()
     assert first.split() == ["first", "copy-task-small", "2/2", "14", f"{best:.4f}", f"{bleu:.2f}", "finished"]
-    assert second.split() == ["second", "copy-task-small", "0/2", "3", "–", "–", "finished"]
+    (judged,) = load_checkpoint(runs / "second" / "best.safetensors").history
+    assert second.split() == ["second", "copy-task-small", "0/2", "3", f"{judged.validation_loss:.4f}", "–", "finished"]
     assert main(["runs", str(tmp_path / "nowhere")]) == 2
     assert "There is no run in" in capsys.readouterr().err
 

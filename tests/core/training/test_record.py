@@ -86,6 +86,39 @@ class TestOverview:
         record(run, tmp_path / "run", resume=True)
         assert summarize(tmp_path / "run").state == "finished"
 
+    def test_a_validation_within_an_epoch_counts_for_the_best_and_the_history_stays_that_of_the_epochs(
+        self, tmp_path: Path
+    ) -> None:
+        limited, _ = record(text_run(max_steps=3, sample_size=4), tmp_path / "limited")
+        stopped, _ = record(copy_run(), tmp_path / "stopped", stop_after=10)
+        first, second = list_runs(tmp_path)
+        assert first.history == ()
+        assert first.best is not None
+        assert first.best.validation_loss == limited.best_validation_loss
+        assert first.best_bleu is not None
+        assert [entry.step for entry in second.history] == [7]
+        assert [entry.step for entry in second.validations] == [7, 10]
+        assert second.best is not None
+        assert second.best.validation_loss == stopped.best_validation_loss
+        record(copy_run(), tmp_path / "stopped", resume=True)
+        assert [entry.step for entry in summarize(tmp_path / "stopped").history] == [7, 14, 21]
+
+    def test_only_a_run_that_has_not_come_to_its_end_can_be_resumed(self, tmp_path: Path) -> None:
+        folder, able = tmp_path / "run", []
+
+        def look(event: TrainingEvent) -> None:
+            if isinstance(event, StepDone):
+                able.append(summarize(folder).can_resume)
+
+        record(copy_run(num_epochs=1), folder, stop_after=3, on_event=look)
+        assert able == [False] * 3, "it is at work"
+        assert summarize(folder).can_resume
+        record(copy_run(num_epochs=1), folder, resume=True)
+        assert not summarize(folder).can_resume
+        record(copy_run(num_epochs=1), tmp_path / "other", stop_after=3)
+        (tmp_path / "other" / LAST).unlink()
+        assert not summarize(tmp_path / "other").can_resume
+
     def test_folders_that_hold_no_run_are_left_out_and_damaged_files_do_not_hide_one(self, tmp_path: Path) -> None:
         record(copy_run(max_steps=1), tmp_path / "run")
         (tmp_path / "empty").mkdir()
@@ -93,7 +126,8 @@ class TestOverview:
         for name in (RUN_SETTINGS, ENVIRONMENT, HISTORY):
             (tmp_path / "run" / name).write_text("\x00 damaged")
         (summary,) = list_runs(tmp_path)
-        assert (summary.preset, summary.step, summary.best, summary.best_bleu) == ("?", 1, None, None)
+        assert (summary.preset, summary.step, summary.history) == ("?", 1, ())
+        assert not summary.can_resume, "its settings are gone"
         (tmp_path / "run" / LAST).write_bytes(b"")
         assert list_runs(tmp_path)[0].step == 0
         assert list_runs(tmp_path / "nowhere") == []
