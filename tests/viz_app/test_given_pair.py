@@ -107,7 +107,7 @@ def test_with_a_head_off_the_new_translation_is_compared_with_the_model_s_own_an
     assert "off: the model's own: " in text
     assert "font-weight:bold'>Off1" in text  # "ein" became that: the head's doing
     assert "font-weight:bold'>mann" not in text  # not in the given pair, but in the model's own as well
-    assert "the given translation: Δ log-probability −0.25" in text
+    assert "· the given translation: Δ log-probability −0.25" in text
     assert "The given translation above had" in page.sentence.switch_line.toolTip()
     page.show_own()
     qtbot.waitUntil(lambda: page.state.switchboard.effect is not None)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -57,9 +58,11 @@ def data_of(page: str) -> dict:
 
 
 UNIVERSAL_STUB = """
+const said = [];
 const stub = new Proxy(function () {}, {
   get: (_, name) => name === Symbol.toPrimitive ? () => 0 : name === "textContent" ? DATA : stub,
-  set: () => true, apply: () => stub, construct: () => stub,
+  set: (_, name, value) => { if (name === "textContent") said.push(`${value}`); return true; },
+  apply: () => stub, construct: () => stub,
 });
 const document = stub, window = stub, Option = stub, ImageData = stub;
 const matchMedia = () => ({ matches: false }), getComputedStyle = () => stub;
@@ -85,13 +88,13 @@ JSON.stringify(data.kinds.map((each) => ["read", "predicted"].map((mode) => {
 """
 
 
-def read_by_the_script(page: str) -> list:
+def read_by_the_script(page: str, tell: str = TELL) -> list:
     """What the page's own script makes of its data, run by Qt's JavaScript engine with a document that does nothing."""
     from PySide6.QtQml import QJSEngine
 
     data, script = Parts(page).scripts
     engine = QJSEngine()
-    found = engine.evaluate(f"const DATA = {json.dumps(data)};{UNIVERSAL_STUB}{script}\n{TELL}")
+    found = engine.evaluate(f"const DATA = {json.dumps(data)};{UNIVERSAL_STUB}{script}\n{tell}")
     assert not found.isError(), f"line {found.property('lineNumber').toInt()}: {found.toString()}"
     return json.loads(found.toString())
 
@@ -108,6 +111,12 @@ def test_the_script_reads_every_weight(qapp, selection: Selection, scale: float)
             np.testing.assert_allclose(
                 np.array(heads).reshape(expected.shape), expected, atol=scale / 65_535, err_msg=f"{kind} {mode}"
             )
+
+
+def test_a_given_translation_stands_in_the_page_as_the_model_s_own_does(qapp) -> None:
+    assert TRANSLATION.text in read_by_the_script(page_html(content()), "JSON.stringify(said)")
+    given = replace(TRANSLATION, is_given=True, text="Given by hand.")
+    assert "Given by hand." in read_by_the_script(page_html(content(translation=given)), "JSON.stringify(said)")
 
 
 def test_nothing_is_fetched() -> None:

@@ -231,6 +231,8 @@ def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow
     page.head.picture_menu.actions_by_name["lines"].trigger()
     assert page.head.lines.isVisible()
     assert not page.head.heatmap.isVisible()
+    assert "to sum their lines" in page.head.pick_line.label.text()
+    assert "cells" not in page.head.pick_line.label.text(), "there are none to be pinned"
     view, painter = page.state.view(), page.head.lines.painter_now
     assert view is not None
     assert painter is not None

@@ -55,7 +55,7 @@ def effect_html(effect: SwitchedOff, text_color: str, muted: str) -> str:
     sentence that is shown: the old one, or a given one, which the new one is not compared with.
     """
     is_given = effect.before.is_given
-    of_what = "the given translation: " if is_given else ""
+    of_what = "· the given translation: " if is_given else ""
     difference = f"{of_what}Δ log-probability {number(effect.difference, signed=True)}"
     change = f"<span style='white-space:nowrap'>&nbsp;&nbsp;{difference}</span>"
     if effect.after.text == effect.own.text:
