@@ -165,8 +165,7 @@ def picture_of(found: Measured, heads: Sequence[tuple[int, int]], options: argpa
     title = title_of(options.kind, heads, found.maps[options.kind].shape[1], options.combine)
     weights = combine(found.maps[options.kind], options.combine, heads)
     shown = _selection(options).apply(weights, found.translation, options.kind)
-    if not shown.weights.size:
-        raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")
+    _refuse_empty(shown.weights)
     words = f"{100 * float(shown.hidden_mass_in_all):.1f} % of the attention" if options.hide else ""
     return MapPicture(
         shown.weights,
@@ -185,8 +184,7 @@ def grid_of(found: Measured, options: argparse.Namespace) -> "list[KindPicture]"
     kinds = []
     for kind, whole in found.maps.items():
         maps = _selection(options).apply(whole, found.translation, kind).weights
-        if not maps.size:
-            raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")
+        _refuse_empty(maps)
         shared = maps if not options.own_scale else None
         tops = [[_top(each if shared is None else shared, found.measure, options) for each in layer] for layer in maps]
         kinds.append(KindPicture(KIND_NAMES[kind], maps, tops))
@@ -194,9 +192,11 @@ def grid_of(found: Measured, options: argparse.Namespace) -> "list[KindPicture]"
 
 
 def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
-    """The page with every head; the first of those chosen is shown when it opens. Raises `StorageError`."""
+    """The page with every head; the first of those chosen is shown when it opens. Raises `AugenmerkError`."""
     from viz_app.html_page import PageContent, save_page
 
+    for kind, maps in found.maps.items():
+        _refuse_empty(_selection(options).apply(maps, found.translation, kind).weights)
     facts = {"model": found.model} | _off(options)
     content = PageContent(
         found.translation, found.maps, found.measure, _selection(options), facts, Head(options.kind, *heads[0])
@@ -228,6 +228,11 @@ def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: s
     if options.words:
         facts["words"] = "pieces merged: columns summed, rows averaged"
     return " · ".join(f"{name}: {value}" for name, value in (facts | _off(options)).items())
+
+
+def _refuse_empty(weights: FloatArray) -> None:
+    if not weights.size:
+        raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")
 
 
 def _off(options: argparse.Namespace) -> dict[str, str]:

@@ -9,7 +9,7 @@ import html
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +92,8 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
     for mode in LABEL_MODES:
         selection = Selection(mode, content.selection.merge_words, content.selection.hide)
         labelled = selection.apply(content.maps[kind], content.translation, kind)
+        if not labelled.weights.size:  # everything would be hidden: as in the window, nothing is
+            labelled = replace(selection, hide=frozenset()).apply(content.maps[kind], content.translation, kind)
         block, top = _packed(labelled.weights)
         if block not in blocks:
             blocks.append(block)

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.analysis.measures import MEASURES, measure_maps
 from core.analysis.selection import DEFAULT_LABEL_MODE, HIDDEN_KINDS, LABEL_MODES, Selection
-from core.cli.explain import Numbers, add_options, check_options, numbers_beside
+from core.cli.explain import Numbers, add_options, check_options, numbers_beside, shown_maps
 from core.cli.options import add_checkpoint
 from core.errors import ConfigError
 from core.model.heads import ATTENTION_KINDS, Head
@@ -113,7 +113,7 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
     }
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     for kind in MEASURES[options.measure].kinds:
-        shown = selection.apply(measure_maps(trace, options.measure, kind), translation, kind)
+        shown = shown_maps(selection, measure_maps(trace, options.measure, kind), translation, kind)
         numbers |= {
             kind: shown.weights,
             f"{kind}_hidden_mass": shown.hidden_mass,

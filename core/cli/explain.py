@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.analysis.selection import Selection
-from core.errors import ConfigError, CorpusError
+from core.analysis.selection import LabelledMap, Selection
+from core.errors import AnalysisError, ConfigError, CorpusError
 from core.model.heads import ATTENTION_KINDS
 from core.resources import example_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from core.translation.result import Translation
+    from core.translation.result import FloatArray, MapKind, Translation
     from core.translation.translator import Translator
 
 Numbers = dict[str, "np.ndarray[Any, np.dtype[Any]]"]
@@ -134,6 +134,18 @@ def _without_words(translator: "Translator", translation: "Translation", options
     }
 
 
+def shown_maps(selection: Selection, maps: "FloatArray", translation: "Translation", kind: "MapKind") -> LabelledMap:
+    """The selection applied to maps [..., Q, M]. Raises `AnalysisError` if it leaves no row or no column."""
+    shown = selection.apply(maps, translation, kind)
+    if not shown.weights.size:
+        tokens = translation.source_tokens if kind == "encoder" else translation.predicted_tokens
+        raise AnalysisError(
+            f"--hide {' '.join(sorted(selection.hide))} hides every row or every column of the {kind} maps of "
+            f"{translation.source_text!r} ({' '.join(tokens)}). At least one of each was expected; hide fewer kinds."
+        )
+    return shown
+
+
 def _comparison(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     """Differences of the weights, whatever the measure of the maps."""
     from core.analysis.comparing import difference
@@ -142,7 +154,7 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
     for kind in ATTENTION_KINDS:
-        maps = (selection.apply(each.maps.of_kind(kind), each, kind) for each in (translation, other))
+        maps = (shown_maps(selection, each.maps.of_kind(kind), each, kind) for each in (translation, other))
         found = difference(*maps)
         numbers |= {
             f"difference_{kind}": found.values,

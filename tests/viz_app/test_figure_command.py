@@ -139,8 +139,8 @@ def test_a_folder_that_cannot_be_written_is_said(untrained_checkpoint: Path, tmp
 def test_a_text_with_all_tokens_hidden_is_refused(untrained_checkpoint: Path, tmp_path: Path, capsys) -> None:
     arguments = ["figure", "--text", ".", "--target", ".", "--checkpoint", str(untrained_checkpoint)]
     hide = ["--hide", "start", "end", "punctuation"]
-    for grid in ([], ["--grid"]):
-        assert main([*arguments, *hide, *grid, "--out", str(tmp_path / "x.png")]) == 2
+    for name, grid in (("x.png", []), ("x.png", ["--grid"]), ("x.html", [])):
+        assert main([*arguments, *hide, *grid, "--out", str(tmp_path / name)]) == 2
         assert "every token is hidden" in capsys.readouterr().err
 
 

@@ -66,6 +66,16 @@ def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, p
     assert preferences.hides_punctuation
 
 
+def test_where_nothing_would_be_left_it_is_said_that_nothing_is_hidden(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window, make_translation("? !", "!"))
+    _click_box(qtbot, page.head.controls.hide_wrapping)
+    _click_box(qtbot, page.head.controls.hide_punctuation)
+    assert "so nothing is hidden." in page.head.meaning.text()
+    assert "0 % of their attention" not in page.head.meaning.text()
+    page.head.explain_button.setChecked(True)
+    assert "Hidden tokens took" not in page.head.explanation.text()
+
+
 def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     qtbot.wait(50)

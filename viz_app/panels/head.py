@@ -113,11 +113,7 @@ class HeadPanel(QFrame):
         self.combination_menu.setVisible(state.scope != "head")
         self.controls.rebuild()
         self.show_picture()
-        view = state.view()
-        is_hiding = view is not None and (state.hides_wrapping or state.hides_punctuation)
-        share = view.hidden_share if view is not None else 0.0
-        hidden = f"{100 * share:.0f} % of their attention lies on hidden tokens." if is_hiding else ""
-        self._meanings = hidden, state.meaning_of_rows(), state.measure_note()
+        self._meanings = state.hiding_note(), state.meaning_of_rows(), state.measure_note()
         self._show_explanation()
         self.show_products()
         self._fit()

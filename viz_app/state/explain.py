@@ -37,7 +37,9 @@ def explain(state: TranslateState) -> tuple[Part, ...]:
         parts.append(Part("This head", role_in_words(state, state.translation, state.choice)))
     if state.merges_words and state.has_split_words:
         parts.append(Part("Words", "A word of several pieces is summed over its columns and averaged over its rows."))
-    if state.hides_wrapping or state.hides_punctuation:
+    if state.translation is not None and state.hides_nothing_of(state.translation, state.choice):
+        parts.append(Part("Hidden", state.hiding_note()))
+    elif state.selection.hide:
         share = f"Hidden tokens took {100 * view.hidden_share:.0f} % of these rows"
         parts.append(Part("Hidden", f"{share}; what is left of each row is scaled up to its former sum."))
     if state.switchboard.off:

@@ -18,6 +18,7 @@ from core.analysis.selection import (
     LabelMode,
     Selection,
     combine,
+    is_hidden,
 )
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
@@ -89,6 +90,11 @@ class Seeing:
         if self.hides_punctuation:
             hidden.add("punctuation")
         return Selection(self.label_mode, self.merges_words, frozenset(hidden))
+
+    def hides_nothing_of(self, translation: Translation, choice: Head) -> bool:
+        """Whether no token of the large map would be left, so that none is hidden although this was asked for."""
+        shown, kinds = self.labelled_of(translation, choice), self.selection.hide
+        return any(is_hidden(label, kinds) for label in (*shown.rows.labels, *shown.columns.labels))
 
     def heads(self, choice: Head, shape: tuple[int, int]) -> list[tuple[int, int]]:
         """Layer and head of all heads that the large map is made of."""

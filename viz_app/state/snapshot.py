@@ -57,7 +57,9 @@ def take_snapshot(state: TranslateState, model: str) -> Snapshot | None:
         "measure": SHORT_NAMES[state.measure_of_choice],
         "rows": "source token" if choice.kind == "encoder" else f"token {state.label_mode}",
     }
-    if state.hides_wrapping or state.hides_punctuation:
+    if state.selection.hide and state.hides_nothing_of(translation, choice):
+        facts["hidden"] = "nothing: no token would be left"
+    elif state.selection.hide:
         facts["hidden"] = f"{100 * view.hidden_share:.1f} % of the attention, rows scaled up to their former sum"
     if state.merges_words and state.has_split_words:
         facts["words"] = "pieces merged: columns summed, rows averaged"

@@ -212,6 +212,17 @@ class TranslateState(Marking):
         one = "" if self.choice.kind in description.per_head else " One map for each layer, whatever the head."
         return f"{SHORT_NAMES[self.measure]}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
 
+    def hiding_note(self) -> str:
+        """One sentence on what is hidden of the large map; empty if that is not asked for."""
+        view = self.view()
+        if view is None or self.translation is None or not self.selection.hide:
+            return ""
+        if self.hides_nothing_of(self.translation, self.choice):
+            ends = "start, end and" if self.hides_punctuation else "start and end"
+            kinds = f"{ends * self.hides_wrapping}{' punctuation' * self.hides_punctuation}".strip()
+            return f"Without {kinds} nothing would be left of this map, so nothing is hidden."
+        return f"{100 * view.hidden_share:.0f} % of their attention lies on hidden tokens."
+
     def value_name(self) -> str:
         """What a cell of the large map is called, in short."""
         name = {"weight": "weight", "norm": "‖α·f(x)‖", "norm-layer": "‖Σ α·f(x)‖", "rollout": "rollout"}

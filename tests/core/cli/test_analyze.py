@@ -111,6 +111,20 @@ def test_what_cannot_be_done_is_said_in_one_message(
     assert output.out == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "more"), [("?!", []), (SENTENCE, ["--compare", "?!"])], ids=["the sentence", "the one compared with"]
+)
+def test_hiding_every_token_is_refused_and_nothing_is_written(
+    untrained_checkpoint: Path, tmp_path: Path, capsys, text: str, more: list[str]
+) -> None:
+    arguments = ["--checkpoint", str(untrained_checkpoint), "--out", str(tmp_path / "numbers.npz"), *more]
+    assert main(["analyze", text, *arguments, "--hide", "start", "end", "punctuation"]) == 2
+    said = capsys.readouterr().err
+    for words in ("--hide end punctuation start", "'?!'", "hide fewer kinds"):
+        assert words in said, words
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_file_that_cannot_be_written_is_said(untrained_checkpoint: Path, tmp_path: Path, capsys) -> None:
     (tmp_path / "file").write_text("")
     target = tmp_path / "file" / "numbers.npz"

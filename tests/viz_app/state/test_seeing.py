@@ -8,6 +8,7 @@ from tests.viz_app.synthetic import make_translation
 from viz_app.state.explain import Part, explain
 from viz_app.state.role_words import role_in_short, role_in_words
 from viz_app.state.seeing import clarity, clearest_head
+from viz_app.state.snapshot import take_snapshot
 from viz_app.state.translate_state import Cell, HeadChoice, TranslateState
 
 
@@ -60,6 +61,14 @@ def test_a_sentence_of_punctuation_alone_is_not_hidden_away() -> None:
     state.show(make_translation(". !", ". !"))
     state.hides_punctuation = state.hides_wrapping = True
     assert _weights(state).shape == (3, 4)
+    assert state.hiding_note() == (
+        "Without start, end and punctuation nothing would be left of this map, so nothing is hidden."
+    )
+    snapshot = take_snapshot(state, "model")
+    assert snapshot is not None
+    assert snapshot.facts["hidden"] == "nothing: no token would be left"
+    state.hides_punctuation = False
+    assert "lies on hidden tokens" in state.hiding_note()
 
 
 def test_mean_and_maximum_of_a_layer_a_kind_and_a_set(state: TranslateState) -> None:
