@@ -143,11 +143,20 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
     ]
 
 
+def data_name(source: str | Path) -> str:
+    """What a run learns from, for people."""
+    return {"multi30k": "Multi30k", "copy": "copy task"}.get(str(source)) or with_tilde(Path(source))
+
+
 def request_rows(run: RunConfig, source: str | Path, probe: str | None) -> list[tuple[str, str]]:
     """What runs, as (name, value) for people."""
-    data = {"multi30k": "Multi30k", "copy": "copy task"}.get(str(source)) or with_tilde(Path(source))
     training = run.training
-    rows = [("preset", run.preset), *key_settings(run), ("data", data), ("epochs", f"{training.num_epochs:,}")]
+    rows = [
+        ("preset", run.preset),
+        *key_settings(run),
+        ("data", data_name(source)),
+        ("epochs", f"{training.num_epochs:,}"),
+    ]
     if training.patience is not None:
         rows.append(("patience", f"{training.patience} epoch{'' if training.patience == 1 else 's'}"))
     rows.append(("seed", str(training.seed)))

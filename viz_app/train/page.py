@@ -25,7 +25,7 @@ from viz_app.train.run_panel import RunPanel
 from viz_app.train.running import Running
 from viz_app.train.state import Status, TrainState
 from viz_app.train.style import stylesheet
-from viz_app.train.words import notice, status_line
+from viz_app.train.words import notice, status_line, what_resuming_does
 from viz_app.worker import DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
 
 if TYPE_CHECKING:
@@ -188,6 +188,7 @@ class TrainPage(QWidget):
         if request is not None:
             self.panel.show_settings(request_rows(request.run, request.source, request.probe))
         self.panel.show_state(state)
+        self.panel.show_resumption(what_resuming_does(state, request.run, request.source) if request else "")
         self.strip.show_notice(notice(state), has_details=bool(failure and failure.details))
         if self._watch is not None and state.has_curves:
             self._stack.setCurrentWidget(self._watch)

@@ -8,7 +8,7 @@ from viz_app.train.run_form import RunForm
 from viz_app.train.run_menu import RunMenu
 from viz_app.train.small_widgets import ProgressLine
 from viz_app.train.state import Status, TrainState
-from viz_app.train.words import activity, number_rows
+from viz_app.train.words import activity, number_rows, resume_word
 from viz_app.widgets.eliding_label import ElidingLabel
 
 WIDTH_PX = 316
@@ -47,6 +47,11 @@ class RunPanel(QFrame):
         self.message.setTextFormat(Qt.TextFormat.PlainText)
         set_role(self.message, "warm")
         self.message.hide()
+        self.resumption = QLabel()
+        self.resumption.setWordWrap(True)
+        self.resumption.setTextFormat(Qt.TextFormat.PlainText)
+        set_role(self.resumption, "small")
+        self.resumption.hide()
         self._activity = QLabel()
         self._activity.setWordWrap(True)
         set_role(self._activity, "muted")
@@ -73,7 +78,7 @@ class RunPanel(QFrame):
         if self.start_button.property("role") != role:
             set_role(self.start_button, role)
         self.resume_button.setVisible(state.can_resume)
-        self.resume_button.setText("Continue" if state.is_paused else "Resume")
+        self.resume_button.setText(resume_word(state))
         self._show_stop_buttons(state)
         has_run = state.started is not None or status.is_running
         self._progress.setVisible(has_run)
@@ -87,6 +92,11 @@ class RunPanel(QFrame):
     def show_settings(self, rows: list[tuple[str, str]]) -> None:
         """Says what runs, in place of the form."""
         self._settings.show_rows(rows)
+
+    def show_resumption(self, text: str) -> None:
+        """Says what the button that goes on will do; empty hides it."""
+        self.resumption.setText(text)
+        self.resumption.setVisible(bool(text))
 
     def _show_stop_buttons(self, state: TrainState) -> None:
         is_running, is_stopping = state.status.is_running, state.status is Status.STOPPING
@@ -114,8 +124,8 @@ class RunPanel(QFrame):
         column.addWidget(self.form)
         column.addWidget(self._settings)
         column.addSpacing(2)
-        for button in (self.resume_button, self.start_button, self.stop_button):
-            column.addWidget(button)
+        for widget in (self.resume_button, self.resumption, self.start_button, self.stop_button):
+            column.addWidget(widget)
         aside = QHBoxLayout()
         aside.setSpacing(8)
         aside.addWidget(self.pause_button)

@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from core.config import RunConfig
 from core.durations import duration
 from core.training.events import StopRequest
-from viz_app.train.choices import with_tilde
+from viz_app.train.choices import data_name, with_tilde
 from viz_app.train.state import Status, TrainState
 
 _NOTHING = "–"
@@ -93,6 +95,23 @@ def activity(state: TrainState) -> str:
     if state.status is Status.PREPARING:
         return "Preparing…"
     return "Training" if state.status is Status.TRAINING else ""
+
+
+def resume_word(state: TrainState) -> str:
+    """What the button says that goes on with the run."""
+    return "Continue" if state.is_paused else "Resume"
+
+
+def what_resuming_does(state: TrainState, run: RunConfig, source: str | Path) -> str:
+    """What the run on the page goes on with, whatever the form says; empty if it cannot go on."""
+    if not state.can_resume or state.folder is None:
+        return ""
+    number = run.training.num_epochs
+    return (
+        f"{resume_word(state)} goes on with {state.folder.name} as it was begun: {run.preset}, {data_name(source)}, "
+        f"{number:,} epoch{'' if number == 1 else 's'}. "
+        "Only the device is taken from the form; the rest is for a new run."
+    )
 
 
 def run_line(state: TrainState) -> str:

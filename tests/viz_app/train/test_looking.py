@@ -92,3 +92,17 @@ def test_data_of_a_run_is_remembered_with_it(page: TrainPage, tmp_path: Path) ->
     for text in ("[]", "{", '{"a": 3}'):
         page._settings.setValue("train/sources", text)
         assert memory.load_source(page._settings, Path("a")) is None
+
+
+def test_page_says_what_resuming_does_whatever_the_form_says(page: TrainPage, tmp_path: Path) -> None:
+    make_run(tmp_path / "runs" / "stopped", 3)
+    make_run(tmp_path / "runs" / "ended", None)
+    assert not page.panel.resumption.isVisible()
+    choose(page, "stopped")
+    page.form.set_choices(replace(page.form.choices(), preset="multi30k", num_epochs="8"))
+    said = page.panel.resumption.text()
+    assert page.panel.resumption.isVisible()
+    assert said.startswith("Resume goes on with stopped as it was begun: copy-task-small, copy task, 2 epochs.")
+    assert "the rest is for a new run" in said
+    choose(page, "ended")
+    assert not page.panel.resumption.isVisible()

@@ -429,6 +429,9 @@ def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBo
     wait_for_end(qtbot, page)
     assert page.strip.text().startswith("Paused")
     assert page.panel.resume_button.text() == "Continue"
+    type_over(qtbot, page.form.epochs_edit, "8")
+    assert "Continue goes on" in page.panel.resumption.text()
+    assert f"notebook, Multi30k, {script.requests[0].run.training.num_epochs} epochs" in page.panel.resumption.text()
     script.allow(9)
     click(qtbot, page.panel.resume_button)
     wait_for_end(qtbot, page)
