@@ -3,7 +3,7 @@
 from typing import cast
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSlider, QStackedLayout, QVBoxLayout, QWidget
 
 from core.translation.result import MAP_KINDS, MapKind
@@ -11,6 +11,7 @@ from viz_app.panels.choice_menu import ChoiceMenu
 from viz_app.panels.parts import label
 from viz_app.state.translate_state import KIND_TITLES, Cell, HeadChoice
 from viz_app.theme import PANEL_MARGIN, Theme, set_role
+from viz_app.train.few_lines import FewLines
 from viz_app.train.film_grid import FilmGrid
 from viz_app.train.film_strip import FilmStrip, moment_name
 from viz_app.train.panel_tabs import PanelTabs
@@ -25,6 +26,10 @@ WAITING = (
     "The probe sentence is translated before the first step and at each validation, and the maps of every head are "
     "kept. Here they become a film: scrub through the training and see a head find its words."
 )
+MAX_LINES = 3
+"""Of the translation; a longer one scrolls, so that the heads below keep their room."""
+ROOMY_PX = 400
+"""From this height of the panel on the translation may have all of them."""
 EMPTY = "This run kept no film."
 
 
@@ -60,12 +65,12 @@ class FilmPanel(QFrame):
         self.slider = QSlider(Qt.Orientation.Horizontal)
         self.strip = FilmStrip(playback, theme)
         self.moment = ElidingLabel("muted")
-        self.text = label("sentence", wraps=True)
+        self.text = FewLines("sentence", MAX_LINES)
         self.heatmap = Heatmap(playback.maps, theme)
         self.grid = FilmGrid(playback.maps, theme)
         self.area = HeadGridArea(self.grid)
-        self.area.setMinimumSize(200, 70)
-        self.heatmap.setMinimumSize(260, 180)
+        self.area.setMinimumSize(200, 50)
+        self.heatmap.setMinimumSize(260, 150)
         self.meaning = label("small", wraps=True)
         self.waiting = label("muted", wraps=True)
         self._say_what_it_is()
@@ -114,6 +119,11 @@ class FilmPanel(QFrame):
         self._timer.stop()
         self.play_button.setText("▶  Play")
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a low panel the translation has one line less or two."""
+        super().resizeEvent(event)
+        self.text.set_max_lines(MAX_LINES if self.height() >= ROOMY_PX else 2 if self.height() >= ROOMY_PX - 70 else 1)
+
     def hideEvent(self, event: QHideEvent) -> None:
         """Nobody looks: the film stops."""
         super().hideEvent(event)
@@ -132,7 +142,7 @@ class FilmPanel(QFrame):
         self.probe.setText(f"probe: {frame.translation.source_text}")
         newest = " · the newest" if playback.follows and len(playback.frames) > 1 else ""
         self.moment.setText(f"{moment_name(frame)}{newest}")
-        self.text.setText(frame.translation.text or "(nothing: the end came first)")
+        self.text.set_text(frame.translation.text or "(nothing: the end came first)")
         self._show_head()
         self.strip.rebuild()
         self.grid.rebuild()

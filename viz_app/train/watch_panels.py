@@ -38,7 +38,7 @@ class WatchPanels(QWidget):
         for panel in (self.film, self.samples):
             panel.tabs.chosen.connect(self.show_lower)
         self.charts.setMinimumSize(560, 160)  # whatever the widgets wish before they know their style
-        self.film.setMinimumSize(560, 250)
+        self.film.setMinimumSize(560, 260)
         self.samples.setMinimumSize(380, 250)
         self._lay_out()
         self._fit()
