@@ -1,18 +1,32 @@
 """`make bench`: runs every benchmark (or those named) and prints a table of ratios."""
 
+import argparse
 import importlib
 import sys
+from collections.abc import Sequence
 
 from benchmarks.ratio import Ratio
 
 BENCHMARKS = ("reading", "decoding", "training", "drawing", "changing", "app_training", "gui_load", "switching")
 
 
-def main(names: list[str]) -> int:
-    """Runs the benchmarks called `names`, or all; the exit status is 1 if a required ratio was missed."""
+def read_names(arguments: Sequence[str]) -> list[str]:
+    """The benchmarks that are named, or all. Raises `SystemExit` after help, or at a name that there is not."""
+    listed = ", ".join(BENCHMARKS)
+    parser = argparse.ArgumentParser("python -m benchmarks", description=__doc__, epilog=f"benchmarks: {listed}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="what to run (left out: all)")
+    names: list[str] = parser.parse_args(arguments).names
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        parser.error(f"there is no benchmark {', '.join(unknown)}. One of these was expected: {listed}")
+    return names or list(BENCHMARKS)
+
+
+def main(names: Sequence[str]) -> int:
+    """Runs the benchmarks called `names`; the exit status is 1 if a required ratio was missed."""
     results: list[Ratio] = []
     print(f"{'':58} {'ours':>10} {'other':>10} {'ratio':>8} {'required':>9} {'aim':>6}")
-    for name in names or BENCHMARKS:
+    for name in names:
         for result in importlib.import_module(f"benchmarks.{name}").run():
             results.append(result)
             verdict = "" if result.ratio >= result.required else "   MISSED"
@@ -25,4 +39,4 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(read_names(sys.argv[1:])))

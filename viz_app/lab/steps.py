@@ -13,7 +13,7 @@ from viz_app.lab.bars import Bar, BarList
 from viz_app.lab.jobs import StepsJob
 from viz_app.lab.state.steps import Decoded, StepsState
 from viz_app.lab.tab import LabTab, scrolled
-from viz_app.lab.token_line import TokenChip, TokenLine
+from viz_app.lab.token_line import TokenArea, TokenChip, TokenLine
 from viz_app.panels.parts import flat_button, label
 from viz_app.state.switchboard import name_heads
 from viz_app.state.translate_state import TranslateState
@@ -31,7 +31,7 @@ class StepsTab(LabTab):
     Attributes:
         state: what the tab knows.
         back, forward, play, undo, reset: buttons.
-        tokens: the decoding; a click goes to a step.
+        tokens: the decoding, in `tokens_area`; a click goes to a step.
         candidates: what this step could choose; a click forces it.
         row: the weights that this step used in the chosen cross head; clicks set them by hand.
         decode: decodes again with the row as it was set.
@@ -55,6 +55,7 @@ class StepsTab(LabTab):
         self.undo = flat_button("undo", "Take the last change back")
         self.reset = flat_button("reset", "Take every change back: the model's own translation")
         self.tokens = TokenLine(theme, "Tokens of the translation")
+        self.tokens_area = TokenArea(self.tokens)
         self.candidates = BarList(theme, "Candidates", "Click a token to force it here; the model goes on from there")
         self.row = BarList(
             theme,
@@ -64,6 +65,10 @@ class StepsTab(LabTab):
         self.decode = QPushButton("Decode again")
         self.decode.setToolTip("Decode again from this step with the row as you set it")
         self.discard = flat_button("as it was", "Forget what you set")
+        for button in (self.decode, self.discard):  # what is clicked stays under the mouse when they appear
+            policy = button.sizePolicy()
+            policy.setRetainSizeWhenHidden(True)
+            button.setSizePolicy(policy)
         self._place, self._facts = label("muted"), label("small", wraps=True)
         self._row_title = label("small", wraps=True)
         self._candidates_title = label("small", wraps=True)
@@ -146,6 +151,7 @@ class StepsTab(LabTab):
         if step is None or path is None or state.decoded is None:
             return
         self.tokens.show_chips([self._chip(each) for each in path.steps])
+        self.tokens_area.show_now(state.position)
         self.outcome.setText(before_and_after(state.decoded.own.translation, path.translation, self.theme))
         self.outcome.setVisible(state.is_changed)
         self._show_candidates(step)
@@ -284,7 +290,7 @@ class StepsTab(LabTab):
         body = QVBoxLayout(self._body)
         body.setContentsMargins(0, 0, 0, 0)
         body.setSpacing(8)
-        body.addWidget(self.tokens)
+        body.addWidget(self.tokens_area)
         body.addWidget(self.outcome)
         columns = QHBoxLayout()
         columns.setSpacing(14)

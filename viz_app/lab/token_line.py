@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
 
 from viz_app.theme import CHIP_RADIUS, Theme
 
 SPACING = 4
 PADDING = 6
 MAX_LETTERS = 24
+MAX_LINES = 4
 
 TokenMark = Literal["plain", "now", "changed", "gone"]
 
@@ -64,6 +65,11 @@ class TokenLine(QWidget):
         self.setAccessibleDescription(" ".join(chip.text for chip in self.chips))
         self.updateGeometry()
         self.update()
+
+    @property
+    def line_height(self) -> int:
+        """Of a line of chips with the room below it."""
+        return self._line() + SPACING
 
     def place_of(self, index: int) -> QRect:
         """Where a chip stands."""
@@ -135,6 +141,42 @@ class TokenLine(QWidget):
 
     def _line(self) -> int:
         return self._theme.pixel_size("body") + 9
+
+
+class TokenArea(QScrollArea):
+    """Room for a few lines of chips; the others scroll, and the current one is kept in sight."""
+
+    def __init__(self, tokens: TokenLine, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tokens, self._now = tokens, 0
+        self.setWidget(tokens)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        tokens.setAutoFillBackground(False)
+
+    def show_now(self, index: int) -> None:
+        """The chips are others, or another one is the current one."""
+        self._now = index
+        needed, most = self._tokens.heightForWidth(self.width()), MAX_LINES * self._tokens.line_height
+        self.setFixedHeight(min(needed, most))
+        if index < len(self._tokens.chips):
+            place = self._tokens.place_of(index)
+            self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + SPACING)
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """Tokens wrap anew."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        QTimer.singleShot(0, self, lambda: self.show_now(self._now))  # the tokens have their width only then
+
+    def minimumSizeHint(self) -> QSize:
+        """One line."""
+        return QSize(100, self._tokens.line_height)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys belong to the page."""
+        event.ignore()
 
 
 def _short(text: str) -> str:

@@ -12,6 +12,8 @@ from viz_app.state.explain import Part
 MAX_SHARE = 0.33
 """Of the panel's height: the map stays in sight."""
 SCROLL_BAR_WIDTH = 14
+LEAST = 36
+"""Two lines: however low the panel is, something can be read, and scrolled."""
 
 
 class Explanation(QScrollArea):
@@ -43,10 +45,10 @@ class Explanation(QScrollArea):
         """What stands there, as HTML."""
         return self._label.text()
 
-    def fit(self, width: int, panel_height: int) -> None:
-        """As high as its words need, but no more than its share of the panel."""
+    def fit(self, width: int, panel_height: int, left_over: int) -> None:
+        """As high as its words need, but no more than its share of the panel, or than the rest leaves over."""
         needed = self._label.heightForWidth(width)
-        room = int(panel_height * MAX_SHARE)
+        room = max(min(int(panel_height * MAX_SHARE), left_over), LEAST)
         if needed > room:
             needed = self._label.heightForWidth(width - SCROLL_BAR_WIDTH)
         self.setFixedHeight(max(min(needed, room), 1))

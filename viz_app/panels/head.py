@@ -205,9 +205,10 @@ class HeadPanel(QFrame):
         self.meaning.setToolTip(whole if is_low else "")
         self._meaning_room.show_text(text, width)
         self.controls.fit(width)
-        if not self.explanation.isHidden():
-            self.explanation.fit(width, self.height())
         self._fit_header()
+        if not self.explanation.isHidden():
+            others = self._column.totalMinimumSize().height() - self.explanation.minimumHeight()
+            self.explanation.fit(width, self.height(), self.height() - others)
 
     def _fit_header(self) -> None:
         """The first form of the title that stands beside its role is taken: layer and head must not be cut off."""
@@ -267,7 +268,7 @@ class HeadPanel(QFrame):
         self._header.addWidget(self._tools, 0, 1)
         self._header.addWidget(self._ends, 0, 2)
         self.pick_line.row.addWidget(self.sizes)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10)
         column.setSpacing(4)
         column.addLayout(self._header)

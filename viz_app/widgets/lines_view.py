@@ -23,6 +23,7 @@ NUM_SHADES = 12
 MIN_WIDTH, MAX_WIDTH = 0.7, 5.0
 FAINT = 0.12
 NATURAL_WIDTH, NATURAL_LINE = 640, 22
+LEAST_HEIGHT = 120
 
 
 @dataclass
@@ -268,7 +269,7 @@ class LinesArea(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for small screens."""
-        return QSize(320, 150)
+        return QSize(320, LEAST_HEIGHT)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrow keys belong to the page."""

@@ -129,3 +129,22 @@ def test_every_title_tells_layer_head_and_that_it_is_off_beside_the_laboratory(
             head.switch_button.click()
         head.grab()
         assert "layer 3 · head 8" in (head.title.toolTip() or head.title.text())
+
+
+@pytest.mark.parametrize(("num_words", "has_lab"), [(90, False), (40, True), (90, True)])
+@pytest.mark.parametrize("picture", ["lines", "heatmap"])
+def test_an_open_explanation_and_the_map_never_overlap(
+    make_window: MakeWindow, open_tab: OpenTab, qtbot: QtBot, num_words: int, has_lab: bool, picture: str
+) -> None:
+    window = make_window(sentence=" ".join(["Wort"] * num_words) + " .")
+    head = window.translate_page.head
+    if has_lab:
+        open_tab(window, "Alignment")
+    head.picture_menu.actions_by_name[picture].trigger()
+    head.explain_button.setChecked(True)
+    qtbot.wait(60)  # the layout settles
+    assert head.explanation.isVisible()
+    assert head.explanation.height() >= 36
+    assert head.explanation.geometry().bottom() < head.map.geometry().top()
+    assert head.map.geometry().bottom() < head.pick_line.geometry().top()
+    assert head.controls.geometry().bottom() < head.height()

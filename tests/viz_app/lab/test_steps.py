@@ -10,8 +10,10 @@ from pytestqt.qtbot import QtBot
 from core.errors import AnalysisError
 from core.model.heads import FixedRow
 from tests.viz_app.lab.conftest import MakeRealWindow, OpenTab
+from viz_app.lab import token_line
 from viz_app.lab.state.steps import StepsState
 from viz_app.lab.steps import StepsTab
+from viz_app.lab.token_line import TokenChip
 from viz_app.main_window import MainWindow
 from viz_app.state.translate_state import HeadChoice, TranslateState
 
@@ -184,3 +186,36 @@ def test_a_row_of_nothing_is_refused() -> None:
     with pytest.raises(AnalysisError, match="All weights of the row are 0"):
         state.set_row()
     assert state.actions == ()
+
+
+def test_a_long_decoding_leaves_the_candidates_in_sight(tab: StepsTab, qtbot: QtBot) -> None:
+    tab.tokens.show_chips([TokenChip("ladder") for _ in range(182)])
+    tab.tokens_area.show_now(0)
+    qtbot.waitUntil(lambda: tab.tokens.height() > 2 * tab.tokens_area.height())
+    qtbot.wait(20)  # the layout settles
+    assert not tab.candidates.visibleRegion().isEmpty()
+    assert not tab.row.visibleRegion().isEmpty()
+    for index in (0, 90, 181, 0):
+        tab.tokens_area.show_now(index)
+        assert tab.tokens.visibleRegion().contains(tab.tokens.place_of(index))
+        assert not tab.tokens.visibleRegion().contains(tab.tokens.place_of(181 if index < 90 else 0))
+
+
+def test_going_on_scrolls_to_the_step(tab: StepsTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_line, "MAX_LINES", 1)
+    tab.redraw()
+    qtbot.waitUntil(lambda: tab.tokens.height() > tab.tokens_area.height())
+    last = len(tab.tokens.chips) - 1
+    assert not tab.tokens.visibleRegion().contains(tab.tokens.place_of(last))
+    for step in range(1, last + 1):
+        _click(qtbot, tab.forward)
+        assert tab.tokens.visibleRegion().contains(tab.tokens.place_of(step))
+
+
+def test_a_row_stays_under_the_mouse_when_it_is_set(tab: StepsTab, qtbot: QtBot) -> None:
+    qtbot.wait(20)  # the layout settles
+    before = tab.row.mapTo(tab, tab.row.label_place(2).center().toPoint())
+    qtbot.mouseClick(tab.row, Qt.MouseButton.LeftButton, pos=tab.row.label_place(2).center().toPoint())
+    assert tab.decode.isVisible()
+    qtbot.wait(20)  # the layout settles
+    assert tab.row.mapTo(tab, tab.row.label_place(2).center().toPoint()) == before
