@@ -34,6 +34,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add_corpus(parser)
     _add_settings(parser)
     parser.add_argument("--compile", action="store_true", help="compile the model first, with torch.compile")
+    parser.add_argument("--deterministic", action="store_true", help="on a GPU, compute the same bits each time")
     parser.add_argument("--probe", metavar="SENTENCE", help="translated at each validation: the film of attention")
     parser.add_argument("--tensorboard", action="store_true", help="write event files for TensorBoard into --out, too")
     parser.add_argument("--resume", action="store_true", help="go on from the last checkpoint in --out")
@@ -136,6 +137,8 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
     given = {name: getattr(options, name) for name, _ in _SETTINGS.values() if getattr(options, name) is not None}
     if options.compile:
         given["compile"] = True
+    if options.deterministic:
+        given["deterministic"] = True
     return dataclasses.replace(chosen, training=chosen.training.replace(**given))
 
 

@@ -43,6 +43,7 @@ class TrainingConfig(Settings):
         precision: numbers of the matrix products: "float32", "bfloat16" (weights, sums and losses stay 32-bit), or
             "auto": bfloat16 where the device has instructions for it.
         compile: compile the model with `torch.compile`, where the tools for that are there.
+        deterministic: a GPU computes with algorithms that give the same bits each time, where PyTorch has them.
         seed: start of every random number of a run.
         checkpoint_steps: the last checkpoint is written every so many optimiser steps, besides each epoch's end.
         keep_best, keep_last: how many checkpoints stay: the best by validation loss, and the newest.
@@ -69,6 +70,7 @@ class TrainingConfig(Settings):
     subword_dropout: float = 0.0
     precision: Precision = "float32"
     compile: bool = False
+    deterministic: bool = False
     seed: int = 1234
     checkpoint_steps: int = 500
     keep_best: int = 1
@@ -107,7 +109,7 @@ class TrainingConfig(Settings):
             subword_dropout=self.subword_dropout,
         )
         require_choice("training", ("auto", "float32", "bfloat16"), precision=self.precision)
-        require_flag("training", compile=self.compile)
+        require_flag("training", compile=self.compile, deterministic=self.deterministic)
         if self.clip_norm is not None:
             require_positive("training", clip_norm=self.clip_norm)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:

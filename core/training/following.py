@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import torch
@@ -13,6 +13,7 @@ from core.corpora.batches import Batch
 from core.corpora.prepared import PreparedCorpus
 from core.device import choose_device
 from core.errors import TrainingError
+from core.training.determinism import deterministic
 from core.training.distributed import World
 from core.training.randomness import random_state
 
@@ -65,6 +66,12 @@ def follow(read_corpus: Callable[[RunConfig], PreparedCorpus], device: str, worl
         TrainingError: the leader or another process failed.
         DeviceError: there is no device for this process.
     """
+    with ExitStack() as flags:
+        _follow(read_corpus, device, world, flags)
+
+
+def _follow(read_corpus: Callable[[RunConfig], PreparedCorpus], device: str, world: World, flags: ExitStack) -> None:
+    """What `follow` does; `flags` keeps what holds as long as the run."""
     from core.training.session import TrainingSession
 
     session: TrainingSession | None = None
@@ -75,7 +82,9 @@ def follow(read_corpus: Callable[[RunConfig], PreparedCorpus], device: str, worl
         if kind == _JOIN:
             settings, states = tensors
             run = RunConfig.from_dict(json.loads(bytes(settings.tolist())))
-            session = TrainingSession(run, read_corpus(run), choose_device(world.device(device)).name, world)
+            name = choose_device(world.device(device)).name
+            flags.enter_context(deterministic(run.training.deterministic, name))
+            session = TrainingSession(run, read_corpus(run), name, world)
             session.join(states[world.rank] if len(states) else None)
         elif kind == _STEP and session is not None:
             try:

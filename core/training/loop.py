@@ -12,6 +12,7 @@ from core.corpora.prepared import PreparedCorpus
 from core.device import choose_device
 from core.training.checks import check_corpus_fits
 from core.training.choices import choices_of
+from core.training.determinism import deterministic
 from core.training.distributed import ALONE, World
 from core.training.epochs import EpochLoop, OnEvent, ShouldStop
 from core.training.events import Noted, PhaseStarted, TrainingFinished
@@ -78,7 +79,7 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
     check_free(folder, resume)
     check_corpus_fits(run, corpus)
     choice = choose_device(world.device(device))
-    with locked(folder):
+    with locked(folder), deterministic(run.training.deterministic, choice.name) as determinism:
         check_free(folder, resume)
         on_event(PhaseStarted(f"Moving the model to {choice.name}"))
         if run.training.compile:
@@ -89,7 +90,7 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
             probe = probe or _earlier_probe(folder)
         validator = Validator(session, choice, probe)
         keeper = Keeper(session, folder, on_event, on_save_failed)
-        choices = choices_of(session)
+        choices = [*choices_of(session), *filter(None, [determinism])]
         for line in choices:
             on_event(PhaseStarted(line))
         record = RunRecord(folder, run, choice, session.precision.name, corpus.name, choices)

@@ -128,3 +128,11 @@ def test_the_newest_or_best_of_a_run_are_averaged(
     ):
         assert main(["average", *arguments, "--out", str(out)]) == 2
         assert said in capsys.readouterr().err
+
+
+def test_deterministic_mode_is_an_option_that_is_said_and_kept(
+    config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert train(config, tmp_path / "run", "--max-steps", "1", "--deterministic") == 0
+    assert "Deterministic, as the settings ask for" in capsys.readouterr().err
+    assert read_toml(tmp_path / "run" / "run.toml").training.deterministic
