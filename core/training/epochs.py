@@ -86,6 +86,7 @@ class EpochLoop:
         self.should_stop = should_stop
         self.pace = _Pace()
         self.started = time.perf_counter()
+        self.seconds_before = sum(record.seconds for record in self.progress.history) + self.progress.epoch_seconds
         self.groups = self._epoch_groups()
         if self.progress.group >= len(self.groups):
             raise CheckpointError(
@@ -253,6 +254,7 @@ class EpochLoop:
     def _finish(self, reason: EndReason) -> TrainingFinished:
         """Whatever ended the run, what was learned is kept, judged and said; unless it is to be paused or discarded."""
         progress = self.progress
+        last_epoch = progress.epoch if progress.group else max(1, progress.epoch - 1)  # that of the last step
         if reason != "discarded":
             self.keeper.save_last()
         if reason not in ("paused", "discarded"):
@@ -267,11 +269,11 @@ class EpochLoop:
                 self.keeper.save_last()
         return TrainingFinished(
             reason=reason,
-            epoch=min(progress.epoch, self.run.training.num_epochs),
+            epoch=min(last_epoch, self.run.training.num_epochs),
             step=progress.step,
             best_epoch=progress.best_epoch,
             best_validation_loss=progress.best_validation_loss,
             best_checkpoint=self.keeper.folder / BEST,
             last_checkpoint=self.keeper.folder / LAST,
-            seconds=time.perf_counter() - self.started,
+            seconds=self.seconds_before + time.perf_counter() - self.started,
         )

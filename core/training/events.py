@@ -213,10 +213,10 @@ class TrainingFinished(TrainingEvent):
     Attributes:
         reason: "completed" all epochs; "max_steps" reached; "patience" is at its end; `should_stop` said so:
             "stopped" and kept, "paused" to go on later, or "discarded", and the run's files are gone.
-        epoch, step: where it stands.
+        epoch, step: the last step, and the epoch it belongs to.
         best_epoch, best_validation_loss: the best validation so far; 0 and infinity before the first.
         best_checkpoint, last_checkpoint: the two files.
-        seconds: wall time of this run.
+        seconds: wall time of this run; if it was resumed, with the seconds of the steps before.
     """
 
     reason: EndReason

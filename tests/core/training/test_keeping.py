@@ -209,7 +209,7 @@ def test_patience_ends_a_run_that_improves_no_more(tmp_path: Path, monkeypatch) 
     validate_to(monkeypatch, [3.0, 2.0, 2.5, 2.0, 1.0])
     run = copy_run(num_epochs=5, patience=2, sample_size=0)
     finished, _ = record(run, tmp_path / "run")
-    assert (finished.reason, finished.epoch, finished.best_epoch) == ("patience", 5, 2)
+    assert (finished.reason, finished.epoch, finished.best_epoch) == ("patience", 4, 2)
     assert finished.step == 4 * 7
     again, said = record(run, tmp_path / "run", resume=True)
     assert (again.reason, said.losses) == ("patience", [])

@@ -2,10 +2,12 @@
 
 import csv
 import dataclasses
+import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +20,7 @@ from core.corpora.prepared import prepare_copy_task
 from core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
 from core.evaluation.loss import CorpusLoss
 from core.text.tokenizers import SpacyTokenizer
+from core.training import epochs as epochs_module
 from core.training import validation as validation_module
 from core.training.choices import choices_of
 from core.training.events import (
@@ -317,6 +320,21 @@ class TestResume:
         finished, more = record(copy_run(num_epochs=3), tmp_path / "run", resume=True)
         assert (finished.reason, finished.step) == ("completed", 21)
         assert more.losses == whole.losses[14:]
+
+    @pytest.mark.parametrize(("stop_after", "epoch"), [(6, 1), (7, 1), (8, 2), (14, 2)])
+    def test_the_end_names_the_epoch_of_the_last_step(self, tmp_path: Path, stop_after: int, epoch: int) -> None:
+        finished, said = record(copy_run(), tmp_path / "run", stop_after=stop_after)
+        assert finished.epoch == said.of(StepDone)[-1].epoch == epoch
+
+    def test_the_seconds_of_every_part_are_counted(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        clock = itertools.count()
+        monkeypatch.setattr(epochs_module, "time", SimpleNamespace(perf_counter=lambda: float(next(clock))))
+        run = copy_run()  # each of 21 steps asks before and after it: one second
+        record(run, tmp_path / "run", stop_after=10)
+        second, _ = record(run, tmp_path / "run", resume=True)
+        assert second.seconds == 10 + 11 * 2 + 1
+        again, _ = record(run, tmp_path / "run", resume=True)
+        assert again.seconds == 21 + 1
 
     def test_a_complete_run_resumed_is_complete_at_once(self, tmp_path: Path) -> None:
         run = copy_run(num_epochs=1)
