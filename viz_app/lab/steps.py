@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import AnalysisError
 from core.model.heads import FixedRow
@@ -22,6 +22,7 @@ from viz_app.widgets.marked_text import before_and_after
 from viz_app.worker import Failure
 
 PLAY_INTERVAL_MS = 700
+HOW_TO_SET = "Click a word or a bar to set this row."
 NO_ROW = "Choose a cross-attention head to see, and to set, the row that this step used."
 
 
@@ -65,10 +66,9 @@ class StepsTab(LabTab):
         self.decode = QPushButton("Decode again")
         self.decode.setToolTip("Decode again from this step with the row as you set it")
         self.discard = flat_button("as it was", "Forget what you set")
-        for button in (self.decode, self.discard):  # what is clicked stays under the mouse when they appear
-            policy = button.sizePolicy()
-            policy.setRetainSizeWhenHidden(True)
-            button.setSizePolicy(policy)
+        self._row_hint = label("small", wraps=True)
+        self._row_hint.setText(HOW_TO_SET)
+        self._row_tools = QStackedWidget()  # as high with the hint as with the buttons: nothing moves under the mouse
         self._place, self._facts = label("muted"), label("small", wraps=True)
         self._row_title = label("small", wraps=True)
         self._candidates_title = label("small", wraps=True)
@@ -188,8 +188,8 @@ class StepsTab(LabTab):
         has_row = row is not None and translation is not None
         self.row.setVisible(has_row)
         is_drawn = self.state.draft is not None
-        self.decode.setVisible(has_row and is_drawn)
-        self.discard.setVisible(has_row and is_drawn)
+        self._row_tools.setVisible(has_row)
+        self._row_tools.setCurrentIndex(1 if is_drawn else 0)
         if row is None or translation is None:
             self._row_title.setText(NO_ROW)
             return
@@ -295,18 +295,24 @@ class StepsTab(LabTab):
         columns = QHBoxLayout()
         columns.setSpacing(14)
         buttons = QHBoxLayout()
+        buttons.setContentsMargins(0, 0, 0, 0)
         buttons.addWidget(self.decode)
         buttons.addWidget(self.discard)
         buttons.addStretch(1)
+        both = QWidget()
+        both.setLayout(buttons)
+        for page in (self._row_hint, both):
+            self._row_tools.addWidget(page)
+        self._row_tools.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         for title, bars, extra in (
             (self._candidates_title, self.candidates, None),
-            (self._row_title, self.row, buttons),
+            (self._row_title, self.row, self._row_tools),
         ):
             column = QVBoxLayout()
             column.setSpacing(4)
             column.addWidget(title)
             if extra is not None:
-                column.addLayout(extra)
+                column.addWidget(extra)
             column.addWidget(bars)
             column.addStretch(1)
             columns.addLayout(column, 1)
