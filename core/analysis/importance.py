@@ -81,6 +81,7 @@ def head_importance(
     sources: Sequence[str],
     targets: Sequence[str],
     *,
+    begun: HeadImportance | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> HeadImportance:
@@ -91,6 +92,7 @@ def head_importance(
     Args:
         translator: whose model is looked at.
         sources, targets: sentence pairs, as people write them. Pairs that the model refuses are left out.
+        begun: what was found of the very same pairs before someone stopped: heads that were reached are not read again.
         on_progress: told how many heads are done, of how many.
         should_stop: asked before each batch; heads that are not done are then left open.
 
@@ -105,11 +107,16 @@ def head_importance(
         kind: np.full((len(layers), layers[0].num_heads), np.nan, dtype=np.float32)
         for kind, layers in attentions_of(model).items()
     }
-    heads, done, loss = all_heads(model), 0, math.nan
+    heads, loss = all_heads(model), math.nan
+    if begun is not None:
+        loss, increase = begun.loss, {kind: begun.of_kind(kind).copy() for kind in increase}
+    left = [head for head in heads if np.isnan(increase[head.kind][head.layer, head.head])]
+    done = len(heads) - len(left)
     with suppress(_StoppedError):
-        loss = _loss(model, batches, "decoder", should_stop) / num_tokens
+        if math.isnan(loss):
+            loss = _loss(model, batches, "decoder", should_stop) / num_tokens
         on_progress(done, len(heads))
-        for head in heads:
+        for head in left:
             with heads_off(model, [head]):
                 without = _loss(model, batches, head.kind, should_stop) / num_tokens
             increase[head.kind][head.layer, head.head] = without - loss

@@ -15,11 +15,11 @@ from viz_app.state.progress import Progress
 from viz_app.worker import JobInterrupted, JobScope, TranslatorLike
 
 if TYPE_CHECKING:
+    from core.analysis.importance import HeadImportance
     from core.translation.translator import Translator
 
 CHUNK = 8
-"""Sentences that are read with every head off in turn before what is known is shown; a chunk that is cut short is read
-again."""
+"""Sentences that are read with every head off in turn before what is known is shown."""
 SHOWN_EVERY = 20
 
 
@@ -32,6 +32,7 @@ class HeadWorthJob:
         sample: once it is read.
         done: sentences that are read.
         worth: what they said.
+        begun: what is known of the chunk after them, if it was cut short.
     """
 
     choice: SampleChoice
@@ -39,6 +40,7 @@ class HeadWorthJob:
     sample: Sample | None = None
     done: int = 0
     worth: HeadWorth | None = None
+    begun: "HeadImportance | None" = None
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> HeadWorth:
@@ -46,12 +48,13 @@ class HeadWorthJob:
         sample = self.sample or with_translations(
             real(translator), read_sample(self.choice, self.num_sentences), should_stop
         )
-        worth, total = self.worth, len(sample.sources)
+        worth, begun, total = self.worth, self.begun, len(sample.sources)
         for first in range(self.done, total, CHUNK):
-            found = _read_chunk(real(translator), sample, first, progress, should_stop)
-            if found is None:
-                raise JobInterrupted(replace(self, sample=sample, done=first, worth=worth))
-            worth = found.joined(worth)
+            found = _read_chunk(real(translator), sample, first, begun, progress, should_stop)
+            if found is not None and not found.is_complete:
+                raise JobInterrupted(replace(self, sample=sample, done=first, worth=worth, begun=found))
+            begun, num_read = None, min(CHUNK, total - first)
+            worth = _worth_of(real(translator), found, num_read).joined(worth)
             done = min(first + CHUNK, total)
             progress(Progress(done, total, f"{done} of {total} sentences", partial=worth))
         if worth is None or not worth.num_tokens:
@@ -72,9 +75,14 @@ def with_translations(translator: "Translator", sample: Sample, should_stop: Sho
 
 
 def _read_chunk(
-    translator: "Translator", sample: Sample, first: int, progress: Tell, should_stop: ShouldStop
-) -> HeadWorth | None:
-    """What a chunk says; None if it was cut short."""
+    translator: "Translator",
+    sample: Sample,
+    first: int,
+    begun: "HeadImportance | None",
+    progress: Tell,
+    should_stop: ShouldStop,
+) -> "HeadImportance | None":
+    """What a chunk says, or, if it was cut short, a part of it; None if the model refuses every pair of the chunk."""
     from core.analysis.importance import head_importance  # torch: only in the thread
 
     assert sample.targets is not None
@@ -86,13 +94,22 @@ def _read_chunk(
         progress(Progress(first * heads + done * min(CHUNK, total - first), total * heads, text))
 
     try:
-        found = head_importance(
-            translator, sample.sources[chunk], sample.targets[chunk], on_progress=tell, should_stop=should_stop
+        return head_importance(
+            translator,
+            sample.sources[chunk],
+            sample.targets[chunk],
+            begun=begun,
+            on_progress=tell,
+            should_stop=should_stop,
         )
-    except AnalysisError:  # the model refuses every pair of the chunk
-        return HeadWorth(0.0, _zeros(translator), 0, 0, len(sample.sources[chunk]))
-    if not found.is_complete:
+    except AnalysisError:
         return None
+
+
+def _worth_of(translator: "Translator", found: "HeadImportance | None", num_read: int) -> HeadWorth:
+    """The same for the tab; nothing but `num_read` refused pairs if there is nothing."""
+    if found is None:
+        return HeadWorth(0.0, _zeros(translator), 0, 0, num_read)
     increase = {kind: found.of_kind(kind) for kind in MAP_KINDS}
     return HeadWorth(found.loss, increase, found.num_sentences, found.num_tokens, found.num_skipped)
 

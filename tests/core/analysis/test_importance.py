@@ -12,6 +12,7 @@ from core.analysis.importance import head_importance
 from core.errors import AnalysisError
 from core.model.gates import all_heads, attentions_of
 from core.model.heads import Head
+from core.translation.result import MAP_KINDS
 from core.translation.translator import Translator
 
 SOURCES = ["Ein Mann steht.", "Ein Mann steht auf einer Leiter.", "", "Leiter auf Mann"]
@@ -74,6 +75,23 @@ def test_progress_is_told_and_the_work_can_be_stopped(translator: Translator) ->
     assert np.isnan(found.cross).all()
     assert {head for head, _ in found.ranked()} == {Head("encoder", 0, 0), Head("encoder", 0, 1), Head("encoder", 1, 0)}
     assert all(module.gate is None for modules in attentions_of(translator.model).values() for module in modules)
+
+
+def test_what_was_found_before_a_stop_is_not_read_again(translator: Translator) -> None:
+    whole = head_importance(translator, SOURCES, TARGETS)
+    told: list[tuple[int, int]] = []
+    begun = head_importance(
+        translator, SOURCES, TARGETS, on_progress=lambda *now: told.append(now), should_stop=lambda: len(told) > 3
+    )
+    assert not begun.is_complete
+    again: list[tuple[int, int]] = []
+    found = head_importance(translator, SOURCES, TARGETS, begun=begun, on_progress=lambda *now: again.append(now))
+    assert again[0] == told[-1]
+    assert len(again) == again[-1][1] - again[0][0] + 1, "only the heads that were left"
+    assert found.is_complete
+    assert found.loss == begun.loss
+    for kind in MAP_KINDS:
+        np.testing.assert_allclose(found.of_kind(kind), whole.of_kind(kind), atol=1e-6)
 
 
 def test_stopping_at_once_leaves_everything_open(translator: Translator) -> None:

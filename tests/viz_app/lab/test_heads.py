@@ -74,6 +74,7 @@ def test_chunks_add_up_to_the_whole_sample(translator: Translator, sample_file: 
 def test_an_interrupted_measurement_goes_on_where_it_was(translator: Translator, sample_file: Path) -> None:
     job = HeadWorthJob(SampleChoice("file", sample_file), NUM)
     whole = job.run(translator, _quiet, lambda: False)
+    before: list[Progress] = []
     asked = 0
 
     def at_the_second_chunk() -> bool:
@@ -82,11 +83,13 @@ def test_an_interrupted_measurement_goes_on_where_it_was(translator: Translator,
         return asked > 90
 
     with pytest.raises(JobInterrupted) as interruption:
-        job.run(translator, _quiet, at_the_second_chunk)
+        job.run(translator, before.append, at_the_second_chunk)
     rest = interruption.value.rest
     assert isinstance(rest, HeadWorthJob)
     assert 0 < rest.done < NUM
-    _assert_same(rest.run(translator, _quiet, lambda: False), whole)
+    seen: list[Progress] = []
+    _assert_same(rest.run(translator, seen.append, lambda: False), whole)
+    assert seen[0].done == before[-1].done, "it goes on with the very head"
 
 
 def test_interrupted_statistics_go_on_where_they_were(translator: Translator, sample_file: Path) -> None:
