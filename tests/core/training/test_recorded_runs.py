@@ -33,6 +33,16 @@ def test_a_hundred_steps_and_more_were_recorded_without_a_gap(name: str) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_the_page_about_the_runs_tells_the_steps_and_losses_that_the_tables_hold(name: str) -> None:
+    rows = _read(name)
+    page = (DOCS / "annotated-runs.md").read_text(encoding="utf-8")
+    size = len(rows) // 5
+    first, last = _mean_loss(rows[:size]), _mean_loss(rows[4 * size : 5 * size])
+    assert f"tools.first_steps {name} --steps {len(rows)} " in page
+    assert f"| {len(rows)} | {first:.2f} → {last:.2f} |" in page
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_recorded_rate_is_noams_in_closed_form(name: str) -> None:
     run = preset(name)
     width, warmup, factor = run.model.width, run.training.warmup_steps, run.training.noam_factor
