@@ -53,6 +53,8 @@ def test_forgotten_run_is_not_found(settings: QSettings, tmp_path: Path) -> None
     memory.save_unfinished(
         settings, memory.UnfinishedRun(preset("copy-task"), "copy", tmp_path, "cpu", last, tmp_path / "best")
     )
+    memory.forget_unfinished(settings, tmp_path / "another")
+    assert memory.load_unfinished(settings) is not None, "another run ended"
     memory.forget_unfinished(settings, tmp_path)
     assert memory.load_unfinished(settings) is None
 
