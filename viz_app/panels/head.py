@@ -93,7 +93,7 @@ class HeadPanel(QFrame):
         self._meaning_room = SteadyRoom(self.meaning)
         self.explanation = Explanation()
         self._header, self._is_header_split = QGridLayout(), False
-        self._meanings, self._title = ("", "", ""), ""
+        self._meanings, self._title, self._has_role = ("", "", ""), "", False
         self._make_header()
         self._lay_out()
 
@@ -154,7 +154,8 @@ class HeadPanel(QFrame):
         self.switch_button.setVisible(state.scope == "head")
         has_role = state.translation is not None and state.scope == "head"
         role = state.role(state.translation, state.choice) if has_role and state.translation else "mixed"
-        self.role.setVisible(role != "mixed")
+        self._has_role = role != "mixed"
+        self.role.setVisible(self._has_role)
         self.role.setText(role)
         here = state.translation if has_role else None
         self.role.setToolTip(role_in_words(state, here, state.choice) if here is not None else "")
@@ -227,20 +228,25 @@ class HeadPanel(QFrame):
         if needed(forms[0]) > width:
             self.explain_button.setText(f"? {mark}")
             self._ends.layout().invalidate()  # type: ignore[union-attr]
+        has_room_for_role = needed(forms[2]) <= width
+        if not has_room_for_role:
+            role_width = 0
+        self.role.setVisible(self._has_role and has_room_for_role)
         form = next((each for each in forms if needed(each) <= width), forms[-1])
-        self.title.show_short(form, forms[0])
+        in_tip = f" · {self.role.text()}" if self._has_role and not has_room_for_role else ""
+        self.title.show_short(form, forms[0] + in_tip)
         is_split = needed(form) + self._tools.sizeHint().width() > width
         if is_split != self._is_header_split:
             self._is_header_split = is_split
             self._header.removeWidget(self._tools)
             self._header.addWidget(self._tools, *((1, 0, 1, 3) if is_split else (0, 1, 1, 1)))
 
-    def _forms_of_title(self) -> tuple[str, str, str]:
-        """From the whole one to "Cross · L3 · H5 · off"."""
+    def _forms_of_title(self) -> tuple[str, ...]:
+        """From the whole one over "Cross · L3 · H5 · off" to "Cross L3 H5 off"."""
         kind = self._state.choice.kind
         short = self._title.replace(KIND_TITLES[kind], KIND_NAMES[kind]).replace("switched off", "off")
         shortest = re.sub(r"\blayer (\d)", r"L\1", re.sub(r"\bhead (\d)", r"H\1", short))
-        return self._title, short, shortest
+        return self._title, short, shortest, shortest.replace(" · ", " ")
 
     def _lay_out(self) -> None:
         name, tools, ends = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()

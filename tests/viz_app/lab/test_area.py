@@ -148,3 +148,22 @@ def test_an_open_explanation_and_the_map_never_overlap(
     assert head.explanation.geometry().bottom() < head.map.geometry().top()
     assert head.map.geometry().bottom() < head.pick_line.geometry().top()
     assert head.controls.geometry().bottom() < head.height()
+
+
+def test_in_the_lowest_window_the_role_gives_way_to_layer_and_head(
+    make_window: MakeWindow, open_tab: OpenTab, qtbot: QtBot
+) -> None:
+    window = make_window()
+    head, page = window.translate_page.head, window.translate_page
+    window.resize(960, 620)
+    open_tab(window, "Alignment")
+    qtbot.waitUntil(lambda: head.width() < 320)
+    for kind in ("encoder", "decoder", "cross"):
+        page.choose(HeadChoice(kind, 2, 7))
+        qtbot.wait(20)  # the layout settles
+        assert head.title.shown_text() == head.title.text()
+        assert re.search(r"L3 (· )?H8$", head.title.text())
+        assert not head.role.isVisible()
+        head.grab()
+        role = page.state.role(page.state.translation, page.state.choice)  # type: ignore[arg-type]
+        assert head.title.toolTip().endswith("head 8" if role == "mixed" else f"head 8 · {role}")
