@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt, QTimer
+from PySide6.QtGui import QPainter, QRegion
 from pytestqt.qtbot import QtBot
 
 from benchmarks.lag import lags, percentile
@@ -23,6 +24,7 @@ from viz_app.lab.samples import read_sample
 from viz_app.lab.state.heads import HeadWorth, SampleChoice, blocks
 from viz_app.state.progress import Progress
 from viz_app.state.translate_state import HeadChoice
+from viz_app.widgets.head_grid_paint import GridPainter
 from viz_app.worker import JobInterrupted
 
 NUM = 2 * CHUNK + 3
@@ -235,7 +237,9 @@ def test_a_measurement_that_was_cancelled_leaves_the_roles_of_the_sentence(
     assert window.translate_page.state.sample_roles is None
 
 
-def test_the_bundled_model_has_roles_of_a_sample_at_once(make_real_window: MakeRealWindow) -> None:
+def test_the_bundled_model_has_roles_of_a_sample_at_once(
+    make_real_window: MakeRealWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = make_real_window(bundled_model_path(), "Zwei Hunde spielen im Schnee.").translate_page
     page.choose(HeadChoice("encoder", 1, 1))
     assert page.head.role.text() == "previous"
@@ -245,8 +249,18 @@ def test_the_bundled_model_has_roles_of_a_sample_at_once(make_real_window: MakeR
     filtered = page.heads.grid.grab().toImage()
     roles = page.state.sample_roles
     assert roles is not None
+    qtbot.wait(50)  # nothing is left to be painted
+    painted: list[int] = []
+    paint = GridPainter.paint_marks
+
+    def watched(grid: GridPainter, painter: QPainter, region: QRegion, hovered: HeadChoice | None) -> None:
+        painted.append(region.boundingRect().height())
+        paint(grid, painter, region, hovered)
+
+    monkeypatch.setattr(GridPainter, "paint_marks", watched)
     page.state.take_roles(replace(roles, by_kind={**roles.by_kind, "cross": MIXED}))
     page.heads.rebuild()
+    qtbot.waitUntil(lambda: page.heads.grid.visibleRegion().boundingRect().height() in painted)
     assert page.heads.grid.grab().toImage() != filtered, "pale heads follow the roles of the sample"
 
 
