@@ -20,6 +20,7 @@ from viz_app.panels.head import HeadPanel
 from viz_app.panels.heads import HeadsPanel
 from viz_app.panels.sentence import SentencePanel
 from viz_app.preferences import Preferences
+from viz_app.state.languages import language_names
 from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.switchboard import SwitchedOff
@@ -98,7 +99,7 @@ class TranslatePage(QWidget):
 
     def set_model(self, info: ModelInfo) -> None:
         """Names source and target as the model's languages, and asks for the sentence that stands there."""
-        self.state.begin_model(*_language_names(info), info.roles)
+        self.state.begin_model(*language_names(info.run), info.roles)
         self.head.export_menu.saving.model = info.title
         self.sentence.set_languages(*self.state.languages)
         self.lab.begin_model(info)
@@ -282,11 +283,3 @@ class TranslatePage(QWidget):
         translation, off = self.state.translation, self.state.switchboard.off
         if off and translation is not None and not self.state.is_of_earlier_model:
             self.switching_wanted.emit(translation, off)
-
-
-def _language_names(info: ModelInfo) -> tuple[str, str]:
-    names = {"de": "German", "en": "English", "fr": "French", "cs": "Czech"}
-    data = info.run.data
-    if info.run.is_copy_task:
-        return "source", "target"
-    return names.get(data.source_language, data.source_language), names.get(data.target_language, data.target_language)

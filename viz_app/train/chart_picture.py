@@ -241,6 +241,9 @@ def _y_limits(extent: Limits | None, choices: ChartChoices, is_log: bool, before
         if before is not None:
             before = (math.log10(max(before[0], 1e-12)), math.log10(max(before[1], 1e-12)))
     from_zero = not is_log and choices.shown == "all"  # a falling loss needs no new axis
+    if not from_zero and high - low <= 1e-6 * max(abs(high), 1e-6):  # a constant runs through the middle
+        room = 0.5 if is_log else 0.25 * max(abs(high), 1e-6)
+        low, high = low - room, high + room
     spread = max(high - (0.0 if from_zero else low), 0.02 if is_log else 1e-6 * max(abs(high), 1e-6))
     if before is not None and before[0] <= low and high <= before[1] and spread >= 0.55 * (before[1] - before[0]):
         limits = before

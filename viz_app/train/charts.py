@@ -21,6 +21,7 @@ from viz_app.theme import Theme
 from viz_app.train.chart_picture import ChartLine, ChartPicture
 from viz_app.train.label_place import clearest_place
 from viz_app.train.line_colors import line_color, marker_of
+from viz_app.train.value_ticks import ValueFormatter
 
 _POINTS_PER_PIXEL = 0.72  # at matplotlib's 100 dots per inch
 _LEFT_PX, _RIGHT_PX, _BOTTOM_PX, _TOP_PX = 64, 14, 26, 14
@@ -271,7 +272,7 @@ class LiveChart(FigureCanvasQTAgg):
             if is_log
             else MaxNLocator(6, steps=[1, 2, 2.5, 5, 10], min_n_ticks=3)
         )
-        self.axes.yaxis.set_major_formatter(FuncFormatter(_value_label))
+        self.axes.yaxis.set_major_formatter(ValueFormatter())
         self.axes.yaxis.set_minor_formatter(NullFormatter())
 
     def _on_full_draw(self, _event: object) -> None:
@@ -288,7 +289,3 @@ class LiveChart(FigureCanvasQTAgg):
     def _draw_curves(self) -> None:
         for artist in self._curves:
             self.axes.draw_artist(artist)
-
-
-def _value_label(value: float, _position: int | None = None) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

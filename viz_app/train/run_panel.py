@@ -68,6 +68,7 @@ class RunPanel(QFrame):
     def show_state(self, state: TrainState) -> None:
         """Draws buttons, progress and figures."""
         status = state.status
+        focus_before = self.window().focusWidget()
         self.form.setEnabled(not status.is_running)
         self.form.setVisible(not status.is_running)
         self._settings.setVisible(status.is_running)
@@ -80,6 +81,7 @@ class RunPanel(QFrame):
         self.resume_button.setVisible(state.can_resume)
         self.resume_button.setText(resume_word(state))
         self._show_stop_buttons(state)
+        self._mend_focus(focus_before)
         has_run = state.started is not None or status.is_running
         self._progress.setVisible(has_run)
         is_waiting = status.is_running and (state.started is None or status is Status.PREPARING)
@@ -97,6 +99,20 @@ class RunPanel(QFrame):
         """Says what the button that goes on will do; empty hides it."""
         self.resumption.setText(text)
         self.resumption.setVisible(bool(text))
+
+    def _mend_focus(self, before: QWidget | None) -> None:
+        """Where the button with the keyboard is gone, Qt takes the next, perhaps “Discard…”: takes a harmless one."""
+        now = self.window().focusWidget()
+        pushed = (self.start_button, self.resume_button, self.stop_button, self.pause_button)
+        is_gone = before in pushed and not (before.isVisibleTo(self) and before.isEnabled())
+        if not is_gone and (now is before or now is not self.discard_button):
+            return
+        for button in (self.stop_button, self.resume_button, self.start_button):
+            if button.isVisibleTo(self) and button.isEnabled():
+                button.setFocus()
+                return
+        if now is self.discard_button:
+            now.clearFocus()
 
     def _show_stop_buttons(self, state: TrainState) -> None:
         is_running, is_stopping = state.status.is_running, state.status is Status.STOPPING

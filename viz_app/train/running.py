@@ -19,6 +19,7 @@ from core.training.events import (
 from core.training.film import read_film
 from core.training.folder import BEST, LAST, discard_run
 from core.training.overview import with_best
+from viz_app.state.languages import language_names
 from viz_app.train import memory
 from viz_app.train.run_files import read_run
 from viz_app.train.state import Status, TrainState
@@ -63,8 +64,7 @@ class Running(QObject):
             return
         self.request, self.failure, self._discards = request, None, False
         self._state.begin(request.folder, resume=request.resume)
-        is_german = request.source == "multi30k"
-        self._state.playback.maps.languages = ("German", "English") if is_german else ("source", "target")
+        self._state.playback.maps.languages = language_names(request.run)
         self._run = TrainingRun(request, self, body=self._body)
         self._run.events.connect(self._on_events)
         self._run.finished.connect(self._on_finished)
@@ -122,6 +122,7 @@ class Running(QObject):
         if self._run is not None:
             return
         run = read_run(folder)
+        self._state.playback.maps.languages = language_names(run.files.run)
         best, last = folder / BEST, folder / LAST
         goes_on = run.files.run if run.files.can_resume else None
         if goes_on is not None:
@@ -152,6 +153,7 @@ class Running(QObject):
         self.request = TrainingRequest(
             earlier.run, earlier.source, earlier.folder, earlier.device, changes=dict(earlier.changes)
         )
+        self._state.playback.maps.languages = language_names(earlier.run)
         history = with_best(memory.load_history(earlier.folder), earlier.folder)
         self._state.offer_resume(earlier.folder, earlier.last_checkpoint, earlier.best_checkpoint, history)
         self._state.playback.set_film(read_film(earlier.folder).frames)

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 
 from core.checkpoint.history import EpochRecord, write_history
 from tests.viz_app.train.scripted import epoch_done, started, step_done
-from viz_app.train.chart_choices import QUANTITY_NAMES, ChartChoices, Quantity
+from viz_app.train.chart_choices import QUANTITY_NAMES, ChartChoices, Quantity, Scale, Shown
 from viz_app.train.chart_panel import legend_entries
 from viz_app.train.chart_picture import ChartLine, ChartPicture, Limits, picture_of
 from viz_app.train.comparison import Comparison
@@ -123,6 +124,19 @@ def test_compared_runs_make_the_step_axis_long_enough(state: TrainState) -> None
     published = line(picture, "run 0 validation")
     assert published.ys.tolist()[8] == 1.613
     assert published.xs.tolist()[0] == 227
+
+
+@pytest.mark.parametrize("shown", ["epoch", "500", "zoom"])
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_constant_rate_runs_through_the_middle_of_a_wide_axis(shown: Shown, scale: Scale) -> None:
+    curves = RunCurves()
+    for step in range(1, 51):
+        curves.add_step(replace(step_done(step), learning_rate=5e-4))
+    choices = ChartChoices("learning_rate", shown=shown)
+    choices.scale = scale
+    low, high = picture_of(curves, choices, 100).y_limits
+    assert low < 4e-4
+    assert high > 6e-4
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from core.checkpoint.history import EpochRecord, write_history
 from core.config import preset
+from core.config.toml import to_toml
 from core.errors import DeviceError, StorageError, TrainingError
 from core.training.failures import DivergedError, OutOfMemoryError, Proposal
 from core.training.film import FilmFrame, write_frame
@@ -571,6 +572,37 @@ def test_patience_and_probe_go_into_the_run(make_page: MakePage, qtbot: QtBot) -
     assert script.requests[0].probe == "Zwei Hunde spielen."
     page.shutdown()
     assert make_page(script).form.choices().probe == "Zwei Hunde spielen."
+
+
+def test_keyboard_never_comes_upon_discard_by_itself(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    page.panel.start_button.setFocus()
+    start_and_take(qtbot, page, script, 6)
+    assert page.window().focusWidget() is page.panel.stop_button
+    click(qtbot, page.panel.pause_button)
+    wait_for_end(qtbot, page)
+    assert page.window().focusWidget() is not page.panel.discard_button
+    page.panel.resume_button.setFocus()
+    script.allow(2)
+    click(qtbot, page.panel.resume_button)
+    wait_for_step(qtbot, page, 8)
+    assert page.window().focusWidget() is page.panel.stop_button
+
+
+@pytest.mark.parametrize(("name", "said"), [("copy-task-small", "source"), ("notebook", "German"), ("", "source")])
+def test_film_of_an_earlier_run_names_its_own_languages(
+    make_page: MakePage, tmp_path: Path, name: str, said: str
+) -> None:
+    folder = tmp_path / "runs" / "earlier"
+    write_history(folder / "history.csv", [EpochRecord(1, 5, 4.0, 3.0, 3.0, 1e-3, 9.0)])
+    if name:
+        (folder / "run.toml").write_text(to_toml(preset(name)), encoding="utf-8")
+    write_frame(folder, FilmFrame(1, 5, None, probe(1).translation))
+    page = make_page(ScriptedTraining())
+    page._look_at(folder)
+    assert page._watch is not None
+    assert f"the {said}" in page._watch.film.meaning.text()
 
 
 def test_wrong_patience_is_refused(make_page: MakePage, qtbot: QtBot) -> None:
