@@ -41,3 +41,26 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     window.close()
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=60_000)
     assert (folder / "last.safetensors").is_file()
+
+
+def test_the_small_copy_task_is_learned_in_the_app(
+    qtbot: QtBot, preferences: Preferences, theme: Theme, tmp_path: Path
+) -> None:
+    """The preset as it is; on two cores it takes well under its two minutes, of which nothing is asserted."""
+    checkpoint = write_untrained_checkpoint(tmp_path / "small.safetensors")
+    window = MainWindow(preferences, checkpoint=checkpoint, sentence=None)
+    window.show()
+    window.show_page(TRAIN)
+    page = window.train_page
+    assert page is not None
+    choices = replace(page.form.choices(), preset="copy-task-small", data_kind="copy", num_epochs="10")
+    page.form.set_choices(replace(choices, device="cpu", parent_folder=tmp_path / "runs"))
+    page.start()
+    qtbot.waitUntil(lambda: not page.is_running(), timeout=240_000)
+    assert page.state.best_checkpoint is not None
+    with qtbot.waitSignal(window.translation_shown, timeout=60_000) as shown:
+        page.modelReady.emit(page.state.best_checkpoint)
+    assert shown.args[0].text == "1 2 3 4 5 6 7 8 9 10"
+    assert (page.state.best_checkpoint.parent / "history.csv").read_text().count("\n") == 1 + 10
+    window.close()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=60_000)
