@@ -22,7 +22,7 @@ TERMS = "Multi30k is provided for non-commercial research and educational purpos
 CONNECT_TIMEOUT_S = 10.0
 READ_TIMEOUT_S = 20.0
 _CHUNK_BYTES = 32 * 1024
-_WAY_OUT = "Check the connection and try again, or choose a folder with your own copy of the files (in a terminal: --data DIR)."
+_WAY_OUT = "Check the connection and try again, or choose a folder with your own copy (in a terminal: --data DIR)."
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,9 @@ def download(
         try:
             _fetch(file, f"{base_url.rstrip('/')}/{file.name}", folder / file.name, report, should_stop or _never)
         except StorageError as error:
-            raise StorageError(f"{error} Or choose a folder with your own copy of Multi30k (in a terminal: --data DIR).") from error
+            raise StorageError(
+                f"{error} Or choose a folder with your own copy of Multi30k (in a terminal: --data DIR)."
+            ) from error
         done_bytes += file.num_bytes
     return folder
 
