@@ -23,6 +23,7 @@ from viz_app.widgets.image_store import ImageStore
 from viz_app.widgets.map_image import ramp_of
 
 SCROLL_BAR_WIDTH = 12
+NUM_PAINTERS = 6
 FRAME_ROOM = 6  # what a frame may take around a thumbnail
 
 
@@ -51,6 +52,7 @@ class HeadGrid(QWidget):
         self._layout_key: tuple[object, ...] = ()
         self._look: tuple[object, ...] = ()
         self._sheets = HeadSheets()
+        self._painters: list[tuple[tuple[object, ...], GridPainter]] = []
         self._painted_choice: HeadChoice | None = None
         self._was_plain = False
         self.available = QSize()  # room for the grid, a scroll bar left out, whether there is one or not
@@ -84,11 +86,11 @@ class HeadGrid(QWidget):
                 if is_same:
                     self._painter = old
                 else:
-                    self._painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
+                    self._painter = self._painter_of(layout)
                     self.update(layout.left - FRAME_ROOM, NUMBERS_HEIGHT, self.width(), layout.height)  # one rectangle
                 self.show_choice()
                 return
-            self._painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
+            self._painter = self._painter_of(layout)
         self.setFixedHeight(max(self._painter.layout.height if self._painter else 0, 1))
         self.update()
 
@@ -218,6 +220,16 @@ class HeadGrid(QWidget):
             )
             for kind in MAP_KINDS
         }
+
+    def _painter_of(self, layout: GridLayout) -> GridPainter:
+        """The painter there was for these very images in this layout, or a new one."""
+        of = self._theme, layout, *self._images.values()
+        for known, painter in self._painters:
+            if len(known) == len(of) and all(one is other for one, other in zip(known, of, strict=True)):
+                return painter
+        painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
+        self._painters = [(of, painter), *self._painters[: NUM_PAINTERS - 1]]
+        return painter
 
     def _make_thumbnails(self, layout: GridLayout) -> list[Thumbnail]:
         num_heads = {kind: self._state.shape(kind)[1] for kind in MAP_KINDS}
