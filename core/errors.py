@@ -37,5 +37,9 @@ class AnalysisError(AugenmerkError):
     """A head, token or measure was asked for that is not there."""
 
 
+class ExperimentError(AugenmerkError):
+    """An experiment or one of its interventions contradicts itself, or does not fit the sentence or the model."""
+
+
 class StorageError(AugenmerkError):
     """A file could not be written; whatever stood there before is untouched."""

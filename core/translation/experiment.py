@@ -1,0 +1,340 @@
+"""An experiment: a sentence, how its translation is found, and what is changed on the way. No torch here.
+
+Besides model and device, an `Experiment` names everything that determines a `Translation`. Its interventions are
+independent of each other: each concerns a head, a row of attention, a decoding step or a source word, and none of
+these twice. All counting starts at 0; `str` counts from 1, as people are shown it.
+"""
+
+import itertools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar
+
+from core.errors import ConfigError, ExperimentError
+from core.model.heads import ATTENTION_KINDS, Head
+from core.text.subwords import WORD_MARK
+
+DEFAULT_LENGTH_PENALTY = 1.5
+"""α, chosen on the bundled model's validation split: see `resources/MODEL_CARD.md`. Vaswani et al. 2017 took 0.6."""
+MAX_BEAM = 100
+MAX_LENGTH_PENALTY = 10.0
+MAX_FACTOR = 1_000.0
+MAX_INDEX = 100_000
+"""No step, row or place can lie beyond it: far above any model's number of positions."""
+SHARES_TOLERANCE = 1e-9
+
+KindOfIntervention = TypeVar("KindOfIntervention")
+
+
+def check_beam(size: int, length_penalty: float) -> None:
+    """Raises `ConfigError` for a beam or a length penalty that makes no sense."""
+    if not 1 <= size <= MAX_BEAM:
+        raise ConfigError(
+            f"The beam size is {size}. A whole number from 1 (greedy) to {MAX_BEAM} was expected; 4 is usual, and "
+            "beyond about 10 translations get slower and no better."
+        )
+    if not 0 <= length_penalty <= MAX_LENGTH_PENALTY:  # not-a-number fails this too
+        raise ConfigError(
+            f"The length penalty is {length_penalty:g}. A number from 0 (none) to {MAX_LENGTH_PENALTY:g} was expected; "
+            f"{DEFAULT_LENGTH_PENALTY:g} is usual."
+        )
+
+
+@dataclass(frozen=True)
+class Greedy:
+    """The most probable token at each step."""
+
+
+@dataclass(frozen=True)
+class Beam:
+    """Beam search; see `core.translation.beam`.
+
+    Attributes:
+        size: how many partial translations are kept at each step.
+        length_penalty: α of Wu et al. 2016.
+
+    Raises:
+        ConfigError: one of them is out of range.
+    """
+
+    size: int
+    length_penalty: float = DEFAULT_LENGTH_PENALTY
+
+    def __post_init__(self) -> None:
+        check_beam(self.size, self.length_penalty)
+
+
+@dataclass(frozen=True)
+class GivenTarget:
+    """A given translation, read by teacher forcing.
+
+    Attributes:
+        text: as people write it.
+    """
+
+    text: str
+
+
+Output = Greedy | Beam | GivenTarget
+
+
+@dataclass(frozen=True)
+class SourceWordRemoved:
+    """A source word is left out; the ids of all other words stay as they are.
+
+    Attributes:
+        place: of the word in the sentence as typed.
+    """
+
+    place: int
+
+    def __post_init__(self) -> None:
+        _check_index(self.place, "place of a source word")
+
+    def __str__(self) -> str:
+        return f"word {self.place + 1} removed"
+
+
+@dataclass(frozen=True)
+class SourceWordReplaced:
+    """Another word, or several, in the place of a source word; the ids of all others stay as they are.
+
+    Attributes:
+        place: of the word in the sentence as typed.
+        text: what is read there instead, or `<unk>` for the token of unknown words.
+    """
+
+    place: int
+    text: str
+
+    def __post_init__(self) -> None:
+        _check_index(self.place, "place of a source word")
+        if not self.text.strip():
+            raise ExperimentError(
+                f"The replacement of source word {self.place + 1} is empty. A word was expected; type one, or remove "
+                "the word."
+            )
+        object.__setattr__(self, "text", " ".join(self.text.split()))
+
+    def __str__(self) -> str:
+        return f"word {self.place + 1} → {self.text}"
+
+
+@dataclass(frozen=True)
+class HeadScaled:
+    """What a head gives to its layer is multiplied by a factor; 0 switches it off (Michel et al. 2019, equation 2).
+
+    Attributes:
+        head: which.
+        factor: any finite number; 1 changes nothing.
+    """
+
+    head: Head
+    factor: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factor", float(self.factor))
+        if not abs(self.factor) <= MAX_FACTOR:
+            raise ExperimentError(
+                f"The factor of {self.head} is {self.factor:g}. A number from {-MAX_FACTOR:g} to {MAX_FACTOR:g} was "
+                "expected; 0 switches the head off."
+            )
+
+    def __str__(self) -> str:
+        return f"{short_head_name(self.head)} " + ("off" if self.factor == 0 else f"× {self.factor:g}")
+
+
+@dataclass(frozen=True)
+class AttentionRow:
+    """One row of attention weights that a head uses in place of what its softmax gives.
+
+    Attributes:
+        head: which.
+        row: the position of the query: a source token for the encoder, a decoding step otherwise.
+        weights: of each key that the query sees: all S source tokens, or the `row + 1` target tokens read so far
+            (decoder). Given as any numbers of 0 or more, and scaled to sum to 1.
+
+    Raises:
+        ExperimentError: they are no weights, or not as many as a query of the decoder sees.
+    """
+
+    head: Head
+    row: int
+    weights: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        _check_index(self.row, "row")
+        object.__setattr__(self, "weights", shares_of(self.weights))
+        if self.head.kind == "decoder" and len(self.weights) != self.row + 1:
+            raise ExperimentError(
+                f"The row of step {self.row + 1} in {self.head} has {len(self.weights)} weights. One for each of the "
+                f"{self.row + 1} target tokens read so far was expected."
+            )
+
+    def __str__(self) -> str:
+        return f"{short_head_name(self.head)} row {self.row + 1} set"
+
+
+@dataclass(frozen=True)
+class ForcedToken:
+    """A token is chosen at a decoding step, whatever the model prefers. It may be the one that ends the sentence.
+
+    Attributes:
+        step: which.
+        token: as it stands in the target vocabulary.
+    """
+
+    step: int
+    token: str
+
+    def __post_init__(self) -> None:
+        _check_index(self.step, "decoding step")
+
+    def __str__(self) -> str:
+        return f"step {self.step + 1}: {self.token.replace(WORD_MARK, '') or self.token}"
+
+
+Intervention = SourceWordRemoved | SourceWordReplaced | HeadScaled | AttentionRow | ForcedToken
+INTERVENTION_TYPES: Final = (SourceWordRemoved, SourceWordReplaced, HeadScaled, AttentionRow, ForcedToken)
+SourceEdit = SourceWordRemoved | SourceWordReplaced
+
+
+def site_of(intervention: Intervention) -> tuple[int, ...]:
+    """What an intervention changes; two with the same site exclude each other. Sites are ordered."""
+    match intervention:
+        case SourceWordRemoved(place) | SourceWordReplaced(place):
+            return (0, place)
+        case HeadScaled(head):
+            return (1, *_order_of(head))
+        case AttentionRow(head, row):
+            return (2, *_order_of(head), row)
+        case ForcedToken(step):
+            return (3, step)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything besides model and device that determines a translation.
+
+    Attributes:
+        source_text: as typed.
+        output: how the target is found.
+        interventions: what is changed, in canonical order (source words, heads, rows, steps), whatever order was given.
+
+    Raises:
+        ExperimentError: two interventions change the same thing, or a token is forced while the target is given.
+    """
+
+    source_text: str
+    output: Output = field(default_factory=Greedy)
+    interventions: tuple[Intervention, ...] = ()
+
+    def __post_init__(self) -> None:
+        ordered = tuple(sorted(self.interventions, key=site_of))
+        object.__setattr__(self, "interventions", ordered)
+        for first, second in itertools.pairwise(ordered):
+            if site_of(first) == site_of(second):
+                raise ExperimentError(
+                    f"Two interventions change the same thing: “{first}” and “{second}”. One for each head, row, step "
+                    "and source word was expected; leave one of them out."
+                )
+        if isinstance(self.output, GivenTarget) and self.forced:
+            raise ExperimentError(
+                f"A token is forced (“{self.forced[0]}”) while the whole translation is given. One of the two was "
+                "expected; leave out the forced token, or let the model translate."
+            )
+
+    @property
+    def baseline(self) -> "Experiment":
+        """The same sentence and output with nothing changed."""
+        return replace(self, interventions=()) if self.interventions else self
+
+    @property
+    def source_edits(self) -> tuple[SourceEdit, ...]:
+        """Words that are removed or replaced, from first to last."""
+        return tuple(each for each in self.interventions if isinstance(each, SourceWordRemoved | SourceWordReplaced))
+
+    @property
+    def head_scalings(self) -> tuple[HeadScaled, ...]:
+        """Heads whose output is scaled or switched off."""
+        return self._of_type(HeadScaled)
+
+    @property
+    def attention_rows(self) -> tuple[AttentionRow, ...]:
+        """Rows of attention that are set."""
+        return self._of_type(AttentionRow)
+
+    @property
+    def forced(self) -> tuple[ForcedToken, ...]:
+        """Tokens that are forced, from the first step to the last."""
+        return self._of_type(ForcedToken)
+
+    @property
+    def heads_off(self) -> frozenset[Head]:
+        """The heads that are switched off."""
+        return frozenset(each.head for each in self.head_scalings if each.factor == 0)
+
+    def _of_type(self, wanted: type[KindOfIntervention]) -> tuple[KindOfIntervention, ...]:
+        return tuple(each for each in self.interventions if isinstance(each, wanted))
+
+    def with_interventions(self, *added: Intervention) -> "Experiment":
+        """With these too; each takes the place of one that changes the same thing.
+
+        Raises:
+            ExperimentError: two of those added change the same thing, or a token would be forced in a given target.
+        """
+        sites = {site_of(each) for each in added}
+        return replace(self, interventions=(*(e for e in self.interventions if site_of(e) not in sites), *added))
+
+    def without(self, *removed: Intervention) -> "Experiment":
+        """Without these; those that are not there are passed over."""
+        return replace(self, interventions=tuple(each for each in self.interventions if each not in removed))
+
+    def edited(self, source_text: str) -> "Experiment":
+        """Another sentence: head scalings are kept, what belongs to words, rows and steps of the old one is dropped.
+
+        A given target belongs to its sentence too: the model translates the new one greedily.
+        """
+        output = Greedy() if isinstance(self.output, GivenTarget) else self.output
+        return Experiment(source_text, output, self.head_scalings)
+
+
+def shares_of(weights: Sequence[float]) -> tuple[float, ...]:
+    """Weights scaled to sum to 1. Those that do so already stay as they are, to the last bit.
+
+    Raises:
+        ExperimentError: they are not numbers of 0 or more, at least one of them above 0.
+    """
+    values = [float(weight) for weight in weights]
+    if not all(math.isfinite(value) and value >= 0 for value in values):
+        raise ExperimentError("A weight of the row is negative or no number. Numbers of 0 or more were expected.")
+    largest = max(values, default=0.0)
+    if largest == 0:
+        raise ExperimentError(
+            "All weights of the row are 0. At least one above 0 was expected; give some weight to one of the tokens."
+        )
+    if abs(math.fsum(values) - 1) <= SHARES_TOLERANCE:
+        return tuple(values)
+    scaled = [value / largest for value in values]  # first to at most 1, so that no sum overflows
+    total = math.fsum(scaled)
+    return tuple(value / total for value in scaled)
+
+
+def heads_switched_off(heads: Iterable[Head]) -> tuple[HeadScaled, ...]:
+    """One intervention for each of these heads, each once, in their order."""
+    return tuple(HeadScaled(head) for head in sorted(set(heads), key=_order_of))
+
+
+def short_head_name(head: Head) -> str:
+    """“cross 2·5”: layer 2, head 5, counted from 1."""
+    return f"{head.kind} {head.layer + 1}·{head.head + 1}"
+
+
+def _order_of(head: Head) -> tuple[int, int, int]:
+    return (ATTENTION_KINDS.index(head.kind), head.layer, head.head)
+
+
+def _check_index(index: int, name: str) -> None:
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index <= MAX_INDEX:
+        raise ExperimentError(f"The {name} is {index!r}. A whole number from 0 to {MAX_INDEX:,} was expected.")
