@@ -1,4 +1,8 @@
-"""What the large heatmap shows, as plain data."""
+"""A labelled map as it is drawn: which query stands in which row, which key in which column. No Qt.
+
+Query and key are positions in the model's whole map; row and column are places in the drawing. Nothing but this module
+translates between the two.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,58 +11,91 @@ from core.analysis.selection import LabelledMap
 from core.translation.result import FloatArray
 
 
+@dataclass(frozen=True)
+class Pair:
+    """A query and a key, as positions in a whole map (hidden ones counted)."""
+
+    query: int
+    key: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """A cell of the drawing."""
+
+    row: int
+    column: int
+
+
 @dataclass(frozen=True, eq=False)
 class MapView:
-    """One map with its labels: tokens, or words made of several; perhaps without some of them.
+    """One map [Q, M], drawn with queries in rows and keys in columns.
 
     Attributes:
-        weights: [rows, columns]; what stays of a row is renormalised where columns are hidden.
-        row_labels, column_labels: one each.
-        row_positions, column_positions: for each the indices into the whole map that it stands for.
-        hidden_share: the part of the shown rows' attention that lay on hidden columns, from 0 to 1.
+        labelled: the map, its queries and keys.
     """
 
-    weights: FloatArray
-    row_labels: tuple[str, ...]
-    column_labels: tuple[str, ...]
-    row_positions: tuple[tuple[int, ...], ...]
-    column_positions: tuple[tuple[int, ...], ...]
-    hidden_share: float
-
-    @classmethod
-    def of(cls, labelled: LabelledMap) -> "MapView":
-        """The view of one labelled map [Q, M]."""
-        return cls(
-            weights=labelled.weights,
-            row_labels=labelled.rows.labels,
-            column_labels=labelled.columns.labels,
-            row_positions=labelled.rows.positions,
-            column_positions=labelled.columns.positions,
-            hidden_share=min(1.0, max(0.0, float(labelled.hidden_mass_in_all))),  # float32 rounds past the ends
-        )
+    labelled: LabelledMap
 
     @property
-    def rows(self) -> tuple[int, ...]:
-        """The first position of each row."""
-        return tuple(positions[0] for positions in self.row_positions)
+    def values(self) -> FloatArray:
+        """[rows, columns]; what stays of a query is renormalised where keys are hidden; NaN where there is nothing."""
+        return self.labelled.weights
 
     @property
-    def columns(self) -> tuple[int, ...]:
-        """The first position of each column."""
-        return tuple(positions[0] for positions in self.column_positions)
+    def row_labels(self) -> tuple[str, ...]:
+        """One for each row."""
+        return self.labelled.rows.labels
 
-    def row_of(self, position: int) -> int | None:
-        """Where a row of the whole map is shown; None if it is hidden."""
-        return self._row_of.get(position)
+    @property
+    def column_labels(self) -> tuple[str, ...]:
+        """One for each column."""
+        return self.labelled.columns.labels
 
-    def column_of(self, position: int) -> int | None:
-        """Where a column of the whole map is shown; None if it is hidden."""
-        return self._column_of.get(position)
+    @property
+    def num_rows(self) -> int:
+        """Of the drawing."""
+        return len(self.labelled.rows)
+
+    @property
+    def num_columns(self) -> int:
+        """Of the drawing."""
+        return len(self.labelled.columns)
+
+    @property
+    def hidden_share(self) -> float:
+        """The part of the shown queries' attention that lay on hidden keys, from 0 to 1."""
+        return min(1.0, max(0.0, float(self.labelled.hidden_mass_in_all)))  # float32 rounds past the ends
+
+    def pair_at(self, place: Place) -> Pair:
+        """The query and the key of a cell; of a word made of several tokens, the first."""
+        return Pair(self.queries_of(place.row)[0], self.keys_of(place.column)[0])
+
+    def place_of(self, pair: Pair) -> Place | None:
+        """The cell of a query and a key; None if one of them is hidden."""
+        row, column = self.row_of(pair.query), self.column_of(pair.key)
+        return None if row is None or column is None else Place(row, column)
+
+    def queries_of(self, row: int) -> tuple[int, ...]:
+        """The queries that a row stands for."""
+        return self.labelled.rows.positions[row]
+
+    def keys_of(self, column: int) -> tuple[int, ...]:
+        """The keys that a column stands for."""
+        return self.labelled.columns.positions[column]
+
+    def row_of(self, query: int) -> int | None:
+        """Where a query is shown; None if it is hidden."""
+        return self._rows.get(query)
+
+    def column_of(self, key: int) -> int | None:
+        """Where a key is shown; None if it is hidden."""
+        return self._columns.get(key)
 
     @cached_property
-    def _row_of(self) -> dict[int, int]:
-        return {position: index for index, each in enumerate(self.row_positions) for position in each}
+    def _rows(self) -> dict[int, int]:
+        return {query: row for row, queries in enumerate(self.labelled.rows.positions) for query in queries}
 
     @cached_property
-    def _column_of(self) -> dict[int, int]:
-        return {position: index for index, each in enumerate(self.column_positions) for position in each}
+    def _columns(self) -> dict[int, int]:
+        return {key: column for column, keys in enumerate(self.labelled.columns.positions) for key in keys}

@@ -3,16 +3,29 @@
 Nothing here imports torch until a thread has begun. A thread puts plain objects on a queue; the GUI thread takes them
 off and emits the signals, so every slot runs in the GUI thread and no widget is touched from elsewhere.
 
-- `InferenceWorker`: one thread that opens models, translates, and does jobs. A newer request supersedes an older one.
-- `JobDesk`: remembers who asked which job.
+- `InferenceWorker`: one thread that opens models and answers requests. A newer request supersedes an older one.
+- `ExperimentController`: computes what an `ExperimentState` asks for, and asks questions about its result.
 - `TrainingRun`: one thread that trains once; its events reach the window in handfuls, at most five times a second.
 """
 
 from viz_app.state.progress import Progress
-from viz_app.worker.desk import Asker, Callbacks, JobDesk
+from viz_app.worker.experiment_controller import ExperimentController
 from viz_app.worker.failure import Failure
 from viz_app.worker.inference import InferenceWorker
-from viz_app.worker.jobs import Job, JobInterrupted, JobScope, SwitchOffJob, TranslatorLike
+from viz_app.worker.jobs import (
+    ExperimentJob,
+    Job,
+    JobInterrupted,
+    JobScope,
+    LoadJob,
+    MeasureJob,
+    ShouldStop,
+    Tell,
+    TraceJob,
+    TranslatorLike,
+    real,
+)
+from viz_app.worker.requests import Request
 from viz_app.worker.training import (
     DRAIN_INTERVAL_MS,
     TrainingBody,
@@ -25,16 +38,20 @@ from viz_app.worker.training import (
 
 __all__ = [
     "DRAIN_INTERVAL_MS",
-    "Asker",
-    "Callbacks",
+    "ExperimentController",
+    "ExperimentJob",
     "Failure",
     "InferenceWorker",
     "Job",
-    "JobDesk",
     "JobInterrupted",
     "JobScope",
+    "LoadJob",
+    "MeasureJob",
     "Progress",
-    "SwitchOffJob",
+    "Request",
+    "ShouldStop",
+    "Tell",
+    "TraceJob",
     "TrainingBody",
     "TrainingFailure",
     "TrainingRequest",
@@ -42,4 +59,5 @@ __all__ = [
     "TranslatorLike",
     "_read_and_train",
     "leave_a_core_to_the_window",
+    "real",
 ]

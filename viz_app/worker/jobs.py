@@ -1,20 +1,26 @@
 """Questions to the model in use: small frozen objects that run in the worker's thread."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
+from core.analysis.trace import Trace
 from core.config import RunConfig
 from core.device import DeviceChoice
-from core.model.heads import Head
-from core.translation.result import Translation
+from core.translation.experiment import Experiment
+from core.translation.result import ExperimentResult, Translation
 from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 from viz_app.state.progress import Progress
-from viz_app.state.switchboard import SwitchedOff
 
-JobScope = Literal["sentence", "model"]
-"""How long a question makes sense: until another sentence is translated, or until another model is open."""
+if TYPE_CHECKING:
+    from core.translation.translator import Translator
+
+JobScope = Literal["load", "experiment", "sentence", "model"]
+"""What a question is about, and so how long it makes sense: opening a model; computing an experiment; an experiment's
+result, until there is another; the model in use, until another is open."""
+Tell = Callable[[Progress], None]
+ShouldStop = Callable[[], bool]
 
 
 class TranslatorLike(Protocol):
@@ -31,7 +37,7 @@ class TranslatorLike(Protocol):
         ...
 
     @property
-    def run(self) -> RunConfig:
+    def run_config(self) -> RunConfig:
         """Its configuration."""
         ...
 
@@ -45,33 +51,43 @@ class TranslatorLike(Protocol):
         """Trainable parameters."""
         ...
 
-    def translate(
-        self, text: str, *, off: Collection[Head] = (), should_stop: Callable[[], bool] = lambda: False
-    ) -> Translation:
-        """See `Translator.translate`."""
+    def run(self, experiment: Experiment, *, should_stop: ShouldStop = lambda: False) -> Translation:
+        """See `Translator.run`."""
         ...
 
-    def translate_given(self, text: str, target_text: str) -> Translation:
-        """See `Translator.translate_given`."""
+    def run_many(
+        self, experiments: Iterable[Experiment], *, need_maps: bool = True, should_stop: ShouldStop = lambda: False
+    ) -> Iterator[Translation]:
+        """See `Translator.run_many`."""
         ...
 
-    def score(self, translation: Translation, *, off: Collection[Head] = ()) -> tuple[float, ...]:
+    def compare(
+        self,
+        experiment: Experiment,
+        *,
+        original: Translation | None = None,
+        own: Translation | None = None,
+        drops_misfits: bool = False,
+        should_stop: ShouldStop = lambda: False,
+    ) -> ExperimentResult:
+        """See `Translator.compare`."""
+        ...
+
+    def score(self, translation: Translation, experiment: Experiment) -> tuple[float, ...]:
         """See `Translator.score`."""
         ...
 
 
 class Job(Protocol):
-    """A question. Of each class of job only the newest counts: asking again supersedes what waits or runs.
+    """A question.
 
     Attributes:
-        scope: "sentence" jobs are about the translation that is shown, and go before those of scope "model".
+        scope: what it is about; see `JobScope`.
     """
 
     scope: ClassVar[JobScope]
 
-    def run(
-        self, translator: TranslatorLike, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
-    ) -> object:
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> object:
         """The answer.
 
         Args:
@@ -99,36 +115,42 @@ class JobInterrupted(Exception):
 
 
 @dataclass(frozen=True, eq=False)
-class SwitchOffJob:
-    """What becomes of the model's own translation with heads off, and of the probability of the one that is shown: one
-    translation, and one scoring if it became another one.
+class LoadJob:
+    """A model is to be opened. The worker itself does it: see `InferenceWorker`.
 
     Attributes:
-        translation: the one that is shown: the model's own, or a given one.
-        off: the heads.
-        own: the model's own with every head on, if a given one is shown; if None, it is translated once more.
+        path: the checkpoint; None for the bundled model.
+        device: see `core.device`.
     """
 
-    translation: Translation
-    off: frozenset[Head]
+    path: Path | None
+    device: str = "auto"
+    scope: ClassVar[JobScope] = "load"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> object:
+        """Never called: there need not be a translator yet."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class ExperimentJob:
+    """An experiment beside its baseline; see `Translator.compare`."""
+
+    experiment: Experiment
+    original: Translation | None = None
     own: Translation | None = None
-    scope: ClassVar[JobScope] = "sentence"
+    drops_misfits: bool = False
+    scope: ClassVar[JobScope] = "experiment"
 
-    def run(
-        self, translator: TranslatorLike, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
-    ) -> SwitchedOff:
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> ExperimentResult:
         """See `Job.run`."""
-        before, off = self.translation, self.off
-        own = self.own if before.is_given else before
-        if own is None:
-            own = translator.translate(before.source_text, should_stop=should_stop)
-        after = translator.translate(before.source_text, off=off, should_stop=should_stop)
-        is_same = bool(before.predicted_ids) and after.predicted_ids == before.predicted_ids
-        score = after.log_probability if is_same else sum(translator.score(before, off=off))  # the same is scored
-        return SwitchedOff(off, before, own, after, score)
-
-
-Measurer = Callable[[TranslatorLike, Translation], MeasuredMaps]
+        return translator.compare(
+            self.experiment,
+            original=self.original,
+            own=self.own,
+            drops_misfits=self.drops_misfits,
+            should_stop=should_stop,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,23 +158,35 @@ class MeasureJob:
     """The maps of a translation in every measure beside the weight."""
 
     translation: Translation
-    measurer: Measurer
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(
-        self, translator: TranslatorLike, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
-    ) -> MeasuredMaps:
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> MeasuredMaps:
         """See `Job.run`."""
-        return self.measurer(translator, self.translation)
+        from core.analysis.capture import trace_translation
+        from core.analysis.measures import measure_maps
+
+        trace = trace_translation(real(translator), self.translation)
+        maps = {(each, kind): measure_maps(trace, each, kind) for each, kind in BESIDE_WEIGHT}
+        return MeasuredMaps(self.translation, maps)
 
 
-def measure(translator: TranslatorLike, translation: Translation) -> MeasuredMaps:
-    """Reads a pair once and measures it."""
-    from core.analysis.capture import trace_translation
-    from core.analysis.measures import measure_maps
+@dataclass(frozen=True, eq=False)
+class TraceJob:
+    """Queries and keys of every head while a pair was read."""
+
+    translation: Translation
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Trace:
+        """See `Job.run`."""
+        from core.analysis.capture import trace_translation
+
+        return trace_translation(real(translator), self.translation)
+
+
+def real(translator: TranslatorLike) -> "Translator":
+    """The engine's translator, which jobs that look into the model need."""
     from core.translation.translator import Translator
 
     assert isinstance(translator, Translator)
-    trace = trace_translation(translator, translation)
-    maps = {(each, kind): measure_maps(trace, each, kind) for each, kind in BESIDE_WEIGHT}
-    return MeasuredMaps(translation, maps)
+    return translator

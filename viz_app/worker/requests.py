@@ -1,81 +1,115 @@
-"""What waits for the worker's thread, in the order of its urgency. No Qt."""
+"""Requests to the worker's thread, in the order of their urgency. No Qt."""
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
-from viz_app.worker.jobs import Job
+from viz_app.state.progress import Progress
+from viz_app.worker.failure import Failure
+from viz_app.worker.jobs import Job, JobScope
 
-
-@dataclass(frozen=True)
-class LoadRequest:
-    """A model is to be opened."""
-
-    request_id: int
-    path: Path | None
-    device: str
+URGENCY: dict[JobScope, int] = {"load": 0, "experiment": 1, "sentence": 2, "model": 3}
 
 
-@dataclass(frozen=True)
-class TranslateRequest:
-    """A sentence is to be translated."""
-
-    request_id: int
-    text: str
+def _ignore(*_: object) -> None:
+    """Nobody wants to know."""
 
 
-@dataclass(frozen=True, eq=False)
-class JobRequest:
-    """A question is to be answered."""
+class Request:
+    """One question to the worker, and what is to be done with its answer.
 
-    request_id: int
-    job: Job
+    Callbacks run in the GUI thread. Once a request is cancelled, superseded or answered, none of them is called again.
 
+    Attributes:
+        job: the question; what is left of it, after it gave way to something more urgent.
+        owner: who asks. Of each class of job only the newest request of an owner counts.
+        on_result: called with the answer.
+        on_error: called with a `Failure`: there is no answer.
+        on_progress: called with a `Progress`.
+        on_superseded: called if a newer request of its kind, another sentence or another model made it pointless.
+    """
 
-Request = LoadRequest | TranslateRequest | JobRequest
+    def __init__(
+        self,
+        job: Job,
+        owner: object,
+        on_result: Callable[[Any], object],
+        on_error: Callable[[Failure], object] = _ignore,
+        on_progress: Callable[[Progress], object] = _ignore,
+        on_superseded: Callable[[], object] = _ignore,
+    ) -> None:
+        self.job, self.owner = job, owner
+        self.on_result, self.on_error = on_result, on_error
+        self.on_progress, self.on_superseded = on_progress, on_superseded
+        self.number = 0
+        self._kind = type(job)
+        self._is_over = False
+
+    @property
+    def key(self) -> tuple[int, type]:
+        """Of two requests with the same key the newer one counts."""
+        return id(self.owner), self._kind
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it was answered, cancelled or superseded."""
+        return self._is_over
+
+    def cancel(self) -> None:
+        """Nothing more is heard of it; it ends at its next chance to stop."""
+        self._is_over = True
+
+    def end(self) -> bool:
+        """Marks it as over; False if it was already."""
+        was_over, self._is_over = self._is_over, True
+        return not was_over
 
 
 class RequestQueue:
     """Requests, handed from the window to one thread.
 
-    Models open before sentences are translated, sentences go before questions about a translation, these before
-    questions about the model. Of each kind only the newest counts; each class of job is a kind.
+    Models open before experiments are computed, these go before questions about an experiment's result, these before
+    questions about the model.
     """
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._waiting: list[Request] = []
         self._current: Request | None = None
-        self._cancelled: set[int] = set()
         self._num_requests = 0
         self.is_closing = False
 
-    def put(self, make: Callable[[int], Request]) -> int:
-        """Lets a request wait, in place of an older one of its kind; returns its id."""
+    def put(self, request: Request) -> list[Request]:
+        """Lets a request wait; returns those that it supersedes, waiting or running."""
         with self._condition:
             self._num_requests += 1
-            request = make(self._num_requests)
-            self._waiting = [each for each in self._waiting if _kind(each) != _kind(request)]
+            request.number = self._num_requests
+            superseded = [each for each in self._waiting if each.key == request.key]
+            self._waiting = [each for each in self._waiting if each.key != request.key]
+            if self._current is not None and self._current.key == request.key:
+                superseded.append(self._current)
             self._waiting.append(request)
             self._condition.notify()
-            return self._num_requests
+            return superseded
 
     def put_back(self, request: Request) -> None:
         """Lets a request that gave way wait again, unless nobody waits for it any more."""
         with self._condition:
-            is_superseded = any(_kind(each) == _kind(request) for each in self._waiting)
-            if not (is_superseded or self.is_closing or request.request_id in self._cancelled):
+            if not (request.is_over or self.is_closing):
                 self._waiting.append(request)
 
     def take(self) -> Request | None:
         """The most urgent request; blocks until there is one, None when closing."""
         with self._condition:
             self._current = None
-            self._condition.wait_for(lambda: self.is_closing or self._waiting)
+            while True:
+                self._waiting = [each for each in self._waiting if not each.is_over]
+                if self.is_closing or self._waiting:
+                    break
+                self._condition.wait()
             if self.is_closing:
                 return None
-            self._current = min(self._waiting, key=lambda each: (_urgency(each), each.request_id))
+            self._current = min(self._waiting, key=lambda each: (_urgency(each), each.number))
             self._waiting.remove(self._current)
             return self._current
 
@@ -83,32 +117,19 @@ class RequestQueue:
         """Whether the request in hand is to give way, or is of no use any more."""
         with self._condition:
             current = self._current
-            if self.is_closing or current is None or current.request_id in self._cancelled:
+            if self.is_closing or current is None or current.is_over:
                 return True
-            return any(_kind(each) == _kind(current) or _urgency(each) < _urgency(current) for each in self._waiting)
+            return any(_urgency(each) < _urgency(current) for each in self._waiting if not each.is_over)
 
-    def cancel(self, request_id: int) -> None:
-        """Nobody waits for this request any more."""
-        with self._condition:
-            self._cancelled.add(request_id)
-            self._waiting = [each for each in self._waiting if each.request_id != request_id]
+    def outdated_by(self, answered: Request) -> list[Request]:
+        """Requests that waited for an answer which `answered` has made pointless; they wait no more.
 
-    def is_cancelled(self, request_id: int) -> bool:
-        """Whether `cancel` was called for it."""
+        Another model outdates every question asked before; another result those about the old one, of the same owner.
+        """
         with self._condition:
-            return request_id in self._cancelled
-
-    def drop_outdated(self, request: Request) -> list[int]:
-        """Ids of the jobs that waited for an answer which `request`, now answered, has made pointless; they go."""
-        scopes = {LoadRequest: {"sentence", "model"}, TranslateRequest: {"sentence"}}.get(type(request), set())
-        with self._condition:
-            outdated = {
-                each.request_id
-                for each in self._waiting
-                if isinstance(each, JobRequest) and each.request_id < request.request_id and each.job.scope in scopes
-            }
-            self._waiting = [each for each in self._waiting if each.request_id not in outdated]
-            return sorted(outdated)
+            outdated = [each for each in self._waiting if each.number < answered.number and _outdates(answered, each)]
+            self._waiting = [each for each in self._waiting if each not in outdated]
+            return outdated
 
     def close(self) -> None:
         """Drops what waits; `take` returns None from now on."""
@@ -118,11 +139,11 @@ class RequestQueue:
             self._condition.notify()
 
 
-def _kind(request: Request) -> type:
-    return type(request.job) if isinstance(request, JobRequest) else type(request)
+def _outdates(answered: Request, other: Request) -> bool:
+    if answered.job.scope == "load":
+        return other.job.scope in ("sentence", "model")
+    return answered.job.scope == "experiment" and other.job.scope == "sentence" and answered.owner is other.owner
 
 
 def _urgency(request: Request) -> int:
-    if isinstance(request, JobRequest):
-        return 2 if request.job.scope == "sentence" else 3
-    return 0 if isinstance(request, LoadRequest) else 1
+    return URGENCY[request.job.scope]

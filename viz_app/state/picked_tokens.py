@@ -1,4 +1,4 @@
-"""Tokens that a person picked out: how clicks gather them, and the sum of their rows. No Qt."""
+"""Tokens that are picked by clicks, and the sum of their queries. No Qt."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from core.analysis.selection import LabelledMap, sum_rows
 from core.translation.result import FloatArray, MapKind
 
 Side = Literal["source", "target"]
-Manner = Literal["alone", "also", "through"]
+SelectionMode = Literal["alone", "also", "through"]
 """A plain click, one with Ctrl, one with Shift."""
 
-ROW_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "cross": "target"}
-COLUMN_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "cross": "source"}
+QUERY_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "cross": "target"}
+KEY_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "cross": "source"}
 NUM_NAMED = 3
 NUM_LISTED = 4
 
@@ -31,58 +31,58 @@ class PickedTokens:
     tokens: frozenset[int] = frozenset()
     last: int | None = None
 
-    def pick(self, side: Side, tokens: Collection[int], manner: Manner = "alone") -> "PickedTokens":
+    def pick(self, side: Side, tokens: Collection[int], mode: SelectionMode = "alone") -> "PickedTokens":
         """After a click on some tokens that stand for one row or word: a click on all that is picked lets it go."""
         new = frozenset(tokens)
         if not new:
             return self
         here = self.tokens if side == self.side else frozenset()
         anchor = self.last if side == self.side else None
-        if manner == "through" and anchor is not None:
+        if mode == "through" and anchor is not None:
             return PickedTokens(side, here | frozenset(range(min(anchor, *new), max(anchor, *new) + 1)), anchor)
-        if manner != "alone":
+        if mode != "alone":
             new = here - new if new <= here else here | new
         kept = new if new != here else frozenset()
         return PickedTokens(side, kept, max(tokens) if kept else None)
 
 
 @dataclass(frozen=True, eq=False)
-class RowSum:
-    """The rows of picked tokens, summed.
+class QuerySum:
+    """The queries of picked tokens, summed.
 
     Attributes:
-        entries: the rows of the map shown that went into it.
-        weights: [columns].
-        row_labels, column_labels: of those rows, and of all columns.
+        entries: the queries of the map shown that went into it.
+        weights: [M], of the keys.
+        query_labels, key_labels: of those queries, and of all keys.
     """
 
     entries: tuple[int, ...]
     weights: FloatArray
-    row_labels: tuple[str, ...]
-    column_labels: tuple[str, ...]
+    query_labels: tuple[str, ...]
+    key_labels: tuple[str, ...]
 
     @classmethod
-    def of(cls, labelled: LabelledMap, entries: Sequence[int]) -> "RowSum":
-        """The sum of these rows of a map [Q, M]; at least one is needed."""
+    def of(cls, labelled: LabelledMap, entries: Sequence[int]) -> "QuerySum":
+        """The sum of these queries of a map [Q, M]; at least one is needed."""
         summed = sum_rows(labelled, entries)
         names = tuple(labelled.rows.labels[entry] for entry in entries)
         return cls(tuple(entries), summed.weights[0], names, labelled.columns.labels)
 
     @property
     def title(self) -> str:
-        """How many rows, and the first of them by name."""
+        """How many queries, and the first of them by name."""
         if len(self.entries) == 1:
-            return f"Row {self.row_labels[0]}"
+            return f"Row {self.query_labels[0]}"
         more = f" … ({len(self.entries) - NUM_NAMED} more)" if len(self.entries) > NUM_NAMED else ""
-        return f"Sum of {len(self.entries)} rows: {' + '.join(self.row_labels[:NUM_NAMED])}{more}"
+        return f"Sum of {len(self.entries)} rows: {' + '.join(self.query_labels[:NUM_NAMED])}{more}"
 
     @property
     def sentence(self) -> str:
-        """The title, and the columns that got most."""
-        order = sorted(range(len(self.weights)), key=lambda column: -float(self.weights[column]))
+        """The title, and the keys that got most."""
+        order = sorted(range(len(self.weights)), key=lambda key: -float(self.weights[key]))
         best = [
-            f"{self.column_labels[column]} {self.weights[column]:.2f}"
-            for column in order[:NUM_LISTED]
-            if self.weights[column] >= 0.005
+            f"{self.key_labels[key]} {self.weights[key]:.2f}"
+            for key in order[:NUM_LISTED]
+            if self.weights[key] >= 0.005
         ]
         return f"{self.title} → {' · '.join(best) if best else 'nothing'}"

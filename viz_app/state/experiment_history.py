@@ -1,0 +1,56 @@
+"""Undo and redo: a list of experiments and a place in it. No Qt."""
+
+from core.translation.experiment import Experiment
+
+MAX_REMEMBERED = 200
+
+
+class ExperimentHistory:
+    """All experiments of this window, the one in use among them.
+
+    Attributes:
+        current: the one in use.
+    """
+
+    def __init__(self, current: Experiment) -> None:
+        self._past: list[Experiment] = []
+        self._future: list[Experiment] = []
+        self.current = current
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an earlier one."""
+        return bool(self._past)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether something was undone."""
+        return bool(self._future)
+
+    def push(self, experiment: Experiment) -> None:
+        """A new experiment takes over; what was undone before is gone."""
+        if experiment == self.current:
+            return
+        self._past = [*self._past, self.current][-MAX_REMEMBERED:]
+        self._future.clear()
+        self.current = experiment
+
+    def replace(self, experiment: Experiment) -> None:
+        """The current one becomes another without a step to be undone: it could not be used as it was."""
+        self.current = experiment
+
+    def undo(self) -> bool:
+        """Goes back by one; False if there is none."""
+        if not self._past:
+            return False
+        self._future.append(self.current)
+        self.current = self._past.pop()
+        return True
+
+    def redo(self) -> bool:
+        """Goes forward by one; False if there is none."""
+        if not self._future:
+            return False
+        self._past.append(self.current)
+        self.current = self._future.pop()
+        return True

@@ -1,0 +1,292 @@
+"""One experiment on the screen: what is asked, what is known of it, and what the user does to it. No Qt.
+
+Any number of these live side by side: the Translate page has one, the Compare tab a second, the film a third.
+"""
+
+from psygnal import Signal
+
+from core.analysis.sample_roles import SampleRoles
+from core.model.heads import Head
+from core.translation.experiment import (
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    Intervention,
+    Output,
+)
+from core.translation.result import ExperimentResult, MapKind, Translation
+from viz_app.state.experiment_history import ExperimentHistory
+from viz_app.state.languages import language_names
+from viz_app.state.map_selection import MapSelection
+from viz_app.state.map_source import MapSource, clearest_head
+from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.state.measuring import MeasuredMaps
+from viz_app.state.model_info import ModelInfo
+from viz_app.state.request_state import RequestState
+
+
+class ExperimentState:
+    """What is asked of the model, and what it answered.
+
+    Attributes:
+        settings: how maps are shown.
+        selection: what is chosen and marked on them.
+        maps: the maps that follow from result, settings and selection.
+        request: the answer that is awaited.
+        measuring: the maps in other measures that are awaited.
+        model: the model in use; None before the first.
+        languages: what source and target are called in sentences: "German" and "English".
+        result: what is shown; None while there is nothing.
+        is_of_earlier_model: what is shown was made by the model before; nothing more can be asked about it.
+        notice: what was dropped by the last change of text or model, in a sentence; empty if nothing was.
+
+    Signals (psygnal):
+        experiment_changed: another experiment is asked for; somebody has to compute it, and then call `accept`.
+        result_changed: another result is shown, or none.
+        model_changed: another model answers from now on.
+        roles_changed: what heads do over a sample has become known.
+        measured_changed: maps in another measure have become known.
+        notice_changed: there is another notice.
+    """
+
+    experiment_changed = Signal()
+    result_changed = Signal()
+    model_changed = Signal()
+    roles_changed = Signal()
+    measured_changed = Signal()
+    notice_changed = Signal()
+
+    def __init__(self, settings: MapViewSettings | None = None) -> None:
+        self.settings = settings or MapViewSettings()
+        self.selection = MapSelection()
+        self.maps = MapSource(self.settings, self.selection)
+        self.request, self.measuring = RequestState(), RequestState()
+        self.model: ModelInfo | None = None
+        self.languages = ("German", "English")
+        self.result: ExperimentResult | None = None
+        self.is_of_earlier_model = False
+        self.notice = ""
+        self._history = ExperimentHistory(Experiment(""))
+        self._model_roles: SampleRoles | None = None
+        self._has_picked_head = False
+        self._drops_misfits = False
+
+    # --- the experiment ------------------------------------------------------------------------------------------
+
+    @property
+    def experiment(self) -> Experiment:
+        """What is asked for."""
+        return self._history.current
+
+    @property
+    def drops_misfits(self) -> bool:
+        """Whether interventions that do not fit are to be left out rather than refused: another model is in use."""
+        return self._drops_misfits
+
+    def set_experiment(self, experiment: Experiment, *, drops_misfits: bool = False) -> None:
+        """Asks for another experiment; it can be undone."""
+        if experiment == self.experiment and not self.request.problem and self.result is not None:
+            return
+        self._history.push(experiment)
+        self._ask(drops_misfits=drops_misfits)
+
+    def edit_text(self, text: str) -> None:
+        """Another sentence: head scalings are kept; what belonged to the words of the old one is dropped, and named."""
+        if text == self.experiment.source_text:
+            return
+        edited = self.experiment.edited(text)
+        dropped = [each for each in self.experiment.interventions if each not in edited.interventions]
+        self._set_notice(_dropped("with the sentence that they belong to", dropped))
+        self.set_experiment(edited)
+
+    def begin_text(self, text: str) -> None:
+        """The sentence with which a window begins: nothing to be undone, nothing asked."""
+        self._history = ExperimentHistory(Experiment(text, self.experiment.output))
+
+    def intervene(self, *interventions: Intervention) -> None:
+        """Changes something; what changed the same thing before gives way.
+
+        A changed source has other tokens: rows of attention over it that were set no longer fit, and are dropped.
+
+        Raises:
+            ExperimentError: two of them change the same thing, or a token is forced while the target is given.
+        """
+        experiment = self.experiment.with_interventions(*interventions)
+        self._set_source_checked(experiment)
+
+    def remove(self, *interventions: Intervention) -> None:
+        """Takes interventions back."""
+        self._set_source_checked(self.experiment.without(*interventions))
+
+    def reset(self) -> None:
+        """Takes all interventions back."""
+        self._set_notice("")
+        self.set_experiment(self.experiment.baseline)
+
+    def toggle_head(self, head: Head) -> None:
+        """Switches a head off, or on again."""
+        scaled = next((each for each in self.experiment.head_scalings if each.head == head), None)
+        if scaled is None:
+            self.intervene(HeadScaled(head))
+        else:
+            self.remove(scaled)
+
+    def force(self, step: int, *tokens: str) -> None:
+        """Chooses tokens of the vocabulary from a step on. Where the target is given, the model decodes again."""
+        experiment = self.experiment
+        if isinstance(experiment.output, GivenTarget):
+            experiment = Experiment(experiment.source_text, Greedy(), experiment.interventions)
+        forced = [ForcedToken(step + offset, token) for offset, token in enumerate(tokens)]
+        self.set_experiment(experiment.with_interventions(*forced))
+
+    def set_output(self, output: Output) -> None:
+        """Finds the target in another way; forced tokens are dropped where it is given."""
+        kept = self.experiment.interventions
+        if isinstance(output, GivenTarget):
+            kept = tuple(each for each in kept if not isinstance(each, ForcedToken))
+        dropped = [each for each in self.experiment.interventions if each not in kept]
+        self._set_notice(_dropped("because the whole translation is given", dropped))
+        self.set_experiment(Experiment(self.experiment.source_text, output, kept))
+
+    def use_own_output(self) -> None:
+        """The model's own translation again, in place of a given one."""
+        self.set_output(Greedy())
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an earlier experiment."""
+        return self._history.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether something was undone."""
+        return self._history.can_redo
+
+    def undo(self) -> None:
+        """The experiment before this one."""
+        if self._history.undo():
+            self._set_notice("")
+            self._ask(drops_misfits=True)
+
+    def redo(self) -> None:
+        """What was undone."""
+        if self._history.redo():
+            self._set_notice("")
+            self._ask(drops_misfits=True)
+
+    def is_off(self, head: Head) -> bool:
+        """Whether a head is switched off."""
+        return head in self.experiment.heads_off
+
+    def _set_source_checked(self, experiment: Experiment) -> None:
+        dropped: list[Intervention] = []
+        if experiment.source_edits != self.experiment.source_edits:
+            dropped = [row for row in experiment.attention_rows if row.head.kind != "decoder"]
+            experiment = experiment.without(*dropped)
+        self._set_notice(_dropped("because the source has other tokens now", dropped))
+        self.set_experiment(experiment)
+
+    def _ask(self, *, drops_misfits: bool) -> None:
+        self._drops_misfits = drops_misfits
+        self.experiment_changed.emit()
+
+    # --- the answer ----------------------------------------------------------------------------------------------
+
+    @property
+    def translation(self) -> Translation | None:
+        """The result under the interventions, which text and tables show; None while there is none."""
+        return self.result.changed if self.result is not None else None
+
+    @property
+    def original(self) -> Translation | None:
+        """The result with nothing changed; the same as `translation` where nothing is."""
+        return self.result.original if self.result is not None else None
+
+    def accept(self, result: ExperimentResult) -> None:
+        """Shows a result. What it left out is named, and no longer asked for."""
+        self.request.finish()
+        if result.dropped:
+            self._history.replace(result.experiment)
+            self._set_notice(_dropped("because it does not fit this model or sentence", list(result.dropped)))
+        self._show(result)
+
+    def refuse(self, problem: str) -> None:
+        """There is no result; what is shown stays."""
+        self.request.finish(problem)
+
+    def show_translation(self, translation: Translation) -> None:
+        """Shows a translation that is there already, with nothing changed."""
+        self._history.replace(translation.experiment)
+        self._show(ExperimentResult.of(translation))
+
+    def clear(self) -> None:
+        """Shows nothing."""
+        self.result = None
+        self.maps.show(None)
+        self.selection.clear_marks()
+        self.result_changed.emit()
+
+    def _show(self, result: ExperimentResult) -> None:
+        """The chosen head is kept where it exists; if nobody chose one, the cross head that points most clearly is."""
+        before = self.result
+        self.result, self.is_of_earlier_model = result, False
+        self.maps.sample_roles = self._model_roles
+        self.maps.show(result)
+        self.measuring.finish()
+        if before is None or before.changed is not result.changed:
+            self.selection.clear_marks()
+        selection = self.selection
+        if not (selection.was_chosen or self._has_picked_head):
+            selection.head = Head("cross", *clearest_head(result.changed.maps.cross))
+            self._has_picked_head = True
+        num_layers, num_heads = self.maps.shape(selection.head.kind)
+        head = selection.head
+        selection.head = Head(head.kind, min(head.layer, num_layers - 1), min(head.head, num_heads - 1))
+        self.result_changed.emit()
+
+    # --- the model -----------------------------------------------------------------------------------------------
+
+    def begin_model(self, model: ModelInfo) -> None:
+        """Another model answers from now on; its roles hold from its first answer on."""
+        self.model, self.languages = model, language_names(model.run)
+        self._model_roles = model.roles
+        self.is_of_earlier_model = self.result is not None
+        self._has_picked_head = False
+        self.model_changed.emit()
+
+    def ask_again(self) -> None:
+        """The same experiment, of the model that is in use now; what does not fit it is dropped."""
+        self._ask(drops_misfits=True)
+
+    def take_roles(self, roles: SampleRoles) -> None:
+        """A sample was measured with the model in use."""
+        self._model_roles = roles
+        if not self.is_of_earlier_model:
+            self.maps.sample_roles = roles
+            self.roles_changed.emit()
+
+    def take_measured(self, measured: MeasuredMaps) -> None:
+        """Maps in the other measures have become known."""
+        self.measuring.finish()
+        self.maps.add_measured(measured)
+        self.measured_changed.emit()
+
+    def lines_of_heads(self, kind: MapKind) -> list[tuple[Head, ...]]:
+        """The heads of a kind as the grid shows them, line by line; one line for each layer, or by another order."""
+        heads = self.maps.in_order(kind)
+        width = max(self.maps.shape(kind)[1], 1)
+        return [tuple(heads[first : first + width]) for first in range(0, len(heads), width)]
+
+    def _set_notice(self, notice: str) -> None:
+        if notice != self.notice:
+            self.notice = notice
+            self.notice_changed.emit()
+
+
+def _dropped(why: str, interventions: list[Intervention]) -> str:
+    """What was left out, in a sentence; empty if nothing was."""
+    if not interventions:
+        return ""
+    return f"Dropped {why}: {', '.join(map(str, interventions))}. Undo brings it back."

@@ -1,0 +1,343 @@
+"""The maps as they are shown: original, changed or their difference; labelled, merged, combined, scaled. No Qt."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.comparing import MapDifference, difference
+from core.analysis.measures import MEASURES, Measure
+from core.analysis.profiles import HeadProfiler
+from core.analysis.roles import ROLES, Role, roles_of
+from core.analysis.sample_roles import SampleRoles
+from core.analysis.selection import LabelledMap, Selection, combine, is_hidden
+from core.errors import AnalysisError
+from core.model.heads import Head
+from core.translation.result import MAP_KINDS, ExperimentResult, FloatArray, MapKind, Translation, read_only
+from viz_app.state.map_selection import MapSelection
+from viz_app.state.map_view import MapView
+from viz_app.state.map_view_settings import MapViewSettings, ShownMaps
+from viz_app.state.measuring import MeasuredMaps
+
+MAX_CACHED = 200
+LEAST_DIFFERENCE = 0.01
+"""Colours of a difference reach at least this far: rounding errors are not to look like a finding."""
+
+
+class MapSource:
+    """Maps of an experiment's result, in the way that the settings ask for. Pure derivation, remembered while it holds.
+
+    Attributes:
+        settings, selection: how maps are shown, and which head is chosen.
+        result: whose maps; None while nothing is shown.
+        measured: the maps of its translations in the other measures, as far as they are known.
+        sample_roles: what the heads of the model that made it do over a sample; None if that was not measured: a head's
+            role is then what it does in the sentence shown.
+    """
+
+    def __init__(self, settings: MapViewSettings, selection: MapSelection) -> None:
+        self.settings, self.selection = settings, selection
+        self.sample_roles: SampleRoles | None = None
+        self.result: ExperimentResult | None = None
+        self.measured: tuple[MeasuredMaps, ...] = ()
+        self._cache: dict[Hashable, object] = {}
+
+    def show(self, result: ExperimentResult | None) -> None:
+        """Another result; what was measured of translations that it keeps stays known."""
+        self.result = result
+        kept = () if result is None else (result.original, result.changed)
+        self.measured = tuple(each for each in self.measured if any(each.translation is one for one in kept))
+        self._cache.clear()
+
+    def add_measured(self, measured: MeasuredMaps) -> None:
+        """The maps of a translation in the other measures have become known."""
+        self.measured = (*(each for each in self.measured if each.translation is not measured.translation), measured)
+        self._cache.clear()
+
+    # --- which maps ----------------------------------------------------------------------------------------------
+
+    @property
+    def shown(self) -> ShownMaps:
+        """What is really shown: without interventions there is one translation, and one kind of maps."""
+        return self.settings.shown if self.result is not None and self.result.is_changed else "changed"
+
+    @property
+    def translation(self) -> Translation | None:
+        """Whose tokens name the maps: the changed translation, unless the original maps are shown."""
+        if self.result is None:
+            return None
+        return self.result.original if self.shown == "original" else self.result.changed
+
+    def is_signed(self, kind: MapKind) -> bool:
+        """Whether values of a kind of map lie on both sides of 0: a difference is shown, and there is one."""
+        return self.shown == "difference" and not self.difference_problem(kind)
+
+    def difference_problem(self, kind: MapKind) -> str:
+        """Why there is no difference of maps of a kind; empty if there is one."""
+        found = self._kept(
+            ("difference", kind, self.settings.selection, self._measures(kind)), self._difference_of(kind)
+        )
+        return found if isinstance(found, str) else ""
+
+    def shape(self, kind: MapKind) -> tuple[int, int]:
+        """Number of layers and of heads of one kind; zeros while nothing is shown."""
+        if self.translation is None:
+            return 0, 0
+        num_layers, num_heads = self.translation.maps.of_kind(kind).shape[:2]
+        return num_layers, num_heads
+
+    # --- one measure ----------------------------------------------------------------------------------------------
+
+    def shown_measure(self, kind: MapKind, translation: Translation | None = None) -> Measure:
+        """The measure that is shown of a kind of map: the weight where the one asked for does not exist, or not yet."""
+        measure = self.settings.measure
+        if kind not in MEASURES[measure].kinds:
+            return "weight"
+        asked = [translation] if translation is not None else self._translations_shown()
+        return measure if all(self._measured_of(each) is not None for each in asked) else "weight"
+
+    def lacking_measure(self) -> Translation | None:
+        """A translation that has to be measured before the chosen measure can be shown; None if there is none."""
+        if self.settings.measure == "weight":
+            return None
+        return next((each for each in self._translations_shown() if self._measured_of(each) is None), None)
+
+    def maps_of(self, translation: Translation, kind: MapKind) -> FloatArray:
+        """The whole maps of a kind in the measure that is shown, [L, H, Q, M]; a layer's one map for each head."""
+        weights, measure = translation.maps.of_kind(kind), self.shown_measure(kind)
+        measured = self._measured_of(translation)
+        if measure == "weight" or measured is None:
+            return weights
+        return np.broadcast_to(measured.maps[measure, kind], weights.shape)
+
+    def _translations_shown(self) -> list[Translation]:
+        if self.result is None or self.translation is None:
+            return []
+        return [self.result.original, self.result.changed] if self.shown == "difference" else [self.translation]
+
+    def _measured_of(self, translation: Translation) -> MeasuredMaps | None:
+        return next((each for each in self.measured if each.translation is translation), None)
+
+    def _measures(self, kind: MapKind) -> Measure:
+        return self.shown_measure(kind)
+
+    # --- labelled maps --------------------------------------------------------------------------------------------
+
+    def heads(self, head: Head | None = None) -> list[tuple[int, int]]:
+        """Layer and head of all heads that the large map is made of."""
+        head = head or self.selection.head
+        num_layers, num_heads = self.shape(head.kind)
+        scope = self.settings.scope
+        if scope == "layer":
+            return [(head.layer, each) for each in range(num_heads)]
+        if scope == "all":
+            return [(layer, each) for layer in range(num_layers) for each in range(num_heads)]
+        if scope == "chosen":
+            places = [(each.layer, each.head) for each in self.settings.several if each.kind == head.kind]
+            inside = sorted(place for place in places if place[0] < num_layers and place[1] < num_heads)
+            if inside:
+                return inside
+        return [(head.layer, head.head)]
+
+    def view(self) -> MapView | None:
+        """The large map as it is drawn; None while nothing is shown."""
+        labelled = self.labelled()
+        if labelled is None:
+            return None
+        key = ("view", id(labelled))
+        found = self._kept(key, lambda: MapView(labelled))
+        assert isinstance(found, MapView)
+        return found
+
+    def labelled(self) -> LabelledMap | None:
+        """The large map; None while nothing is shown."""
+        if self.translation is None:
+            return None
+        kind, heads = self.selection.head.kind, self.heads()
+        how = self.settings.combination
+        return self._labelled(("large", how, tuple(heads)), kind, lambda maps: combine(maps, how, heads))
+
+    def labelled_all(self, kind: MapKind) -> LabelledMap:
+        """All maps of a kind, [L, H, Q, M]."""
+        return self._labelled(("all",), kind, lambda maps: maps)
+
+    def thumbnails(self, kind: MapKind) -> FloatArray:
+        """All maps of a kind as the grid shows them, [L, H, rows, columns]."""
+        return self.labelled_all(kind).weights
+
+    def _labelled(
+        self, name: tuple[object, ...], kind: MapKind, choose: Callable[[FloatArray], FloatArray]
+    ) -> LabelledMap:
+        assert self.result is not None
+        assert self.translation is not None
+        of_result, translation = self.result, self.translation
+        key = (*name, kind, self.shown, self.settings.selection, self._measures(kind))
+
+        def make() -> LabelledMap:
+            shown = self._selected(choose(self.maps_of(translation, kind)), translation, kind)
+            if self.shown != "difference":
+                return shown
+            original = self._selected(choose(self.maps_of(of_result.original, kind)), of_result.original, kind)
+            try:
+                return spread(difference(original, shown), shown)
+            except AnalysisError:
+                return shown
+
+        found = self._kept(key, make)
+        assert isinstance(found, LabelledMap)
+        return found
+
+    def _difference_of(self, kind: MapKind) -> Callable[[], object]:
+        """The difference of all maps of a kind, or a sentence that says why there is none."""
+
+        def make() -> object:
+            result = self.result
+            if result is None or not result.is_changed:
+                return ""
+            both = (self._selected(self.maps_of(each, kind), each, kind) for each in (result.original, result.changed))
+            try:
+                return difference(*both)
+            except AnalysisError as error:
+                return str(error)
+
+        return make
+
+    def _selected(self, maps: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
+        """Labelled, merged, hidden; nothing is hidden where nothing would be left: a sentence of punctuation alone."""
+        selection = self.settings.selection
+        labelled = selection.apply(maps, translation, kind)
+        if not labelled.weights.size:
+            labelled = Selection(selection.label_mode, selection.merge_words).apply(maps, translation, kind)
+        return labelled
+
+    @property
+    def hides_nothing(self) -> bool:
+        """Whether no token of the large map would be left, so that none is hidden although this was asked for."""
+        shown, kinds = self.labelled(), self.settings.selection.hide
+        return shown is not None and any(
+            is_hidden(label, kinds) for label in (*shown.rows.labels, *shown.columns.labels)
+        )
+
+    # --- colours --------------------------------------------------------------------------------------------------
+
+    def top_value(self, head: Head, values: FloatArray) -> float:
+        """The value that gets the last colour in a map of a head; of a difference, on both sides of 0."""
+        scale = self.settings.scale
+        if self.is_signed(head.kind):
+            every = values if scale == "own" else self.thumbnails(head.kind)
+            if scale == "layer":
+                every = every[head.layer]
+            return max(float(np.nanmax(np.abs(every), initial=0.0)), LEAST_DIFFERENCE)
+        if scale == "shared":
+            if MEASURES[self.shown_measure(head.kind)].rows_sum_to_one:
+                return 1.0
+            values = self.thumbnails(head.kind)
+        if scale == "layer":
+            values = self.thumbnails(head.kind)[head.layer]
+        return float(values.max(initial=0.0)) or 1.0
+
+    def top_values(self, kind: MapKind) -> FloatArray:
+        """The same for all maps of a kind at once, [L, H]."""
+        values = self.thumbnails(kind)
+        if self.settings.scale == "shared":
+            return np.full(values.shape[:2], self.top_value(Head(kind, 0, 0), values), dtype=np.float32)
+        axes = (-3, -2, -1) if self.settings.scale == "layer" else (-2, -1)
+        if self.is_signed(kind):
+            largest = np.nanmax(np.abs(values), axis=axes, initial=LEAST_DIFFERENCE, keepdims=True)[..., 0, 0]
+        else:
+            largest = values.max(axis=axes, initial=0.0, keepdims=True)[..., 0, 0]
+        return np.broadcast_to(np.where(largest > 0, largest, np.float32(1)), values.shape[:2])
+
+    # --- what heads do --------------------------------------------------------------------------------------------
+
+    def role(self, head: Head) -> Role:
+        """What a head does over the sample; in this sentence, if no sample was measured."""
+        if self.sample_roles is not None:
+            return self.sample_roles.role(head)
+        return self.role_here(head)
+
+    def role_here(self, head: Head) -> Role:
+        """What a head does in this sentence."""
+        return self._roles_here()[head.kind][head.layer][head.head]
+
+    @property
+    def where_roles_hold(self) -> str:
+        """Of what sentences roles tell: "on 200 pairs of the validation split", or "in this sentence"."""
+        return "in this sentence" if self.sample_roles is None else f"on {self.sample_roles.sample}"
+
+    def count_roles(self) -> dict[Role, int]:
+        """How many heads have each role, by the order of `ROLES`."""
+        if self.translation is None:
+            return {}
+        by_kind = self.sample_roles.by_kind if self.sample_roles is not None else self._roles_here()
+        found = [role for kinds in by_kind.values() for layer in kinds for role in layer]
+        return {role: found.count(role) for role in ROLES if role in found}
+
+    def in_order(self, kind: MapKind) -> list[Head]:
+        """All heads of a kind, in the chosen order."""
+        num_layers, num_heads = self.shape(kind)
+        heads = [Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)]
+        if self.settings.order == "layer" or self.translation is None:
+            return heads
+        translation = self.translation
+        scores = self._kept(("clarity", kind, self.shown), lambda: clarity(translation.maps.of_kind(kind)))
+        assert isinstance(scores, np.ndarray)
+        if self.settings.order == "clarity":
+            return sorted(heads, key=lambda each: -scores[each.layer, each.head])
+        names = list(ROLES)
+        return sorted(heads, key=lambda each: (names.index(self.role(each)), -scores[each.layer, each.head]))
+
+    def _roles_here(self) -> dict[MapKind, tuple[tuple[Role, ...], ...]]:
+        assert self.translation is not None
+        translation = self.translation
+
+        def make() -> object:
+            profiler = HeadProfiler()
+            profiler.add(translation)
+            sample = profiler.result()
+            return {kind: roles_of(sample.of_kind(kind)) for kind in MAP_KINDS}
+
+        found = self._kept(("roles", self.shown), make)
+        assert isinstance(found, dict)
+        return found
+
+    def _kept(self, key: Hashable, make: Callable[[], object]) -> object:
+        """What is made, remembered until another result is shown."""
+        if key not in self._cache:
+            if len(self._cache) > MAX_CACHED:
+                self._cache.clear()
+            self._cache[key] = make()
+        return self._cache[key]
+
+
+def spread(found: MapDifference, changed: LabelledMap) -> LabelledMap:
+    """A difference on all queries and keys of the changed map; NaN where there is no partner in the original one."""
+    values = np.full(changed.weights.shape, np.nan, dtype=np.float32)
+    queries = [query for _, query in found.row_pairs]
+    keys = [key for _, key in found.column_pairs]
+    values[..., np.array(queries)[:, None], np.array(keys)[None, :]] = found.values
+    return replace(changed, weights=read_only(values))
+
+
+def has_split_words(translation: Translation) -> bool:
+    """Whether any word is made of several tokens."""
+    return any(word.end - word.start > 1 for word in (*translation.source_words, *translation.target_words))
+
+
+def clarity(maps: FloatArray) -> NDArray[np.float64]:
+    """How clearly heads point: the mean largest weight of a query times the share of different keys, [L, H].
+
+    Args:
+        maps: [L, H, Q, M].
+    """
+    strength: NDArray[np.float64] = maps.max(axis=-1).mean(axis=-1, dtype=np.float64)
+    targets = np.sort(maps.argmax(axis=-1), axis=-1)
+    variety = 1 + (np.diff(targets, axis=-1) > 0).sum(axis=-1)
+    return strength * variety / max(maps.shape[-2], 1)
+
+
+def clearest_head(maps: FloatArray) -> tuple[int, int]:
+    """Layer and head, from 0, that point with large weights at many different keys. `maps` is [L, H, T, S]."""
+    best = int(clarity(maps).argmax())
+    return best // maps.shape[1], best % maps.shape[1]

@@ -1,0 +1,129 @@
+"""The large map in words: its title, what its rows mean, what a cell says. No Qt."""
+
+import numpy as np
+
+from core.analysis.measures import MEASURES, Measure
+from core.analysis.selection import Combination
+from core.model.heads import KIND_TITLES
+from core.translation.result import MapKind
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_source import has_split_words
+from viz_app.state.map_view import Pair
+from viz_app.state.marks import query_sum
+from viz_app.state.measuring import SHORT_NAMES
+
+KIND_NAMES: dict[MapKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
+KIND_DIRECTIONS: dict[MapKind, str] = {
+    "encoder": "source → source",
+    "decoder": "target → target",
+    "cross": "target → source",
+}
+COMBINATION_NAMES: dict[Combination, str] = {"mean": "mean", "max": "maximum"}
+_VALUE_NAMES: dict[Measure, str] = {
+    "weight": "weight",
+    "norm": "‖α·f(x)‖",
+    "norm-layer": "‖Σ α·f(x)‖",
+    "rollout": "rollout",
+}
+
+
+def title(state: ExperimentState) -> str:
+    """What the large map is."""
+    head, settings = state.selection.head, state.settings
+    num_heads = len(state.maps.heads())
+    if state.result is None or settings.scope == "head" or num_heads == 1:
+        return head.title
+    how, kind = COMBINATION_NAMES[settings.combination], KIND_TITLES[head.kind]
+    if settings.scope == "layer":
+        return f"{kind} · layer {head.layer + 1} · {how} of {num_heads} heads"
+    return f"{kind} · {how} of {num_heads} heads" + (" in all layers" if settings.scope == "all" else "")
+
+
+def meaning_of_rows(state: ExperimentState) -> str:
+    """One sentence on what a row of the large map means."""
+    source, target = state.languages
+    kind = state.selection.head.kind
+    if kind == "encoder":
+        return f"Each row: where the encoder looks, over all the {source}, while it reads that {source} token."
+    where = f"at the {target} so far" if kind == "decoder" else f"at the {source}"
+    if state.settings.label_mode == "read":
+        return f"Each row: where the model looks {where} while it reads that {target} token, to predict the next."
+    return f"Each row: where the model looks {where} while it predicts that {target} token."
+
+
+def measure_note(state: ExperimentState) -> str:
+    """One sentence on the measure, if it is not the weight or is not there; else empty."""
+    measure, kind = state.settings.measure, state.selection.head.kind
+    if state.result is None or measure == "weight":
+        return ""
+    if kind not in MEASURES[measure].kinds:
+        return f"There is no {SHORT_NAMES[measure]} for these maps: the weights are shown."
+    if state.maps.shown_measure(kind) != measure:
+        if state.measuring.problem:
+            return f"{SHORT_NAMES[measure].capitalize()} could not be computed; the weights are shown."
+        return f"Computing: {SHORT_NAMES[measure]} …"
+    description = MEASURES[measure]
+    one = "" if kind in description.per_head else " One map for each layer, whatever the head."
+    return f"{SHORT_NAMES[measure]}: {description.meaning[0].lower()}{description.meaning[1:]}{one}"
+
+
+def hiding_note(state: ExperimentState) -> str:
+    """One sentence on what is hidden of the large map; empty if that is not asked for."""
+    view, settings = state.maps.view(), state.settings
+    if view is None or not settings.selection.hide:
+        return ""
+    if state.maps.hides_nothing:
+        ends = "start, end and" if settings.hides_punctuation else "start and end"
+        kinds = f"{ends * settings.hides_wrapping}{' punctuation' * settings.hides_punctuation}".strip()
+        return f"Without {kinds} nothing would be left of this map, so nothing is hidden."
+    return f"{100 * view.hidden_share:.0f} % of their attention lies on hidden tokens."
+
+
+def difference_note(state: ExperimentState) -> str:
+    """One sentence on a difference that is shown, or why there is none; empty if none is asked for."""
+    if state.maps.shown != "difference":
+        return ""
+    problem = state.maps.difference_problem(state.selection.head.kind)
+    if problem:
+        return f"There is no difference to show, so these are the changed maps. {problem}"
+    return "Changed minus original. Hatched: tokens that the original does not have."
+
+
+def value_name(state: ExperimentState) -> str:
+    """What a cell of the large map is called, in short."""
+    how = "" if state.settings.scope == "head" else f"{COMBINATION_NAMES[state.settings.combination]} "
+    change = "change of " if state.maps.is_signed(state.selection.head.kind) else ""
+    return change + how + _VALUE_NAMES[state.maps.shown_measure(state.selection.head.kind)]
+
+
+def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:
+    """A cell in two lines: the tokens and the value. None if no such cell is shown."""
+    view = state.maps.view()
+    place = view.place_of(pair) if view is not None else None
+    if view is None or place is None:
+        return None
+    is_predicting = state.settings.label_mode == "predicted" and state.selection.head.kind != "encoder"
+    verb = "predicting" if is_predicting else "reading"
+    tokens = f"{verb}  {view.row_labels[place.row]} → {view.column_labels[place.column]}"
+    value = float(view.values[place.row, place.column])
+    if np.isnan(value):
+        return tokens, "not in the original"
+    sign = "+" if state.maps.is_signed(state.selection.head.kind) else ""
+    return tokens, f"{value_name(state)} {value:{sign}.3f}".replace("-", "−")
+
+
+def marks_in_words(state: ExperimentState) -> str:
+    """What is pinned and picked; empty if nothing is."""
+    selection = state.selection
+    pinned = describe(state, selection.pinned) if selection.pinned is not None else None
+    total = query_sum(state)
+    if total is not None:
+        return total.sentence
+    if pinned is not None:
+        return f"Pinned: {' '.join(pinned[0].split())}, {pinned[1]}"
+    return "What is picked is lit wherever it is a row or a column." if selection.has_marks else ""
+
+
+def splits_words(state: ExperimentState) -> bool:
+    """Whether any word shown is made of several tokens."""
+    return state.maps.translation is not None and has_split_words(state.maps.translation)

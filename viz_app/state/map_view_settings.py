@@ -1,0 +1,97 @@
+"""How maps are shown: labels, words, hidden tokens, scale, several heads in one, original or changed. No Qt."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from psygnal import SignalGroupDescriptor
+
+from core.analysis.measures import Measure
+from core.analysis.roles import Role
+from core.analysis.selection import DEFAULT_LABEL_MODE, LABEL_MODES, Combination, HiddenKind, LabelMode, Selection
+from core.model.heads import Head
+from viz_app.state.evented_options import option
+from viz_app.state.zoom import AUTO, Zoom
+
+Scale = Literal["shared", "layer", "own"]
+SCALES: tuple[Scale, ...] = ("shared", "layer", "own")
+Picture = Literal["heatmap", "lines"]
+Order = Literal["layer", "role", "clarity"]
+Scope = Literal["head", "layer", "all", "chosen"]
+ShownMaps = Literal["original", "changed", "difference"]
+SHOWN_MAPS: tuple[ShownMaps, ...] = ("original", "changed", "difference")
+
+
+@dataclass
+class MapViewSettings:
+    """Choices about how maps are shown. Each change of a field is an event of that name.
+
+    Attributes:
+        label_mode: whether a query of the decoder is named by the token read or by the token predicted there.
+        scale: "shared": colours run from 0 to 1 everywhere; "layer": up to the largest weight in a layer; "own": up to
+            each map's own maximum.
+        hides_wrapping, hides_punctuation: what is left out of the maps; what stays of a query is renormalised.
+        merges_words: words instead of pieces.
+        measure: what a cell tells; where it does not exist, or is not known yet, the weight is shown.
+        scope: which heads the large map is made of: the chosen one, all of its layer, all of its kind, or a set.
+        combination: mean or maximum of these.
+        several: the set, all of one kind.
+        shown: the maps of the original translation, of the changed one, or their difference.
+        picture: whether the large map is drawn as a heatmap or as lines.
+        zoom: how large the cells of the large map are, see `viz_app.state.zoom`.
+        line_threshold: lines for less than this part of the last colour's weight are left out.
+        order: of the heads in the grid: by layer, by role, or the clearest first.
+        shown_role: heads with another role are pale in the grid; None: none is.
+    """
+
+    events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()
+
+    label_mode: LabelMode = option(DEFAULT_LABEL_MODE, "maps", key="translate/rows", choices=LABEL_MODES)
+    scale: Scale = option("shared", "maps", key="translate/scale", choices=SCALES)
+    hides_wrapping: bool = option(False, "maps", key="translate/hide_wrapping")
+    hides_punctuation: bool = option(False, "maps", key="translate/hide_punctuation")
+    merges_words: bool = option(True, "maps", key="translate/merge_words")
+    measure: Measure = option("weight", "maps")
+    scope: Scope = option("head", "large map", "grid")
+    combination: Combination = option("mean", "large map")
+    several: frozenset[Head] = option(frozenset(), "large map", "grid")
+    shown: ShownMaps = option("changed", "maps")
+    picture: Picture = option("heatmap", "large map")
+    zoom: Zoom = option(AUTO)
+    line_threshold: float = option(0.1)
+    order: Order = option("layer", "grid")
+    shown_role: Role | None = option(None, "grid")
+
+    @property
+    def selection(self) -> Selection:
+        """Labels, words and hidden tokens, as the engine takes them."""
+        hidden: set[HiddenKind] = {"start", "end"} if self.hides_wrapping else set()
+        if self.hides_punctuation:
+            hidden.add("punctuation")
+        return Selection(self.label_mode, self.merges_words, frozenset(hidden))
+
+    def show_together(self, head: Head, chosen: Head) -> None:
+        """Adds a head to the set, or takes it out; the set begins with the chosen one and stays within its kind."""
+        several = self.several
+        if self.scope != "chosen" or not several:
+            several = frozenset({chosen}) if head.kind == chosen.kind else frozenset()
+        self.several = frozenset(each for each in several if each.kind == head.kind) ^ {head}
+        self.scope = "chosen" if self.several else "head"
+
+    def show_one(self) -> None:
+        """One head alone, unless all of a layer or kind are shown."""
+        self.several = frozenset()
+        if self.scope == "chosen":
+            self.scope = "head"
+
+    def as_values(self) -> dict[str, Any]:
+        """What an experiment file keeps of the view, as JSON-ready values."""
+        return {
+            "label_mode": self.label_mode,
+            "scale": self.scale,
+            "hides_wrapping": self.hides_wrapping,
+            "hides_punctuation": self.hides_punctuation,
+            "merges_words": self.merges_words,
+            "measure": self.measure,
+            "shown": self.shown,
+            "picture": self.picture,
+        }
