@@ -145,8 +145,6 @@ class MainWindow(QMainWindow):
         assert isinstance(app, QApplication)
         self._theme.apply(app)
         self.translate_page.apply_theme(self._theme)
-        if self.train_page is not None:
-            self.train_page.apply_theme(self._theme)
 
     def _lay_out(self) -> None:
         self.setWindowTitle("Augenmerk")
@@ -282,7 +280,7 @@ class MainWindow(QMainWindow):
     def _make_train_page(self) -> None:
         from viz_app.train.page import TrainPage  # matplotlib comes with it
 
-        page = TrainPage(self._theme, self._preferences.settings)
+        page = TrainPage(self._preferences.settings)
         page.modelReady.connect(self._open_on_translate_page)
         page.statusChanged.connect(self.top_bar.show_status)
         self._pages.addWidget(page)

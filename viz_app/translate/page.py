@@ -97,7 +97,7 @@ class TranslatePage(QWidget):
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes on new colours."""
-        for panel in (self.sentence, self.heads, self.head, self.lab):
+        for panel in (self.sentence, self.head, self.lab):
             panel.apply_theme(theme)
 
     def set_model(self, info: ModelInfo) -> None:

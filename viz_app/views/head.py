@@ -98,8 +98,6 @@ class HeadPanel(QFrame):
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes on new colours."""
-        self.heatmap.apply_theme(theme)
-        self.lines.apply_theme(theme)
         self.query_key.apply_theme(theme)
 
     def rebuild(self) -> None:
