@@ -58,7 +58,6 @@ def _in_app(run_config: RunConfig) -> float:
     from PySide6.QtCore import QSettings, QTimer
     from PySide6.QtWidgets import QApplication
 
-    from viz_app.theme import Theme
     from viz_app.train.page import TrainPage
     from viz_app.worker import TrainingRequest, _read_and_train
 
@@ -74,7 +73,7 @@ def _in_app(run_config: RunConfig) -> float:
 
     with tempfile.TemporaryDirectory() as folder:
         settings = QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat)
-        page = TrainPage(Theme.of_choice("light"), settings, body=body)
+        page = TrainPage(settings, body=body)
         page.resize(1280, 800)
         page.show()
         page.begin(TrainingRequest(run_config, COPY, Path(folder) / "run", "cpu"))

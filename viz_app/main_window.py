@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from viz_app.examples import example_sentences
-from viz_app.models.opening import Opening
+from viz_app.models.loader import ModelLoader
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.translate_state import Direction
@@ -27,7 +27,7 @@ from viz_app.top_bar import TopBar
 from viz_app.translate.inquiry import Inquiry
 from viz_app.translate.page import TranslatePage
 from viz_app.widgets.dialogs import show_about
-from viz_app.worker import InferenceWorker
+from viz_app.worker import Failure, InferenceWorker
 
 if TYPE_CHECKING:
     from viz_app.train.page import TrainPage
@@ -74,7 +74,8 @@ class MainWindow(QMainWindow):
         self.top_bar = TopBar(self._theme_choice)
         self.translate_page = TranslatePage(preferences, self._theme)
         self._inquiry = Inquiry(self._worker, self.translate_page, self)
-        self._opening = Opening(self._worker, self.top_bar, self.translate_page, preferences, self)
+        self._loader = ModelLoader(self._worker, preferences, self)
+        self.top_bar.model_button.recent = self._loader.recent
         self._pages = QStackedWidget()
         self._lay_out()
         self._connect()
@@ -84,11 +85,11 @@ class MainWindow(QMainWindow):
     @property
     def model(self) -> ModelInfo | None:
         """The model in use, or None."""
-        return self._opening.model
+        return self._loader.model
 
     def open_model(self, path: Path | None) -> None:
         """Opens a checkpoint, None for the bundled one. The model in use stays until the new one is ready."""
-        self._opening.open(path)
+        self._loader.open(path)
 
     def show_page(self, index: int) -> None:
         """Changes the page; the Train page is made when it is first wanted."""
@@ -144,8 +145,6 @@ class MainWindow(QMainWindow):
         assert isinstance(app, QApplication)
         self._theme.apply(app)
         self.translate_page.apply_theme(self._theme)
-        if self.train_page is not None:
-            self.train_page.apply_theme(self._theme)
 
     def _lay_out(self) -> None:
         self.setWindowTitle("Augenmerk")
@@ -166,32 +165,33 @@ class MainWindow(QMainWindow):
         self.restoreGeometry(self._preferences.bytes("window"))
 
     def _connect(self) -> None:
-        bar, page, opening = self.top_bar, self.translate_page, self._opening
-        opening.opened.connect(self.model_opened)
-        opening.failed.connect(self.failed)
-        opening.last_is_gone.connect(self._open_bundled_instead)
-        opening.chosen.connect(self._open_on_translate_page)
+        bar, page, loader = self.top_bar, self.translate_page, self._loader
+        loader.loading.connect(self._on_model_loading)
+        loader.loaded.connect(self._on_model_loaded)
+        loader.failed.connect(self._on_model_failed)
+        loader.previous_model_missing.connect(self._open_bundled_instead)
+        loader.file_chosen.connect(self._open_on_translate_page)
         self._inquiry.translation_shown.connect(self.translation_shown)
         self._inquiry.failed.connect(self.failed)
         page.translation_wanted.connect(self._on_translation_wanted)
-        page.message.open_wanted.connect(self._opening.ask)
+        page.message.open_wanted.connect(self._loader.choose_file)
         page.message.train_wanted.connect(lambda: self.show_page(TRAIN))
-        page.head.export_menu.done.connect(bar.show_notice)
-        bar.offer_export(page.head.export_menu)
+        page.export_menu.done.connect(bar.show_notice)
+        bar.offer_export(page.export_menu)
         bar.page_chosen.connect(self.show_page)
-        bar.open_wanted.connect(self._opening.ask)
-        bar.bundled_wanted.connect(lambda: self._open_on_translate_page(None))
-        bar.recent_wanted.connect(self._open_on_translate_page)
+        bar.model_button.open_requested.connect(loader.choose_file)
+        bar.model_button.bundled_requested.connect(lambda: self._open_on_translate_page(None))
+        bar.model_button.recent_requested.connect(self._open_on_translate_page)
         bar.theme_chosen.connect(self.set_theme)
-        bar.about_wanted.connect(lambda: show_about(self))
-        bar.quit_wanted.connect(self.close)
+        bar.about_requested.connect(lambda: show_about(self))
+        bar.quit_requested.connect(self.close)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_colors_changed)
 
     def _add_shortcuts(self) -> None:
         def add(keys: QKeySequence.StandardKey | str, act: Callable[[], object]) -> None:
             QShortcut(QKeySequence(keys), self).activated.connect(act)
 
-        add(QKeySequence.StandardKey.Open, self._opening.ask)
+        add(QKeySequence.StandardKey.Open, self._loader.choose_file)
         add("Ctrl+Q", self.close)
         add("Ctrl+1", lambda: self.show_page(TRANSLATE))
         add("Ctrl+2", lambda: self.show_page(TRAIN))
@@ -216,8 +216,34 @@ class MainWindow(QMainWindow):
     def _is_last_model(self, path: Path | None) -> bool:
         return (path.absolute() if path is not None else None) == self._preferences.model
 
+    def _on_model_loading(self, name: str) -> None:
+        if self.model is None:
+            self.top_bar.show_model(f"opening {name} …", "")
+            self.translate_page.show_message(f"Opening {name} …")
+        else:
+            self.top_bar.device.setText(f"opening {name} …")
+
+    def _on_model_loaded(self, info: ModelInfo) -> None:
+        self._show_model(info)
+        self.setWindowTitle(f"{info.title} – Augenmerk")
+        self.model_opened.emit(info)
+        self.translate_page.set_model(info)
+
+    def _on_model_failed(self, failure: Failure, is_in_dialog: bool) -> None:
+        if self.model is None:
+            self.top_bar.show_model("no model", "")
+            text = "No model is open. Open a checkpoint, or train a model." if is_in_dialog else failure.message
+            self.translate_page.show_message(text, offers_models=True)
+        else:
+            self._show_model(self.model)
+        self.failed.emit(failure)
+
+    def _show_model(self, info: ModelInfo) -> None:
+        self.top_bar.show_model(info.summary, info.device_summary)
+        self.top_bar.model_button.recent = self._loader.recent
+
     def _open_first_model(self) -> None:
-        (self._opening.reopen if self._is_reopening else self._opening.open)(self._first_checkpoint)
+        (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _open_bundled_instead(self) -> None:
         """The model of the last time cannot be opened again: its sentence, if untouched, goes with it."""
@@ -254,7 +280,7 @@ class MainWindow(QMainWindow):
     def _make_train_page(self) -> None:
         from viz_app.train.page import TrainPage  # matplotlib comes with it
 
-        page = TrainPage(self._theme, self._preferences.settings)
+        page = TrainPage(self._preferences.settings)
         page.modelReady.connect(self._open_on_translate_page)
         page.statusChanged.connect(self.top_bar.show_status)
         self._pages.addWidget(page)

@@ -1,11 +1,16 @@
 """Colours, fonts and the small stylesheet of the windows, light and dark.
 
-Widgets that paint themselves take a `Theme` and read its palette; all others follow `Theme.apply`. A label or button
-says what it is by the dynamic property "role" (see `set_role`), never by its own colours:
+Widgets that paint themselves read `current_theme()` while they paint; those that keep something made of its colours
+make it again in `changeEvent`, when `is_theme_change` says so. All others follow `Theme.apply`. A label or button says
+what it is by the dynamic property "role" (see `set_role`), never by its own colours:
 
-- QLabel: "title", "heading", "sentence", "dense" (a long sentence), "muted", "small", "warm", "accent"
-- QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "tab", "subtab"
+- QLabel: "title", "heading", "sentence", "dense" (a long sentence), "muted", "small", "warm", "accent", "number",
+  "step"
+- QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "value" (a chosen value that
+  opens a menu), "value-heading", "legend", "legend-run", "tab", "subtab"
 - QFrame: "panel" (a rounded surface), "line" (a hairline)
+- QWidget: "lab", "form" (their text fields have a look of their own), "transparent"
+- QSlider: "film"
 """
 
 import gc
@@ -14,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -139,7 +144,9 @@ class Theme:
         return self.base_px + {"small": -1, "body": 0, "large": 4, "title": 6}[size]
 
     def apply(self, app: QApplication) -> None:
-        """Gives the whole application this look. Widgets that paint themselves need `apply_theme` besides."""
+        """Gives the whole application this look; every widget gets a `changeEvent`, see `is_theme_change`."""
+        global _current
+        _current = self
         with _no_garbage_collected():
             app.setStyle("Fusion")
             app.setPalette(self._qt_palette())
@@ -229,6 +236,38 @@ class Theme:
         QWidget[role="lab"] QLineEdit {{ background: {colors.raised}; border: 1px solid {colors.border};
             border-radius: {CHIP_RADIUS}px; padding: 4px 8px; }}
         QWidget[role="lab"] QLineEdit:focus {{ border-color: {colors.accent}; }}
+        QWidget[role="form"] QLineEdit {{ background: {colors.panel}; color: {colors.text};
+            border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 3px 6px;
+            selection-background-color: {colors.accent}; }}
+        QWidget[role="form"] QLineEdit:focus {{ border-color: {colors.accent}; }}
+        QWidget[role="form"] QLineEdit:disabled {{ background: transparent; color: {colors.muted};
+            border-color: transparent; }}
+        QWidget[role="transparent"] {{ background: transparent; }}
+        QLabel[role="number"] {{ color: {colors.text}; }}
+        QLabel[role="step"] {{ color: {colors.accent}; font-weight: bold; }}
+        QToolButton[role="value"] {{ background: transparent; color: {colors.text}; border: 1px solid transparent;
+            border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
+        QToolButton[role="value"]:hover {{ background: {colors.raised}; }}
+        QToolButton[role="value"]:focus {{ border-color: {colors.accent}; }}
+        QToolButton[role="value"]:disabled {{ color: {colors.muted}; }}
+        QToolButton[role="value"]::menu-indicator {{ image: none; width: 0px; }}
+        QToolButton[role="value-heading"] {{ background: transparent; color: {colors.text}; font-weight: bold;
+            border: 1px solid transparent; border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
+        QToolButton[role="value-heading"]:hover {{ background: {colors.raised}; }}
+        QToolButton[role="value-heading"]:focus {{ border-color: {colors.accent}; }}
+        QToolButton[role="value-heading"]::menu-indicator {{ image: none; width: 0px; }}
+        QToolButton[role="legend"], QToolButton[role="legend-run"] {{ background: transparent; color: {colors.muted};
+            border: 1px solid transparent; border-radius: {CHIP_RADIUS}px; padding: 1px 6px;
+            font-size: {self.pixel_size("small")}px; }}
+        QToolButton[role="legend-run"]:hover {{ background: {colors.raised}; color: {colors.text}; }}
+        QToolButton[role="legend-run"]:focus {{ border-color: {colors.accent}; }}
+        QSlider[role="film"]::groove:horizontal {{ height: 4px; background: {colors.raised}; border-radius: 2px; }}
+        QSlider[role="film"]::sub-page:horizontal {{ background: {colors.accent}; border-radius: 2px; }}
+        QSlider[role="film"]::handle:horizontal {{ background: {colors.accent}; border: 2px solid {colors.panel};
+            width: 14px; height: 14px; margin: -7px 0; border-radius: 9px; }}
+        QSlider[role="film"]::handle:horizontal:focus {{ border-color: {colors.text}; }}
+        QSlider[role="film"]::sub-page:horizontal:disabled, QSlider[role="film"]::handle:horizontal:disabled {{
+            background: {colors.border}; }}
         QTableWidget {{ background: {colors.panel}; border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px;
             selection-background-color: {colors.raised}; selection-color: {colors.text}; outline: none;
             font-size: {self.pixel_size("small")}px; }}
@@ -256,6 +295,19 @@ class Theme:
         QMenu::item:disabled {{ color: {colors.muted}; }}
         QMenu::separator {{ height: 1px; background: {colors.border}; margin: 4px 8px; }}
         """
+
+
+_current: Theme | None = None
+
+
+def current_theme() -> Theme:
+    """The theme that was applied last; the light one before that."""
+    return _current if _current is not None else Theme.light()
+
+
+def is_theme_change(event: QEvent) -> bool:
+    """Whether `current_theme` may be another than before. For `changeEvent`."""
+    return event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange)
 
 
 def set_role(widget: QWidget, role: str) -> None:

@@ -1,11 +1,10 @@
 """The bar at the top: name, pages, what is going on, the model and where it runs."""
 
-from pathlib import Path
-
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup, QKeySequence
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
+from viz_app.models.model_button import ModelButton
 from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice
 from viz_app.widgets.eliding_label import ElidingLabel
 
@@ -20,52 +19,42 @@ class TopBar(QWidget):
     Attributes:
         tabs: one button for each page.
         model_button: the model in use; its menu opens another.
-        status, device: what training says, where the model runs and why.
+        status, device: of a training; where the model runs and why.
 
     Signals:
         page_chosen(int)
-        open_wanted(): by dialog.
-        bundled_wanted(): the model that ships with the product.
-        recent_wanted(Path)
         theme_chosen(str)
-        about_wanted(), quit_wanted()
+        about_requested(), quit_requested()
     """
 
     page_chosen = Signal(int)
-    open_wanted = Signal()
-    bundled_wanted = Signal()
-    recent_wanted = Signal(object)
     theme_chosen = Signal(str)
-    about_wanted = Signal()
-    quit_wanted = Signal()
+    about_requested = Signal()
+    quit_requested = Signal()
 
     def __init__(self, theme_choice: ThemeChoice, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.recent: tuple[Path, ...] = ()
         self.tabs = [self._tab(index, name) for index, name in enumerate(PAGES)]
         self.status, self.device = ElidingLabel("accent"), ElidingLabel("muted")
         self._status_text = ""
         self._notice_timer = QTimer(self, singleShot=True)
         self._notice_timer.timeout.connect(lambda: self.status.setText(self._status_text))
-        self.model_button = self._menu_button("no model ▾", "Open another model")
-        self._model_menu = QMenu(self.model_button)
-        self._model_menu.aboutToShow.connect(self._fill_model_menu)
-        self.model_button.setMenu(self._model_menu)
-        self.menu_button = self._menu_button("☰", "Export, colours, about, quit")
+        self.model_button = ModelButton()
+        self.menu_button = self._make_menu_button()
         self.menu_button.setMenu(self._make_menu(theme_choice))
         self._lay_out()
 
     def show_page(self, index: int) -> None:
-        """Presses a tab without saying so."""
+        """Checks a tab; no signal."""
         self.tabs[index].setChecked(True)
 
     def show_model(self, summary: str, device: str) -> None:
         """Names the model and the device."""
-        self.model_button.setText(f"{summary} ▾")
+        self.model_button.show_name(summary)
         self.device.setText(device)
 
     def show_status(self, text: str) -> None:
-        """What training says about itself; empty for nothing."""
+        """The status of a training; empty if there is none."""
         self._status_text = text
         if not self._notice_timer.isActive():
             self.status.setText(text)
@@ -91,30 +80,13 @@ class TopBar(QWidget):
         tab.clicked.connect(lambda: self.page_chosen.emit(index))
         return tab
 
-    def _menu_button(self, text: str, tip: str) -> QToolButton:
+    def _make_menu_button(self) -> QToolButton:
         button = QToolButton()
-        button.setText(text)
-        button.setToolTip(tip)
+        button.setText("☰")
+        button.setToolTip("Export, colours, about, quit")
         button.setProperty("role", "flat")
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         return button
-
-    def _fill_model_menu(self) -> None:
-        menu = self._model_menu
-        menu.clear()
-        open_action = menu.addAction("Open a checkpoint …")
-        open_action.setShortcut(QKeySequence.StandardKey.Open)
-        open_action.setShortcutVisibleInContextMenu(True)
-        open_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)  # shown here, but the window's own one acts
-        open_action.triggered.connect(self.open_wanted)
-        menu.addAction("Bundled model").triggered.connect(self.bundled_wanted)
-        if self.recent:
-            menu.addSeparator()
-            menu.addAction("Opened before").setEnabled(False)
-        for path in self.recent:
-            action = menu.addAction(f"{path.stem}    {_short_folder(path)}")
-            action.setToolTip(str(path))
-            action.triggered.connect(lambda _=False, chosen=path: self.recent_wanted.emit(chosen))
 
     def _make_menu(self, theme_choice: ThemeChoice) -> QMenu:
         menu = QMenu(self.menu_button)
@@ -125,8 +97,8 @@ class TopBar(QWidget):
             action.triggered.connect(lambda _=False, chosen=choice: self.theme_chosen.emit(chosen))
             menu.addAction(action)
         menu.addSeparator()
-        menu.addAction("About Augenmerk").triggered.connect(self.about_wanted)
-        menu.addAction("Quit").triggered.connect(self.quit_wanted)
+        menu.addAction("About Augenmerk").triggered.connect(self.about_requested)
+        menu.addAction("Quit").triggered.connect(self.quit_requested)
         return menu
 
     def _lay_out(self) -> None:
@@ -151,11 +123,3 @@ class TopBar(QWidget):
         row.addSpacing(10)
         row.addWidget(self.menu_button)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-
-
-def _short_folder(path: Path) -> str:
-    """The folder, home as ~, long ones cut in front."""
-    folder = str(path.parent)
-    home = str(Path.home())
-    folder = "~" + folder[len(home) :] if folder.startswith(home) else folder
-    return folder if len(folder) <= 48 else "…" + folder[-47:]

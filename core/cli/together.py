@@ -18,16 +18,17 @@ _FAILED = 1
 def train_with_others(options: argparse.Namespace, lead: Callable[["World"], int]) -> int:
     """Leads, with `lead`, or follows, whichever torchrun wants of this process. Raises `AugenmerkError`."""
     from core.cli.stopping import stop_on_interrupt
-    from core.training.distributed import joined_world
-    from core.training.following import follow, leading
+    from core.training.distributed import process_group
+    from core.training.distributed_commands import commanding_workers
+    from core.training.distributed_worker import run_worker
 
-    with joined_world(options.device) as world:
-        if world.leads:
-            with leading(world):
+    with process_group(options.device) as world:
+        if world.is_main:
+            with commanding_workers(world):
                 return lead(world)
-        with stop_on_interrupt(float("inf"), announce=False):  # whether to stop is the leader's decision
+        with stop_on_interrupt(float("inf"), announce=False):  # whether to stop is decided by the main process
             try:
-                follow(lambda run: read_corpus(options, run, lambda text: None), options.device, world)
-            except TrainingError:  # the leader says why
+                run_worker(lambda run: read_corpus(options, run, lambda text: None), options.device, world)
+            except TrainingError:  # the main process says why
                 return _FAILED
     return 0

@@ -72,12 +72,12 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Trains. Ctrl-C once stops and keeps what was learned. Raises `AugenmerkError`."""
     from core.cli.together import ECHO_SECONDS, train_with_others
-    from core.training.distributed import ALONE, is_launched_with_others
+    from core.training.distributed import SINGLE_PROCESS, is_distributed
 
     wanted = configured_run(options)
-    if is_launched_with_others():
+    if is_distributed():
         return train_with_others(options, lambda world: _train(options, wanted, world, ECHO_SECONDS))
-    return _train(options, wanted, ALONE)
+    return _train(options, wanted, SINGLE_PROCESS)
 
 
 def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = 0.0) -> int:

@@ -1,8 +1,9 @@
 """Several processes, one for each device, that train one model together: `torchrun --nproc-per-node N -m core train …`.
 
-Process 0 leads: it runs the loop, decides, validates, writes and speaks. The others follow (`core.training.following`):
-they wait for its orders, of which most are "this step". Orders and votes go over gloo, gradients over nccl where there
-are GPUs (PyTorch's `DistributedDataParallel`, Li et al. 2020).
+Process 0 is the main process: it runs the loop, decides, validates, writes and reports. The others are workers
+(`core.training.distributed_worker`): they wait for its commands (`core.training.distributed_commands`), most of which
+are "this step". Commands and status codes go over gloo, gradients over nccl where there are GPUs (PyTorch's
+`DistributedDataParallel`, Li et al. 2020).
 """
 
 import os
@@ -19,9 +20,9 @@ from torch import Tensor
 from core.errors import DeviceError
 
 GO, STOP, FAILED = range(3)
-"""Votes on a step, from best to worst."""
-_PATIENCE = timedelta(days=7)
-"""How long a process waits for another: a leader may validate, or wait for a person who makes room on a disk."""
+"""How a step goes in a process, from best to worst."""
+_TIMEOUT = timedelta(days=7)
+"""How long a process waits for another: the main one may validate, or wait for a person to free disk space."""
 _DTYPES = (torch.float64, torch.float32, torch.int64, torch.uint8)
 
 
@@ -30,7 +31,7 @@ class World:
     """The processes that train together.
 
     Attributes:
-        rank: the number of this one; 0 leads.
+        rank: the number of this one; 0 is the main process.
         size: how many there are.
         local_rank: the number of this one on its machine, which is that of its GPU.
     """
@@ -38,11 +39,11 @@ class World:
     rank: int = 0
     size: int = 1
     local_rank: int = 0
-    _orders: Any = field(default=None, repr=False)
+    _control_group: Any = field(default=None, repr=False)
 
     @property
-    def leads(self) -> bool:
-        """Whether this process leads others."""
+    def is_main(self) -> bool:
+        """Whether this process commands workers."""
         return self.rank == 0 and self.size > 1
 
     def device(self, requested: str) -> str:
@@ -58,76 +59,76 @@ class World:
             "cuda or cpu, and as many processes as there are GPUs."
         )
 
-    def sum(self, value: Tensor) -> float:
+    def all_reduce_sum(self, value: Tensor) -> float:
         """The sum of a scalar over all processes, the same in each."""
         if self.size == 1:
             return float(value)
         total = value.detach().to("cpu", torch.float64)
-        dist.all_reduce(total, group=self._orders)
+        dist.all_reduce(total, group=self._control_group)
         return float(total)
 
-    def worst(self, vote: int) -> int:
-        """The highest of all votes, the same in each process."""
+    def all_reduce_max(self, value: int) -> int:
+        """The highest value of all processes, the same in each."""
         if self.size == 1:
-            return vote
-        votes = torch.tensor(vote)
-        dist.all_reduce(votes, op=dist.ReduceOp.MAX, group=self._orders)
-        return int(votes)
+            return value
+        highest = torch.tensor(value)
+        dist.all_reduce(highest, op=dist.ReduceOp.MAX, group=self._control_group)
+        return int(highest)
 
-    def gather(self, value: Tensor) -> list[Tensor]:
+    def all_gather(self, value: Tensor) -> list[Tensor]:
         """A tensor of the same shape from each process, on the CPU."""
         parts = [torch.empty_like(value) for _ in range(self.size)]
-        dist.all_gather(parts, value, group=self._orders)
+        dist.all_gather(parts, value, group=self._control_group)
         return parts
 
-    def send(self, tensors: Sequence[Tensor]) -> None:
-        """From the leader to all others, who `receive` at the same time."""
-        dist.broadcast(torch.tensor(len(tensors)), 0, group=self._orders)
+    def broadcast(self, tensors: Sequence[Tensor]) -> None:
+        """From the main process to all workers, which `receive` at the same time."""
+        dist.broadcast(torch.tensor(len(tensors)), 0, group=self._control_group)
         for tensor in tensors:
             value = tensor.detach().cpu().contiguous()
             header = torch.tensor([_DTYPES.index(value.dtype), value.dim(), *value.shape, *[0] * (6 - value.dim())])
-            dist.broadcast(header, 0, group=self._orders)
-            dist.broadcast(value, 0, group=self._orders)
+            dist.broadcast(header, 0, group=self._control_group)
+            dist.broadcast(value, 0, group=self._control_group)
 
     def receive(self) -> list[Tensor]:
-        """What the leader sends."""
+        """What the main process broadcasts."""
         count = torch.tensor(0)
-        dist.broadcast(count, 0, group=self._orders)
+        dist.broadcast(count, 0, group=self._control_group)
         tensors = []
         for _ in range(int(count)):
             header = torch.zeros(8, dtype=torch.int64)
-            dist.broadcast(header, 0, group=self._orders)
+            dist.broadcast(header, 0, group=self._control_group)
             kind, dim, *shape = header.tolist()
             value = torch.empty(shape[:dim], dtype=_DTYPES[kind])
-            dist.broadcast(value, 0, group=self._orders)
+            dist.broadcast(value, 0, group=self._control_group)
             tensors.append(value)
         return tensors
 
 
-ALONE = World()
+SINGLE_PROCESS = World()
 
 
-def is_launched_with_others() -> bool:
+def is_distributed() -> bool:
     """Whether torchrun started this process as one of several."""
     return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
 
 @contextmanager
-def joined_world(device: str = "auto") -> Iterator[World]:
+def process_group(device: str = "auto") -> Iterator[World]:
     """The world that torchrun describes in the environment; outside of it this process alone.
 
     Args:
         device: where is to be trained; it decides how gradients travel.
     """
-    if not is_launched_with_others():
-        yield ALONE
+    if not is_distributed():
+        yield SINGLE_PROCESS
         return
     rank, size, local_rank = (int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
     on_gpus = device != "cpu" and torch.cuda.is_available()
     if on_gpus:
         torch.cuda.set_device(local_rank % torch.cuda.device_count())
-    dist.init_process_group("nccl" if on_gpus else "gloo", rank=rank, world_size=size, timeout=_PATIENCE)
+    dist.init_process_group("nccl" if on_gpus else "gloo", rank=rank, world_size=size, timeout=_TIMEOUT)
     try:
-        yield World(rank, size, local_rank, dist.new_group(backend="gloo", timeout=_PATIENCE) if on_gpus else None)
+        yield World(rank, size, local_rank, dist.new_group(backend="gloo", timeout=_TIMEOUT) if on_gpus else None)
     finally:
         dist.destroy_process_group()

@@ -93,29 +93,29 @@ class Gradients:
         num_tokens = sum(batch.num_target_tokens for batch in batches)
         *early, last = self._parts(batches)
         total = torch.zeros((), device=self._device)
-        vote, failure = GO, None
+        outcome, failure = GO, None
         try:
             with self._without_exchange():
                 for batch, weight in early:
                     total += self._backward(batch, weight / num_tokens)
                     if should_stop():
-                        vote = STOP
+                        outcome = STOP
                         break
-        except Exception as error:  # the others are waiting: they are told before it goes on its way
-            vote, failure = FAILED, error
-        vote = self._world.worst(vote)
+        except Exception as error:  # the others are waiting: they are told before it is raised
+            outcome, failure = FAILED, error
+        outcome = self._world.all_reduce_max(outcome)
         if failure is not None:
             raise failure
-        if vote == FAILED:
+        if outcome == FAILED:
             raise TrainingError(
                 "Another process of this run failed, and says why itself. All were expected to finish the step: mend "
                 "that, then resume the run."
             )
-        if vote == STOP:
+        if outcome == STOP:
             return None
         batch, weight = last
         total += self._backward(batch, weight / num_tokens)
-        return self._world.sum(total)
+        return self._world.all_reduce_sum(total)
 
     def _parts(self, batches: Sequence[Batch]) -> list[tuple[Batch, float]]:
         """Micro-batches of this process and their weights; always one at least, for the others wait for it."""

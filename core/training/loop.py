@@ -13,7 +13,7 @@ from core.device import choose_device
 from core.training.checks import check_corpus_fits
 from core.training.choices import choices_of
 from core.training.determinism import deterministic
-from core.training.distributed import ALONE, World
+from core.training.distributed import SINGLE_PROCESS, World
 from core.training.epochs import EpochLoop, OnEvent, ShouldStop
 from core.training.events import Noted, PhaseStarted, TrainingFinished
 from core.training.failures import explained
@@ -41,7 +41,7 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
     on_event: OnEvent = lambda event: None,
     should_stop: ShouldStop = lambda: False,
     on_save_failed: OnSaveFailed = lambda failure: "stop",
-    world: World = ALONE,
+    world: World = SINGLE_PROCESS,
 ) -> TrainingFinished:
     """Trains a Transformer; checkpoints, history and the film of a probe sentence are kept in `folder`.
 
@@ -60,7 +60,7 @@ def train(  # noqa: PLR0913 — each of them is one decision of the caller
             "keep": the run is saved, validated if that takes seconds only, and ended; "pause": saved only; "discard":
             ended, its files removed.
         on_save_failed: asked when something cannot be written: "retry", or "stop", which raises `StorageError`.
-        world: the processes that train together, of which this one leads; the others `follow`.
+        world: the processes that train together, of which this is the main one; the others `run_worker`.
 
     Returns:
         How it ended; the same is the last event.

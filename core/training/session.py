@@ -16,9 +16,9 @@ from core.corpora.resegmentation import Resegmentation
 from core.errors import CheckpointError
 from core.model.transformer import Transformer
 from core.training.compiling import choose_compiled
-from core.training.distributed import ALONE, World
+from core.training.distributed import SINGLE_PROCESS, World
+from core.training.distributed_commands import request_random_states, send_join, send_step
 from core.training.failures import DivergedError
-from core.training.following import order_random_states, order_step, order_to_join
 from core.training.gradients import Gradients
 from core.training.precision import choose_precision
 from core.training.randomness import random_state, set_random_state
@@ -48,7 +48,7 @@ class TrainingSession:
         world: the processes that train together.
     """
 
-    def __init__(self, run: RunConfig, corpus: PreparedCorpus, device: str, world: World = ALONE) -> None:
+    def __init__(self, run: RunConfig, corpus: PreparedCorpus, device: str, world: World = SINGLE_PROCESS) -> None:
         self.run = run
         self.world = world
         self.corpus = corpus
@@ -64,7 +64,7 @@ class TrainingSession:
         )
         self.progress = Progress()
         self.compiled = choose_compiled(run.training.compile, self.model, self.device, self.precision)
-        self.gradients = self._new_gradients(ALONE)
+        self.gradients = self._new_gradients(SINGLE_PROCESS)
         self._has_joined = False
         self._random_states: Tensor | None = None
         self.is_fused = self.device.type in ("cpu", "cuda")
@@ -103,9 +103,9 @@ class TrainingSession:
             DivergedError: the loss or the gradient is no longer a number; the weights are as before the step.
         """
         rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, self.run.training)
-        if self.world.leads:
-            self._lead_on()
-            order_step(self.world, batches, rate)
+        if self.world.is_main:
+            self._have_workers_join()
+            send_step(self.world, batches, rate)
         result = self.take_step(batches, rate, should_stop)
         if result is None:
             return None
@@ -140,7 +140,7 @@ class TrainingSession:
         return result
 
     def join(self, random_state: Tensor | None) -> None:
-        """Becomes one of the processes of the world, at the same time as the leader: its weights, its optimiser.
+        """Becomes one of the processes of the world, at the same time as the main process: its weights, its optimiser.
 
         Args:
             random_state: to go on from; None for one of this process's own.
@@ -149,18 +149,18 @@ class TrainingSession:
             set_random_state(self.device, random_state)
         elif self.world.rank:
             torch.manual_seed(self.run.training.seed + self.world.rank)
-        self.gradients = self._new_gradients(self.world)  # sends the leader's weights to all
-        if self.world.leads:
-            self.world.send(list(self._optimizer_state().values()))
+        self.gradients = self._new_gradients(self.world)  # sends the main process's weights to all
+        if self.world.is_main:
+            self.world.broadcast(list(self._optimizer_state().values()))
         elif tensors := self.world.receive():
             names = [f"optimizer.{key}.{name}" for name, _ in self.model.named_parameters() for key in _ADAM_STATE]
             self._restore_optimizer(dict(zip(names, tensors, strict=True)))
 
-    def _lead_on(self) -> None:
-        """Has the others join, before the first step."""
+    def _have_workers_join(self) -> None:
+        """Before the first step."""
         if not self._has_joined:
             self._has_joined = True
-            order_to_join(self.world, self.run, self._random_states)
+            send_join(self.world, self.run, self._random_states)
             self.join(None)
 
     def _new_gradients(self, world: World) -> Gradients:
@@ -195,8 +195,8 @@ class TrainingSession:
         if self.device.type == "mps":
             state["random.mps"] = torch.mps.get_rng_state()
         if self._has_joined:
-            order_random_states(self.world)
-            state["random.world"] = torch.stack(self.world.gather(random_state(self.device)))
+            request_random_states(self.world)
+            state["random.world"] = torch.stack(self.world.all_gather(random_state(self.device)))
         state |= self._optimizer_state()
         return Checkpoint(
             plain.run, plain.codecs, plain.weights, plain.corpus, plain.history, state, self.progress.to_dict()

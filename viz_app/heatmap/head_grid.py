@@ -20,7 +20,7 @@ from viz_app.heatmap.image_store import ImageStore
 from viz_app.heatmap.map_image import ramp_of
 from viz_app.state.role_words import role_in_short
 from viz_app.state.translate_state import HeadChoice, TranslateState
-from viz_app.theme import Theme
+from viz_app.theme import Theme, current_theme, is_theme_change
 
 SCROLL_BAR_WIDTH = 12
 NUM_PAINTERS = 6
@@ -63,10 +63,12 @@ class HeadGrid(QWidget):
         self.setAccessibleName("All heads")
         self.setAccessibleDescription("Arrow keys walk through heads and layers; O switches the chosen head off or on.")
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self._theme = theme
-        self.rebuild()
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours."""
+        super().changeEvent(event)
+        if is_theme_change(event) and self._theme != current_theme():
+            self._theme = current_theme()
+            self.rebuild()
 
     def rebuild(self) -> None:
         """Makes the pictures anew: the translation, the scale, the theme or the size changed.

@@ -10,7 +10,7 @@ from viz_app.heatmap.map_image import map_image, ramp_of
 from viz_app.state.map_view import MapView
 from viz_app.state.marking import Cell
 from viz_app.state.translate_state import TranslateState
-from viz_app.theme import Theme
+from viz_app.theme import Theme, current_theme, is_theme_change
 from viz_app.widgets.click_manner import manner_of
 
 WHEEL_STEP = 120
@@ -56,10 +56,12 @@ class Heatmap(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Attention of the chosen head")
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self._theme = theme
-        self.rebuild()
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours."""
+        super().changeEvent(event)
+        if is_theme_change(event) and self._theme != current_theme():
+            self._theme = current_theme()
+            self.rebuild()
 
     def rebuild(self) -> None:
         """Makes the picture anew: the head, the labels, the scale, the theme or the size changed."""

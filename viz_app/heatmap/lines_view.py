@@ -11,7 +11,7 @@ from core.translation.result import FloatArray
 from viz_app.state.map_view import MapView
 from viz_app.state.marking import Place
 from viz_app.state.translate_state import TranslateState
-from viz_app.theme import Theme
+from viz_app.theme import Theme, current_theme, is_theme_change
 from viz_app.widgets.click_manner import manner_of
 
 HEADER = 24
@@ -198,10 +198,12 @@ class LinesView(QWidget):
         self.setAccessibleName("Attention of the chosen head, as lines")
         self.setToolTip("Point at a token to see its lines alone. Click: pick it; with Ctrl or Shift, several.")
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self._theme = theme
-        self.rebuild()
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours."""
+        super().changeEvent(event)
+        if is_theme_change(event) and self._theme != current_theme():
+            self._theme = current_theme()
+            self.rebuild()
 
     def rebuild(self) -> None:
         """Another map, or another size."""

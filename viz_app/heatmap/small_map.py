@@ -13,7 +13,7 @@ from core.translation.result import FloatArray
 from viz_app.heatmap.colormap import quantize, rgb_table, signed_indices, signed_rgb_table
 from viz_app.heatmap.heatmap_layout import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, thinned
 from viz_app.heatmap.map_image import ramp_of
-from viz_app.theme import Theme
+from viz_app.theme import current_theme
 
 MAX_LABEL, GAP, LEGEND, LEGEND_BAR = 72, 5, 30, 6
 MIN_FONT_PX = 10
@@ -49,23 +49,16 @@ class SmallMap(QWidget):
 
     hovered = Signal(object)
 
-    def __init__(
-        self, theme: Theme, name: str, colors: Colors = "weights", room: tuple[int, int, int] = (9, 20, 260)
-    ) -> None:
+    def __init__(self, name: str, colors: Colors = "weights", room: tuple[int, int, int] = (9, 20, 260)) -> None:
         """`room`: the least and the largest height of a cell, and the height of all that is aimed at, in pixels."""
         super().__init__()
-        self._theme, self._colors, self._room = theme, colors, room
+        self._colors, self._room = colors, room
         self.picture: SmallPicture | None = None
         self.ends = ("−", "+")
         self._lit: tuple[int, int] | None = None
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self._theme = theme
-        self.update()
 
     def show_picture(self, picture: SmallPicture | None) -> None:
         """Draws another map."""
@@ -121,12 +114,12 @@ class SmallMap(QWidget):
         self._paint_labels(painter, self.picture)
         self._paint_legend(painter, self.picture.top)
         if self._lit is not None:
-            painter.setPen(QPen(self._theme.color("accent"), 2))
+            painter.setPen(QPen(current_theme().color("accent"), 2))
             painter.drawRect(self.cell_rect(*self._lit))
 
     def _table(self) -> list[QColor]:
         is_signed = self._colors == "signed"
-        table = signed_rgb_table(is_dark=self._theme.is_dark) if is_signed else rgb_table(ramp_of(self._theme))
+        table = signed_rgb_table(is_dark=current_theme().is_dark) if is_signed else rgb_table(ramp_of(current_theme()))
         return [QColor(*map(int, color)) for color in table]
 
     def _paint_cells(self, painter: QPainter, picture: SmallPicture) -> None:
@@ -134,7 +127,7 @@ class SmallMap(QWidget):
         indices, table = scale(picture.values, picture.top), self._table()
         for row, column in np.ndindex(indices.shape):
             painter.fillRect(self.cell_rect(row, column), table[indices[row, column]])
-        painter.setPen(self._theme.color("border"))
+        painter.setPen(current_theme().color("border"))
         painter.drawRect(self._area())
 
     def _paint_labels(self, painter: QPainter, picture: SmallPicture) -> None:
@@ -162,7 +155,7 @@ class SmallMap(QWidget):
 
     def _choose_pen(self, painter: QPainter, text: str, *, is_lit: bool) -> None:
         is_special = text.startswith("<") and text.endswith(">")
-        painter.setPen(self._theme.color("accent" if is_lit else "muted" if is_special else "text"))
+        painter.setPen(current_theme().color("accent" if is_lit else "muted" if is_special else "text"))
 
     def _paint_legend(self, painter: QPainter, top: float) -> None:
         area, table = self._area(), self._table()
@@ -171,8 +164,8 @@ class SmallMap(QWidget):
         for index in steps:
             left = bar.left() + bar.width() * index / len(table)
             painter.fillRect(QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR), table[index])
-        painter.setPen(self._theme.color("muted"))
-        painter.setFont(self._theme.font("small"))
+        painter.setPen(current_theme().color("muted"))
+        painter.setFont(current_theme().font("small"))
         words = QRectF(area.left() - 8, bar.bottom(), area.width() + 16, 16)
         flags, middle = Qt.AlignmentFlag, Qt.AlignmentFlag.AlignVCenter
         if self._colors == "weights":
@@ -184,7 +177,7 @@ class SmallMap(QWidget):
         painter.drawText(words, flags.AlignRight | middle, f"{self.ends[1]} +{top:.2f}")
 
     def _font(self) -> QFont:
-        font = QFont(self._theme.font("small"))
+        font = QFont(current_theme().font("small"))
         font.setPixelSize(max(MIN_FONT_PX, min(font.pixelSize(), int(self._cell_height() * 0.95))))
         return font
 

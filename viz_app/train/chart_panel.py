@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, Theme, set_role
+from viz_app.theme import PANEL_MARGIN, set_role
 from viz_app.train.chart_choices import (
     QUANTITY_NAMES,
     QUANTITY_TIPS,
@@ -63,12 +63,12 @@ class ChartPanel(QFrame):
     moment_chosen = Signal(float)
 
     def __init__(
-        self, theme: Theme, quantity: Quantity, *, has_tabs: bool, legend: Legend | None = None, aside: QWidget | None
+        self, quantity: Quantity, *, has_tabs: bool, legend: Legend | None = None, aside: QWidget | None
     ) -> None:
         super().__init__()
         set_role(self, "panel")
         self.choices = ChartChoices(quantity)
-        self.chart = LiveChart(theme)
+        self.chart = LiveChart()
         self.tabs: dict[Quantity, QToolButton] = {}
         self.legend = legend
         self._aside = aside
@@ -113,12 +113,6 @@ class ChartPanel(QFrame):
         self.chart.show_picture(picture)
         if self.legend is not None:
             self.legend.show_entries(legend_entries(choices.quantity, state.curves, comparison))
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes the colours of `theme`."""
-        self.chart.apply_theme(theme)
-        if self.legend is not None:
-            self.legend.apply_theme(theme)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Tabs where they fit; else the menu does."""
@@ -222,7 +216,7 @@ class ChartPanel(QFrame):
             tab = QToolButton()
             tab.setText(name)
             tab.setCheckable(True)
-            tab.setProperty("role", "tab")
+            tab.setProperty("role", "subtab")
             tab.setToolTip(QUANTITY_TIPS[quantity])
             tab.clicked.connect(lambda _checked=False, quantity=quantity: self.choose_quantity(quantity))
             group.addButton(tab)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from viz_app.theme import GAP, Theme
+from viz_app.theme import GAP
 from viz_app.train.chart_panel import ChartPanel
 from viz_app.train.charts import LiveChart
 from viz_app.train.comparison import Comparison
@@ -32,13 +32,13 @@ class ChartPanels(QWidget):
     removed = Signal(str)
     moment_chosen = Signal(float)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        legend = Legend(theme)
+        legend = Legend()
         tip = "Lays the curves of other runs over these; a click on a run's name takes it away again."
         self.compare = RunMenu("compare with… ▾", tip)
-        self.main = ChartPanel(theme, "loss", has_tabs=True, legend=legend, aside=self.compare)
-        self.side = ChartPanel(theme, "learning_rate", has_tabs=False, aside=None)
+        self.main = ChartPanel("loss", has_tabs=True, legend=legend, aside=self.compare)
+        self.side = ChartPanel("learning_rate", has_tabs=False, aside=None)
         legend.removed.connect(self.removed)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -62,8 +62,3 @@ class ChartPanels(QWidget):
         self.side.setVisible(is_wide)
         if is_wide:
             self.side.show_state(state, comparison, moment)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes the colours of `theme`."""
-        self.main.apply_theme(theme)
-        self.side.apply_theme(theme)

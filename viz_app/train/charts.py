@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
-from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip, QWidget
 
-from viz_app.theme import Theme
+from viz_app.theme import current_theme, is_theme_change
 from viz_app.train.chart_picture import ChartLine, ChartPicture
 from viz_app.train.label_place import clearest_place
 from viz_app.train.line_colors import line_color, marker_of
@@ -45,12 +45,12 @@ class LiveChart(FigureCanvasQTAgg):
     range_reset = Signal()
     moment_chosen = Signal(float)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self._theme = current_theme()
         self.num_full_draws = 0
         self.num_blits = 0
         self.picture: ChartPicture | None = None
         self._background: Any = None
-        self._theme = theme
         self._pressed: QPoint | None = None
         figure = Figure(dpi=100)
         super().__init__(figure)
@@ -77,7 +77,7 @@ class LiveChart(FigureCanvasQTAgg):
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, self)
         self._set_value_ticks(False)
         self.mpl_connect("draw_event", self._on_full_draw)
-        self.apply_theme(theme)
+        self._show_colors()
 
     def show_picture(self, picture: ChartPicture) -> None:
         """Draws `picture`; call it at 5 Hz or less."""
@@ -101,9 +101,14 @@ class LiveChart(FigureCanvasQTAgg):
         else:
             self._blit()
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes the colours of `theme` and draws everything again."""
-        self._theme = theme
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours: everything is drawn again."""
+        super().changeEvent(event)
+        if is_theme_change(event) and self._theme != current_theme():
+            self._show_colors()
+
+    def _show_colors(self) -> None:
+        theme = self._theme = current_theme()
         colors = theme.palette
         self.figure.set_facecolor(colors.panel)
         self.axes.set_facecolor(colors.panel)

@@ -10,7 +10,7 @@ from core.translation.result import MAP_KINDS, MapKind
 from viz_app.heatmap.head_grid import HeadGridArea
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.state.translate_state import KIND_TITLES, Cell, HeadChoice
-from viz_app.theme import PANEL_MARGIN, Theme, set_role
+from viz_app.theme import PANEL_MARGIN, current_theme, set_role
 from viz_app.train.film_grid import FilmGrid
 from viz_app.train.film_strip import FilmStrip, moment_name
 from viz_app.train.panel_tabs import PanelTabs
@@ -49,7 +49,7 @@ class FilmPanel(QFrame):
     moment_chosen = Signal(int)
     head_chosen = Signal(object)
 
-    def __init__(self, playback: Playback, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "panel")
         self._playback = playback
@@ -63,11 +63,12 @@ class FilmPanel(QFrame):
         self.head_menu = ChoiceMenu("Which head", {})
         self.play_button = QPushButton("▶  Play")
         self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.strip = FilmStrip(playback, theme)
+        self.slider.setProperty("role", "film")
+        self.strip = FilmStrip(playback)
         self.moment = ElidingLabel("muted")
         self.text = FewLines("sentence", MAX_LINES)
-        self.heatmap = Heatmap(playback.maps, theme)
-        self.grid = FilmGrid(playback.maps, theme)
+        self.heatmap = Heatmap(playback.maps, current_theme())
+        self.grid = FilmGrid(playback.maps, current_theme())
         self.area = HeadGridArea(self.grid)
         self.area.setMinimumSize(200, 50)
         self.heatmap.setMinimumSize(260, 150)
@@ -92,12 +93,6 @@ class FilmPanel(QFrame):
         self._drawn = playback.revision
         if playback.frame is not None:
             self._show_frame()
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes the colours of `theme`."""
-        self.strip.apply_theme(theme)
-        self.heatmap.apply_theme(theme)
-        self.grid.apply_theme(theme)
 
     @property
     def is_playing(self) -> bool:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from core.training.film import FilmFrame
 from viz_app.heatmap.map_image import draw_map, map_image, ramp_of
-from viz_app.theme import Theme
+from viz_app.theme import current_theme, is_theme_change
 from viz_app.train.playback import Playback
 
 PICTURE_PX = 56
@@ -35,10 +35,9 @@ class FilmStrip(QWidget):
 
     frame_chosen = Signal(int)
 
-    def __init__(self, playback: Playback, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._playback = playback
-        self._theme = theme
         self._images: dict[tuple[object, ...], QImage] = {}
         self.pictures: list[Picture] = []
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -55,11 +54,12 @@ class FilmStrip(QWidget):
         """Room for three pictures."""
         return QSize(3 * (PICTURE_PX + GAP_PX), self.sizeHint().height())
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes the colours of `theme`."""
-        self._theme = theme
-        self._images.clear()
-        self.rebuild()
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours."""
+        super().changeEvent(event)
+        if is_theme_change(event):
+            self._images.clear()
+            self.rebuild()
 
     def rebuild(self) -> None:
         """Makes the pictures anew: a frame came, another head or moment is shown, or the size changed."""
@@ -120,30 +120,30 @@ class FilmStrip(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Pictures, labels, and a frame around the shown one."""
-        painter = QPainter(self)
-        painter.setFont(self._theme.font("small"))
+        painter, theme = QPainter(self), current_theme()
+        painter.setFont(theme.font("small"))
         shown = self._playback.frame_index
         for picture in self.pictures:
             draw_map(painter, picture.place, picture.image)
             is_shown = picture.index == shown
-            painter.setPen(QPen(self._theme.color("accent" if is_shown else "border"), 3 if is_shown else 1))
+            painter.setPen(QPen(theme.color("accent" if is_shown else "border"), 3 if is_shown else 1))
             margin = 1.5 if is_shown else 0.5
             painter.drawRect(picture.place.adjusted(-margin, -margin, margin, margin))
-            painter.setPen(self._theme.color("accent" if is_shown else "muted"))
+            painter.setPen(theme.color("accent" if is_shown else "muted"))
             below = QRectF(picture.place.left() - GAP_PX / 2, picture.place.bottom() + 3, PICTURE_PX + GAP_PX, LABEL_PX)
             text = short_name(self._playback.frames[picture.index])
             painter.drawText(below, Qt.AlignmentFlag.AlignCenter, text)
         changed = set(self._playback.changes_of_text())
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setBrush(self._theme.color("warm"))
+        painter.setBrush(theme.color("warm"))
         for picture in self.pictures:
             if picture.index in changed:
                 painter.drawEllipse(QPointF(picture.place.right() - 1, picture.place.top() + 1), 3, 3)
 
     def _image(self, frame: FilmFrame) -> QImage:
         pixels = int(PICTURE_PX * self.devicePixelRatioF())
-        return map_image(self._playback.map_of(frame), ramp_of(self._theme), 1.0, pixels)
+        return map_image(self._playback.map_of(frame), ramp_of(current_theme()), 1.0, pixels)
 
     def _room(self) -> int:
         """How many pictures fit."""

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
-from viz_app.theme import Theme
+from viz_app.theme import Theme, current_theme, is_theme_change
 from viz_app.train.line_colors import line_color, marker_of
 
 _ICON_SIZE = QSize(22, 12)
@@ -42,9 +42,8 @@ class Legend(QWidget):
 
     removed = Signal(str)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._entries: tuple[LegendEntry, ...] = ()
         self.buttons: list[QToolButton] = []
         self._row = QHBoxLayout(self)
@@ -57,10 +56,11 @@ class Legend(QWidget):
             self._entries = tuple(entries)
             self._rebuild()
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes the colours of `theme`."""
-        self._theme = theme
-        self._rebuild()
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours."""
+        super().changeEvent(event)
+        if is_theme_change(event):
+            self._show_icons()
 
     def _rebuild(self) -> None:
         for button in self.buttons:
@@ -70,12 +70,16 @@ class Legend(QWidget):
         self.buttons = [self._button(entry) for entry in self._entries]
         for button in self.buttons:
             self._row.addWidget(button)
+        self._show_icons()
+
+    def _show_icons(self) -> None:
+        for button, entry in zip(self.buttons, self._entries, strict=True):
+            button.setIcon(QIcon(line_pixmap(entry, current_theme(), self.devicePixelRatioF())))
 
     def _button(self, entry: LegendEntry) -> QToolButton:
         button = QToolButton(self)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setIconSize(_ICON_SIZE)
-        button.setIcon(QIcon(line_pixmap(entry, self._theme, self.devicePixelRatioF())))
         button.setProperty("role", "legend-run" if entry.run else "legend")
         button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         room = _MAX_WIDTH_PX - _ICON_SIZE.width() - 24

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLay
 from core.errors import AugenmerkError
 from viz_app.export.plotting import import_matplotlib
 from viz_app.state.translate_state import HeadChoice
-from viz_app.theme import GAP, Theme
+from viz_app.theme import GAP
 from viz_app.train import memory
 from viz_app.train.choices import fresh_folder, request_rows, with_tilde
 from viz_app.train.comparing import Comparing
@@ -24,7 +24,6 @@ from viz_app.train.run_form import RunForm
 from viz_app.train.run_panel import RunPanel
 from viz_app.train.running import Running
 from viz_app.train.state import Status, TrainState
-from viz_app.train.style import stylesheet
 from viz_app.train.words import notice, status_line, what_resuming_does
 from viz_app.worker import DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
 
@@ -53,19 +52,16 @@ class TrainPage(QWidget):
     modelReady = Signal(Path)
     statusChanged = Signal(str)
 
-    def __init__(
-        self, theme: Theme, settings: QSettings, parent: QWidget | None = None, *, body: TrainingBody | None = None
-    ) -> None:
+    def __init__(self, settings: QSettings, parent: QWidget | None = None, *, body: TrainingBody | None = None) -> None:
         """`body` replaces reading and training, for tests."""
         super().__init__(parent)
-        self._theme = theme
         self._settings = settings
         self._status_line = ""
         self.state = TrainState()
         self.comparison = Comparison()
         self.running = Running(self.state, settings, self, body)
         self.form = RunForm(memory.load_choices(settings))
-        self.panel = RunPanel(theme, self.form)
+        self.panel = RunPanel(self.form)
         self.strip = NoticeStrip()
         self._watch: WatchPanels | None = None
         self._comparing = Comparing(self.comparison, self)
@@ -80,7 +76,6 @@ class TrainPage(QWidget):
         self._connect()
         self.running.offer_earlier()
         self._intro.show_choices(self.form.choices())
-        self.apply_theme(theme)
         self._refresh()
 
     def is_running(self) -> bool:
@@ -99,14 +94,6 @@ class TrainPage(QWidget):
             self._watch.film.stop_playing()
         self._devices.join()
         self._late_refresh.stop()
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes the colours of `theme`."""
-        self._theme = theme
-        self.setStyleSheet(stylesheet(theme))
-        self.panel.apply_theme(theme)
-        if self._watch is not None:
-            self._watch.apply_theme(theme)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Asks for the devices when the page is seen for the first time: this imports torch, in a thread."""
@@ -145,7 +132,7 @@ class TrainPage(QWidget):
             import_matplotlib()
             from viz_app.train.watch_panels import WatchPanels
 
-            self._watch = watch = WatchPanels(self.state.playback, self._theme)
+            self._watch = watch = WatchPanels(self.state.playback)
             self._stack.addWidget(watch)
             self._comparing.connect_to(watch.charts)
             watch.charts.changed.connect(self._refresh)

@@ -34,7 +34,7 @@ class PanelTabs(QWidget):
             tab = QToolButton()
             tab.setText(name)
             tab.setCheckable(True)
-            tab.setProperty("role", "tab")
+            tab.setProperty("role", "subtab")
             tab.clicked.connect(lambda _checked=False, lower=lower: self._choose(lower))
             row.addWidget(tab)
             self.tabs[lower] = tab

@@ -39,6 +39,7 @@ class RunForm(QWidget):
     def __init__(self, choices: RunChoices, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._choices = choices
+        self.setProperty("role", "form")
         self.preset_button = ChoiceButton("preset", self)
         self.preset_button.set_options([(name, name) for name in PRESETS])
         self.data_button = ChoiceButton("data", self)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, Theme, set_role
+from viz_app.theme import PANEL_MARGIN, set_role
 from viz_app.train.run_form import RunForm
 from viz_app.train.run_menu import RunMenu
 from viz_app.train.state import Status, TrainState
@@ -24,7 +24,7 @@ class RunPanel(QFrame):
         look_menu: earlier runs to look at.
     """
 
-    def __init__(self, theme: Theme, form: RunForm, parent: QWidget | None = None) -> None:
+    def __init__(self, form: RunForm, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "panel")
         self.setFixedWidth(WIDTH_PX)
@@ -55,7 +55,7 @@ class RunPanel(QFrame):
         self._activity = QLabel()
         self._activity.setWordWrap(True)
         set_role(self._activity, "muted")
-        self._progress = ProgressLine(theme)
+        self._progress = ProgressLine()
         self._numbers = NumberTable("number")
         self._settings = NumberTable("small")
         self._lay_out()
@@ -126,10 +126,6 @@ class RunPanel(QFrame):
             button.setEnabled(not is_stopping)
             button.setText(activity(state) if is_stopping and kind == how else text)
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes the colours of `theme`."""
-        self._progress.apply_theme(theme)
-
     def _lay_out(self) -> None:
         title = QLabel("Run")
         set_role(title, "heading")
@@ -156,7 +152,7 @@ class RunPanel(QFrame):
         column.addWidget(self.look_menu, 0, Qt.AlignmentFlag.AlignRight)
         content = QWidget()
         content.setLayout(column)
-        content.setObjectName("runPanelContent")
+        content.setProperty("role", "transparent")
         scroll = QScrollArea()
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -102,7 +102,7 @@ class SamplesPanel(QFrame):
         self._grid.setVerticalSpacing(8)
         self._grid.setContentsMargins(0, 0, 8, 0)
         content = QWidget()
-        content.setObjectName("samplesContent")
+        content.setProperty("role", "transparent")
         inner = QVBoxLayout(content)
         inner.setContentsMargins(0, 0, 0, 0)
         inner.addLayout(self._grid)

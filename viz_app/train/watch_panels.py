@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
-from viz_app.theme import GAP, Theme
+from viz_app.theme import GAP
 from viz_app.train.chart_panels import WIDE_PX, ChartPanels
 from viz_app.train.comparison import Comparison
 from viz_app.train.film_panel import FilmPanel
@@ -26,13 +26,13 @@ class WatchPanels(QWidget):
 
     moment_chosen = Signal(float)
 
-    def __init__(self, playback: Playback, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._playback = playback
         self._lower: Lower = "film"
         self._is_live = True
-        self.charts = ChartPanels(theme)
-        self.film = FilmPanel(playback, theme)
+        self.charts = ChartPanels()
+        self.film = FilmPanel(playback)
         self.samples = SamplesPanel(playback)
         self.charts.moment_chosen.connect(self.moment_chosen)
         for panel in (self.film, self.samples):
@@ -50,11 +50,6 @@ class WatchPanels(QWidget):
         self._is_live = state.status.is_running
         self.film.show_playback(is_live=self._is_live)
         self.samples.show_playback(is_live=self._is_live)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes the colours of `theme`."""
-        self.charts.apply_theme(theme)
-        self.film.apply_theme(theme)
 
     def show_lower(self, lower: Lower) -> None:
         """Brings film or translations to the front, where there is no room for both."""

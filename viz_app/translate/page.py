@@ -13,6 +13,7 @@ from viz_app.analysis.heads.view import HeadsTab
 from viz_app.analysis.source.view import SourceTab
 from viz_app.analysis.steps.view import StepsTab
 from viz_app.examples import copy_examples, example_sentences
+from viz_app.export.menu import ExportMenu
 from viz_app.preferences import Preferences
 from viz_app.state.languages import language_names
 from viz_app.state.measuring import MeasuredMaps
@@ -48,6 +49,7 @@ class TranslatePage(QWidget):
         state: what is selected and shown.
         sentence, heads, head: the three panels.
         lab: the laboratory beside them; `lab_button` opens and closes it.
+        export_menu: saves and copies what they show.
         marks: what the mouse does to them.
         message: what stands in place of the maps while there are none.
 
@@ -87,20 +89,21 @@ class TranslatePage(QWidget):
         self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
         self.marks.trace_wanted.connect(self.trace_wanted)
         self.message = CalmMessage()
-        self.head.export_menu.saving.page = self
+        self.export_menu = ExportMenu(self.head.export_button, self.state, self.head.map)
+        self.export_menu.saving.page = self
         self._lay_out()
         self._connect()
         self.show_message("")
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes on new colours."""
-        for panel in (self.sentence, self.heads, self.head, self.lab):
+        for panel in (self.sentence, self.head, self.lab):
             panel.apply_theme(theme)
 
     def set_model(self, info: ModelInfo) -> None:
         """Names source and target as the model's languages, and asks for the sentence that stands there."""
         self.state.begin_model(*language_names(info.run), info.roles)
-        self.head.export_menu.saving.model = info.title
+        self.export_menu.saving.model = info.title
         self.sentence.set_languages(*self.state.languages)
         self.lab.begin_model(info)
         is_copy = info.run.is_copy_task

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, 
 
 from core.analysis.measures import MEASURES
 from core.analysis.roles import ROLES
-from viz_app.export.menu import ExportMenu
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.heatmap.lines_view import LinesArea, LinesView
 from viz_app.state.explain import explain
@@ -51,7 +50,7 @@ class HeadPanel(QFrame):
         sizes: how large its cells are, or which lines are drawn.
         controls: how rows and columns are named, and which are left out.
         switch_button: switches the head off, or on again.
-        export_menu: takes along what is shown.
+        export_button: for the page to put a menu on.
         measure_menu: what a cell tells.
         picture_menu: heatmap or lines.
         scope_menu, combination_menu: which heads the map is made of, and how.
@@ -99,8 +98,6 @@ class HeadPanel(QFrame):
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes on new colours."""
-        self.heatmap.apply_theme(theme)
-        self.lines.apply_theme(theme)
         self.query_key.apply_theme(theme)
 
     def rebuild(self) -> None:
@@ -187,7 +184,6 @@ class HeadPanel(QFrame):
         self.scope_menu.chosen.connect(self.scope_chosen)
         self.combination_menu.chosen.connect(self.combination_chosen)
         self.export_button = flat_button("Export ▾", "Save or copy the map, all heads, the page, the numbers")
-        self.export_menu = ExportMenu(self.export_button, self._state, self.map)
         self.explain_button = flat_button("", f"{QUESTION} Rows, columns and cells of this map in a few sentences")
         self.explain_button.setCheckable(True)
         self.explain_button.setAccessibleName(QUESTION)

@@ -80,10 +80,6 @@ class HeadsPanel(QFrame):
         column.addWidget(self.area, 1)
         column.addWidget(hint)
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self.grid.apply_theme(theme)
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where title and menus do not fit into one line, the menus stand below."""
         super().resizeEvent(event)

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from viz_app.theme import Theme
+from viz_app.theme import current_theme
 
 LINE_GAP = 6
 GAP = 6
@@ -46,23 +46,16 @@ class BarList(QWidget):
     label_clicked = Signal(int)
     bar_clicked = Signal(int, float)
 
-    def __init__(
-        self, theme: Theme, name: str, tip: str, *, rest: str = "border", parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, name: str, tip: str, *, rest: str = "border", parent: QWidget | None = None) -> None:
         """`rest`: the colour, by its name in the palette, of what a bar leaves of its room."""
         super().__init__(parent)
-        self._theme, self._tip, self._rest = theme, tip, rest
+        self._tip, self._rest = tip, rest
         self.bars: tuple[Bar, ...] = ()
         self._hovered: int | None = None
         self.setMouseTracking(True)
         self.setToolTip(tip)
         self.setAccessibleName(name)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self._theme = theme
-        self.update()
 
     def show_bars(self, bars: Sequence[Bar]) -> None:
         """Draws other bars."""
@@ -112,7 +105,7 @@ class BarList(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Words, bars, numbers."""
-        painter, theme = QPainter(self), self._theme
+        painter, theme = QPainter(self), current_theme()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics = QFontMetrics(theme.font("body"))
         for index, bar in enumerate(self.bars):
@@ -141,13 +134,13 @@ class BarList(QWidget):
         return index if 0 <= index < len(self.bars) else None
 
     def _line(self) -> int:
-        return QFontMetrics(self._theme.font("body")).height() + LINE_GAP
+        return QFontMetrics(current_theme().font("body")).height() + LINE_GAP
 
     def _label_width(self) -> float:
-        metrics = QFontMetrics(self._theme.font("body", bold=True))
+        metrics = QFontMetrics(current_theme().font("body", bold=True))
         widest = max((metrics.horizontalAdvance(bar.label) for bar in self.bars), default=0)
         return float(min(widest + 6, MAX_LABEL, self.width() // 2))
 
     def _text_width(self) -> float:
-        metrics = QFontMetrics(self._theme.font("small"))
+        metrics = QFontMetrics(current_theme().font("small"))
         return float(max((metrics.horizontalAdvance(bar.text) for bar in self.bars), default=0) + 2)

@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from viz_app.theme import Theme
+from viz_app.theme import current_theme
 
 
 class ProgressLine(QWidget):
@@ -13,9 +13,8 @@ class ProgressLine(QWidget):
     HEIGHT_PX = 8
     FRAME_MS = 60
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._fraction: float | None = 0.0
         self._phase = 0.0
         self._timer = QTimer(self)
@@ -34,11 +33,6 @@ class ProgressLine(QWidget):
         self._run_timer_if_needed()
         self.update()
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes the colours of `theme`."""
-        self._theme = theme
-        self.update()
-
     def showEvent(self, event: QShowEvent) -> None:
         """Moves only while it is seen."""
         super().showEvent(event)
@@ -55,12 +49,12 @@ class ProgressLine(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         radius = self.height() / 2
-        painter.setBrush(self._theme.color("raised"))
+        painter.setBrush(current_theme().color("raised"))
         painter.drawRoundedRect(QRectF(self.rect()), radius, radius)
         start, share = (self._phase * 0.75, 0.25) if self._fraction is None else (0.0, self._fraction)
         if share > 0:
             width = max(self.width() * share, self.height())
-            painter.setBrush(self._theme.color("accent"))
+            painter.setBrush(current_theme().color("accent"))
             painter.drawRoundedRect(QRectF(self.width() * start, 0, width, self.height()), radius, radius)
 
     def _run_timer_if_needed(self) -> None:

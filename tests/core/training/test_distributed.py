@@ -15,7 +15,7 @@ import torch
 
 from core.checkpoint.file import load_checkpoint
 from core.errors import DeviceError
-from core.training.distributed import ALONE, World, joined_world
+from core.training.distributed import SINGLE_PROCESS, World, process_group
 from core.training.events import StepDone
 from core.training.lock import LOCK
 from core.training.loop import LAST
@@ -57,8 +57,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder = tmp_path_factory.mktemp("two")
     done = launch(str(Path(__file__).with_name("two_processes.py")), str(folder))
     assert done.returncode == 0, done.stderr
-    leader = json.loads((folder / "leader.json").read_text(encoding="utf-8"))
-    return leader | {"follower": json.loads((folder / "follower.json").read_text(encoding="utf-8")), "folder": folder}
+    main = json.loads((folder / "main.json").read_text(encoding="utf-8"))
+    return main | {"worker": json.loads((folder / "worker.json").read_text(encoding="utf-8")), "folder": folder}
 
 
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
@@ -79,7 +79,7 @@ class TestTwoProcesses:
 
     def test_the_failure_of_one_ends_both_with_its_reason(self, told: dict[str, Any]) -> None:
         assert "Another process of this run failed" in told["failure"]
-        assert told["follower"] == "no memory left"
+        assert told["worker"] == "no memory left"
 
 
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
@@ -131,7 +131,7 @@ def wait_for(path: Path, running: "subprocess.Popen[bytes]") -> None:
 class TestDevices:
     def test_alone_the_device_is_the_one_asked_for(self) -> None:
         for name in ("auto", "cpu", "cuda", "cuda:1"):
-            assert ALONE.device(name) == name
+            assert SINGLE_PROCESS.device(name) == name
 
     def test_each_process_has_a_gpu_of_its_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
@@ -145,8 +145,8 @@ class TestDevices:
 
 def test_outside_of_torchrun_a_process_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WORLD_SIZE", raising=False)
-    with joined_world() as world:
-        assert world is ALONE
-    assert not ALONE.leads
-    assert ALONE.worst(1) == 1
-    assert ALONE.sum(torch.tensor(2.5)) == 2.5
+    with process_group() as world:
+        assert world is SINGLE_PROCESS
+    assert not SINGLE_PROCESS.is_main
+    assert SINGLE_PROCESS.all_reduce_max(1) == 1
+    assert SINGLE_PROCESS.all_reduce_sum(torch.tensor(2.5)) == 2.5

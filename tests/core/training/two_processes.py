@@ -1,4 +1,4 @@
-"""What torchrun runs twice for `test_distributed.py`: four short runs of one world, told as JSON by the leader."""
+"""What torchrun runs twice for `test_distributed.py`: four short runs, told as JSON by the main process."""
 
 import dataclasses
 import json
@@ -9,9 +9,10 @@ from typing import Any
 from core.config import RunConfig
 from core.corpora.prepared import PreparedCorpus
 from core.errors import TrainingError
-from core.training.distributed import World, joined_world
+from core.training.distributed import World, process_group
+from core.training.distributed_commands import commanding_workers
+from core.training.distributed_worker import run_worker
 from core.training.events import StepDone
-from core.training.following import follow, leading
 from core.training.loop import train
 from core.training.session import TrainingSession
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
@@ -34,7 +35,7 @@ def with_dropout() -> RunConfig:
 
 def losses(run: RunConfig, folder: Path, world: World, *, resume: bool = False, stop_after: int | None = None) -> Any:
     said = Recorder(stop_after)
-    with leading(world):
+    with commanding_workers(world):
         train(
             run,
             corpus_for(run),
@@ -51,7 +52,7 @@ def losses(run: RunConfig, folder: Path, world: World, *, resume: bool = False, 
 def with_norms(run: RunConfig, folder: Path, world: World) -> Any:
     """Losses, and gradient norms too: of gradients all twice as long Adam notices nothing."""
     said = Recorder()
-    with leading(world):
+    with commanding_workers(world):
         train(run, corpus_for(run), folder, device="cpu", world=world, on_event=said)
     return {"losses": said.losses, "norms": [event.gradient_norm for event in said.of(StepDone)]}
 
@@ -65,7 +66,7 @@ def failure(run: RunConfig, folder: Path, world: World) -> str:
     return ""
 
 
-def lead(folder: Path, world: World) -> dict[str, Any]:
+def run_all(folder: Path, world: World) -> dict[str, Any]:
     run = with_dropout()
     return {
         "plain": with_norms(without_dropout(), folder / "plain", world),
@@ -92,10 +93,10 @@ def break_down_in_the_second_part(session: TrainingSession) -> None:
     session.gradients._backward = backward  # type: ignore[method-assign]
 
 
-def follow_all(world: World) -> str:
-    """The other process: follows four runs, and breaks down in the fifth."""
+def work_through_all(world: World) -> str:
+    """The worker: takes part in four runs, and breaks down in the fifth."""
     for _ in range(4):
-        follow(corpus_for, "cpu", world)
+        run_worker(corpus_for, "cpu", world)
     original = TrainingSession.join
 
     def join(session: TrainingSession, random_state: Any) -> None:
@@ -105,7 +106,7 @@ def follow_all(world: World) -> str:
 
     TrainingSession.join = join  # type: ignore[method-assign]
     try:
-        follow(corpus_for, "cpu", world)
+        run_worker(corpus_for, "cpu", world)
     except MemoryError as error:
         return str(error)
     return "nothing"
@@ -113,11 +114,11 @@ def follow_all(world: World) -> str:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    with joined_world("cpu") as world:
-        if world.leads:
-            (folder / "leader.json").write_text(json.dumps(lead(folder, world)), encoding="utf-8")
+    with process_group("cpu") as world:
+        if world.is_main:
+            (folder / "main.json").write_text(json.dumps(run_all(folder, world)), encoding="utf-8")
         else:
-            (folder / "follower.json").write_text(json.dumps(follow_all(world)), encoding="utf-8")
+            (folder / "worker.json").write_text(json.dumps(work_through_all(world)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def page(make_window: MakeWindow) -> TranslatePage:
 
 @pytest.fixture
 def menu(page: TranslatePage) -> ExportMenu:
-    return page.head.export_menu
+    return page.export_menu
 
 
 def save_by_dialog(menu: ExportMenu, entry: str, target: Path) -> None:

@@ -38,7 +38,7 @@ def page(make_window: MakeWindow) -> TranslatePage:
 
 @pytest.fixture
 def saving(page: TranslatePage) -> Saving:
-    return page.head.export_menu.saving
+    return page.export_menu.saving
 
 
 def weights_of(page: TranslatePage) -> np.ndarray:

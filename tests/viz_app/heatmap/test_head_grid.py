@@ -3,6 +3,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.translation.result import MAP_KINDS
@@ -12,7 +13,7 @@ from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from viz_app.heatmap.map_image import map_image
 from viz_app.state.seeing import Scale
 from viz_app.state.translate_state import HeadChoice, TranslateState
-from viz_app.theme import Theme
+from viz_app.theme import Theme, current_theme
 
 
 def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[TranslateState, HeadGrid, HeadGridArea]:
@@ -158,9 +159,11 @@ def test_another_scale_is_seen_in_every_head(qtbot: QtBot, theme: Theme, scale: 
     assert grid.screen().grabWindow(grid.winId()).toImage() == seen
 
 
-def test_another_theme_size_and_translation_leave_nothing_of_the_sheet_before(qtbot: QtBot, theme: Theme) -> None:
+def test_another_theme_size_and_translation_leave_nothing_of_the_sheet_before(
+    qapp: QApplication, qtbot: QtBot, theme: Theme
+) -> None:
     def made(size: QSize) -> HeadGrid:
-        grid = HeadGrid(state, theme)
+        grid = HeadGrid(state, current_theme())
         qtbot.addWidget(grid)
         fit(grid, size)
         return grid
@@ -177,10 +180,9 @@ def test_another_theme_size_and_translation_leave_nothing_of_the_sheet_before(qt
     fit(grid, QSize(300, 420))
     pictures.append(grid.grab().toImage())
     assert pictures[-1] == made(QSize(300, 420)).grab().toImage()
-    grid.apply_theme(Theme.of_choice("dark"))
+    Theme.of_choice("dark").apply(qapp)
     pictures.append(grid.grab().toImage())
     dark = made(QSize(300, 420))
-    dark.apply_theme(Theme.of_choice("dark"))
     assert pictures[-1] == dark.grab().toImage()
     state.show(make_translation("ein hund läuft ."))
     grid.rebuild()

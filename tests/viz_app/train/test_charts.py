@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QCoreApplication, QPoint, Qt
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.train.scripted import epoch_done, started, step_done
@@ -38,7 +39,7 @@ def show(chart: LiveChart, state: TrainState, quantity: Quantity = "loss") -> No
 
 
 def make_chart(qtbot: QtBot, size: tuple[int, int] = (700, 260)) -> LiveChart:
-    chart = LiveChart(Theme.light())
+    chart = LiveChart()
     qtbot.addWidget(chart)
     chart.resize(*size)
     with qtbot.waitExposed(chart):
@@ -47,7 +48,7 @@ def make_chart(qtbot: QtBot, size: tuple[int, int] = (700, 260)) -> LiveChart:
 
 
 @pytest.fixture
-def chart(qtbot: QtBot, state: TrainState) -> LiveChart:
+def chart(qtbot: QtBot, state: TrainState, theme: Theme) -> LiveChart:
     chart = make_chart(qtbot)
     show(chart, state)
     QCoreApplication.processEvents()
@@ -80,10 +81,10 @@ def test_everything_is_drawn_again_when_the_step_axis_grows(chart: LiveChart, st
 
 
 def test_everything_is_drawn_again_when_the_theme_or_the_size_changes(
-    chart: LiveChart, qtbot: QtBot, state: TrainState
+    chart: LiveChart, qapp: QApplication, qtbot: QtBot, state: TrainState
 ) -> None:
     full_draws = chart.num_full_draws
-    chart.apply_theme(Theme.dark())
+    Theme.dark().apply(qapp)
     qtbot.waitUntil(lambda: chart.num_full_draws == full_draws + 1)
     chart.resize(640, 300)
     qtbot.waitUntil(lambda: chart.num_full_draws > full_draws + 1)
@@ -92,10 +93,10 @@ def test_everything_is_drawn_again_when_the_theme_or_the_size_changes(
     assert chart.num_full_draws == full_draws
 
 
-def test_chart_wears_the_colours_of_its_theme(chart: LiveChart, qtbot: QtBot) -> None:
-    for theme in (Theme.light(), Theme.dark()):
+def test_chart_wears_the_colours_of_its_theme(chart: LiveChart, qapp: QApplication, qtbot: QtBot) -> None:
+    for theme in (Theme.dark(), Theme.light()):
         full_draws = chart.num_full_draws
-        chart.apply_theme(theme)
+        theme.apply(qapp)
         qtbot.waitUntil(lambda before=full_draws: chart.num_full_draws > before)
         assert {theme.palette.panel, theme.palette.accent} <= colors_in(chart)
 

@@ -2,6 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.train.scripted import probe, sample
@@ -27,7 +28,7 @@ def playback() -> Playback:
 @pytest.fixture
 def panel(qtbot: QtBot, playback: Playback, theme: Theme) -> Iterator[FilmPanel]:
     """The panel, with its wishes granted."""
-    panel = FilmPanel(playback, theme)
+    panel = FilmPanel(playback)
     qtbot.addWidget(panel)
 
     def show() -> None:
@@ -67,7 +68,7 @@ def test_every_frame_can_be_reached_on_a_strip_that_leaves_some_out(qtbot: QtBot
     playback = Playback()
     for epoch in range(40):
         playback.add_frame(probe(epoch))
-    strip = FilmStrip(playback, theme)
+    strip = FilmStrip(playback)
     qtbot.addWidget(strip)
     strip.resize(420, 80)
     strip.rebuild()
@@ -137,16 +138,16 @@ def test_head_cannot_be_switched_off_in_the_past(panel: FilmPanel, qtbot: QtBot)
     assert panel.grid.switch_of(HeadChoice("cross", 0, 1)) is None
 
 
-def test_strip_wears_the_colours_of_the_theme(panel: FilmPanel) -> None:
+def test_strip_wears_the_colours_of_the_theme(panel: FilmPanel, qapp: QApplication) -> None:
     corner = panel.strip.pictures[0].place.topLeft().toPoint() + QPoint(3, 3)
     light = panel.strip.grab().toImage().pixelColor(corner).lightness()
-    panel.apply_theme(Theme.dark())
+    Theme.dark().apply(qapp)
     dark = panel.strip.grab().toImage().pixelColor(corner).lightness()
     assert light != dark
 
 
 def test_run_without_a_film_says_so(qtbot: QtBot, theme: Theme) -> None:
-    panel = FilmPanel(Playback(), theme)
+    panel = FilmPanel(Playback())
     qtbot.addWidget(panel)
     panel.show_playback(is_live=True)
     assert "become a film" in panel.waiting.text()

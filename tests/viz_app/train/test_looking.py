@@ -12,7 +12,6 @@ from core.training.events import TrainingFinished
 from core.training.folder import LAST
 from tests.core.training.runs import copy_run, record
 from tests.viz_app.train.scripted import ScriptedTraining
-from viz_app.theme import Theme
 from viz_app.train import memory
 from viz_app.train.page import TrainPage
 from viz_app.train.run_files import read_run, runs_in
@@ -31,7 +30,7 @@ def script() -> ScriptedTraining:
 @pytest.fixture
 def page(qtbot: QtBot, tmp_path: Path, script: ScriptedTraining) -> Iterator[TrainPage]:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    page = TrainPage(Theme.light(), settings, body=script)
+    page = TrainPage(settings, body=script)
     qtbot.addWidget(page)
     page.form.set_choices(replace(page.form.choices(), preset="notebook", parent_folder=tmp_path / "runs"))
     page.resize(1200, 760)

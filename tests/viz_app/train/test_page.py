@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtTest import QSignalSpy
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QPushButton
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.checkpoint.history import EpochRecord, write_history
@@ -41,7 +41,7 @@ def make_page(qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: py
     pages: list[TrainPage] = []
 
     def make(script: ScriptedTraining) -> TrainPage:
-        page = TrainPage(Theme.light(), settings, body=script)
+        page = TrainPage(settings, body=script)
         qtbot.addWidget(page)
         page.form.set_choices(replace(page.form.choices(), preset="notebook", parent_folder=tmp_path / "runs"))
         page.resize(1200, 760)
@@ -307,13 +307,13 @@ def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot:
     assert page.state.finish.reason == "paused"
 
 
-def test_theme_changes_while_training(make_page: MakePage, qtbot: QtBot) -> None:
+def test_theme_changes_while_training(make_page: MakePage, qapp: QApplication, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
     click(qtbot, page.panel.start_button)
     script.allow(3)
     wait_for_step(qtbot, page, 3)
-    page.apply_theme(Theme.dark())
+    Theme.dark().apply(qapp)
     assert page._watch is not None
     chart = page._watch.charts.loss_chart
     qtbot.waitUntil(lambda: chart.grab().toImage().pixelColor(2, 2).name() == Theme.dark().palette.panel)

@@ -17,7 +17,6 @@ from core.model.transformer import Transformer
 from core.training.folder import LAST
 from core.training.lock import locked
 from tests.core.training.runs import copy_run, record, text_corpus, text_run
-from viz_app.theme import Theme
 from viz_app.train.page import TrainPage
 from viz_app.train.state import Status
 from viz_app.worker import TrainingRequest
@@ -28,7 +27,7 @@ RUN = copy_run(num_epochs=2, sample_size=0, schedule="constant", learning_rate=1
 
 @pytest.fixture
 def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
-    page = TrainPage(Theme.light(), QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    page = TrainPage(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
     qtbot.addWidget(page)
     page.form.set_choices(replace(page.form.choices(), device="cpu", parent_folder=tmp_path / "runs"))
     page.resize(1200, 760)

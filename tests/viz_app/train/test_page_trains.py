@@ -9,7 +9,6 @@ from PySide6.QtCore import QSettings, Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
-from viz_app.theme import Theme
 from viz_app.train.page import TrainPage
 from viz_app.train.state import Status
 
@@ -20,7 +19,7 @@ TIMEOUT_MS = 120_000
 def page(qtbot: QtBot, tmp_path: Path) -> Iterator[TrainPage]:
     """The page with the small copy task chosen, on the CPU."""
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-    page = TrainPage(Theme.light(), settings)
+    page = TrainPage(settings)
     qtbot.addWidget(page)
     choices = replace(page.form.choices(), preset="copy-task-small", device="cpu", parent_folder=tmp_path / "runs")
     page.form.set_choices(choices)

@@ -38,7 +38,7 @@ def test_heads_keep_their_room_below_a_long_translation(qtbot: QtBot, theme: The
     playback = Playback()
     for epoch, said in enumerate((". .", LONG)):
         playback.add_frame(probe(epoch, said))
-    panel = FilmPanel(playback, theme)
+    panel = FilmPanel(playback)
     panel.setStyleSheet(LARGE)
     qtbot.addWidget(panel)
     panel.show_playback(is_live=True)

@@ -22,9 +22,9 @@ class CompareMaps(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.first = SmallMap(theme, "First map", room=(6, 16, 150))
-        self.second = SmallMap(theme, "Second map", room=(6, 16, 150))
-        self.change = SmallMap(theme, "Difference of the maps", "signed", room=(9, 20, 230))
+        self.first = SmallMap("First map", room=(6, 16, 150))
+        self.second = SmallMap("Second map", room=(6, 16, 150))
+        self.change = SmallMap("Difference of the maps", "signed", room=(9, 20, 230))
         self.change.ends = ("first more", "second more")
         self.value = label("small", wraps=True)
         self._maps: ComparedMaps | None = None
@@ -35,11 +35,6 @@ class CompareMaps(QWidget):
         self.first.hovered.connect(lambda cell: self._on_hover(self._from_map(cell, 0)))
         self.second.hovered.connect(lambda cell: self._on_hover(self._from_map(cell, 1)))
         self.change.hovered.connect(self._on_change_hovered)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        for each in (self.first, self.second, self.change):
-            each.apply_theme(theme)
 
     def show_maps(self, maps: ComparedMaps, title: str) -> None:
         """Draws other maps; `title` says of which head."""

@@ -102,11 +102,6 @@ class CompareTab(LabTab):
         self._lay_out()
         self._connect()
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self.maps.apply_theme(theme)
-        super().apply_theme(theme)
-
     def begin_model(self, info: ModelInfo) -> None:
         """Another model answers from now on; the second checkpoint stays."""
         self._first_name = info.title

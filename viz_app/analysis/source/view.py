@@ -52,9 +52,9 @@ class SourceTab(LabTab):
         super().__init__(page, theme, self.state.awaited, parent)
         self.explanation.setToolTip(ALTI_TIP)
         self.shares = BarList(
-            theme, "Share of the source", "Blue: from the source. Pale: from the words before", rest="faint_accent"
+            "Share of the source", "Blue: from the source. Pale: from the words before", rest="faint_accent"
         )
-        self.words = BarList(theme, "Source words", "Click a word to leave it out; click it again to put it back")
+        self.words = BarList("Source words", "Click a word to leave it out; click it again to put it back")
         self.replacement = QLineEdit()
         self.replacement.setPlaceholderText("another word in its place")
         self.replacement.setToolTip("A word to stand in place of the chosen source word; empty: the word is left out")
@@ -70,12 +70,6 @@ class SourceTab(LabTab):
         self.words.bar_clicked.connect(lambda index, _: self._on_word(index))
         self.replace.clicked.connect(self._on_replace)
         self.replacement.returnPressed.connect(self._on_replace)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        for part in (self.shares, self.words):
-            part.apply_theme(theme)
-        super().apply_theme(theme)
 
     def forget_sentence(self) -> None:
         """Another translation is shown, or none."""

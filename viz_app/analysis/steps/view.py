@@ -57,9 +57,8 @@ class StepsTab(LabTab):
         self.reset = flat_button("reset", "Take every change back: the model's own translation")
         self.tokens = TokenLine(theme, "Tokens of the translation")
         self.tokens_area = TokenArea(self.tokens)
-        self.candidates = BarList(theme, "Candidates", "Click a token to force it here; the model goes on from there")
+        self.candidates = BarList("Candidates", "Click a token to force it here; the model goes on from there")
         self.row = BarList(
-            theme,
             "Attention of this step",
             "Click a word: all attention on it. Click into its bar: that much; the row is then scaled to sum to 1",
         )
@@ -81,8 +80,7 @@ class StepsTab(LabTab):
 
     def apply_theme(self, theme: Theme) -> None:
         """Takes on new colours."""
-        for part in (self.tokens, self.candidates, self.row):
-            part.apply_theme(theme)
+        self.tokens.apply_theme(theme)
         super().apply_theme(theme)
 
     def forget_sentence(self) -> None:

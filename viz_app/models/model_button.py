@@ -1,0 +1,66 @@
+"""The button that names the model in use; its menu opens another."""
+
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+
+MAX_FOLDER_LENGTH = 48
+
+
+class ModelButton(QToolButton):
+    """Shows the name of a model.
+
+    Attributes:
+        recent: checkpoints that the menu offers.
+
+    Signals:
+        open_requested(): by dialog.
+        bundled_requested(): the model that ships with the product.
+        recent_requested(Path)
+    """
+
+    open_requested = Signal()
+    bundled_requested = Signal()
+    recent_requested = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.recent: tuple[Path, ...] = ()
+        self.setToolTip("Open another model")
+        self.setProperty("role", "flat")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self._menu = QMenu(self)
+        self._menu.aboutToShow.connect(self._fill_menu)
+        self.setMenu(self._menu)
+        self.show_name("no model")
+
+    def show_name(self, name: str) -> None:
+        """Names the model in use, or says that there is none."""
+        self.setText(f"{name} ▾")
+
+    def _fill_menu(self) -> None:
+        menu = self._menu
+        menu.clear()
+        open_action = menu.addAction("Open a checkpoint …")
+        open_action.setShortcut(QKeySequence.StandardKey.Open)
+        open_action.setShortcutVisibleInContextMenu(True)
+        open_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)  # shown here, but the window's own one acts
+        open_action.triggered.connect(self.open_requested)
+        menu.addAction("Bundled model").triggered.connect(self.bundled_requested)
+        if self.recent:
+            menu.addSeparator()
+            menu.addAction("Recent models").setEnabled(False)
+        for path in self.recent:
+            action = menu.addAction(f"{path.stem}    {_short_folder(path)}")
+            action.setToolTip(str(path))
+            action.triggered.connect(lambda _=False, chosen=path: self.recent_requested.emit(chosen))
+
+
+def _short_folder(path: Path) -> str:
+    """The folder, home as ~, long ones cut in front."""
+    folder = str(path.parent)
+    home = str(Path.home())
+    folder = "~" + folder[len(home) :] if folder.startswith(home) else folder
+    return folder if len(folder) <= MAX_FOLDER_LENGTH else "…" + folder[1 - MAX_FOLDER_LENGTH :]
