@@ -1,4 +1,4 @@
-"""The window: top bar, pages, and the way from a wish to the worker and back."""
+"""The window: top bar, pages, shortcuts."""
 
 from collections.abc import Callable
 from functools import partial
@@ -20,11 +20,10 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLa
 from viz_app.examples import example_sentences
 from viz_app.models.loader import ModelLoader
 from viz_app.preferences import Preferences
+from viz_app.state.head_navigation import Direction
 from viz_app.state.model_info import ModelInfo
-from viz_app.state.translate_state import Direction
 from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice
 from viz_app.top_bar import TopBar
-from viz_app.translate.inquiry import Inquiry
 from viz_app.translate.page import TranslatePage
 from viz_app.widgets.dialogs import show_about
 from viz_app.worker import Failure, InferenceWorker
@@ -70,10 +69,8 @@ class MainWindow(QMainWindow):
         self._has_painted = False
         self.train_page: TrainPage | None = None
         self._theme_choice: ThemeChoice = preferences.theme
-        self._theme = Theme.of_choice(self._theme_choice)
         self.top_bar = TopBar(self._theme_choice)
-        self.translate_page = TranslatePage(preferences, self._theme)
-        self._inquiry = Inquiry(self._worker, self.translate_page, self)
+        self.translate_page = TranslatePage(preferences, self._worker)
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
         self._pages = QStackedWidget()
@@ -111,7 +108,6 @@ class MainWindow(QMainWindow):
             self._stop_training_then_close()
             event.ignore()
             return
-        self.translate_page.sentence.input.cancel()
         self.translate_page.save()
         self._preferences.set_bytes("window", self.saveGeometry())
         self._preferences.settings.sync()
@@ -140,11 +136,9 @@ class MainWindow(QMainWindow):
         self._apply_theme()
 
     def _apply_theme(self) -> None:
-        self._theme = Theme.of_choice(self._theme_choice)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        self._theme.apply(app)
-        self.translate_page.apply_theme(self._theme)
+        Theme.of_choice(self._theme_choice).apply(app)
 
     def _lay_out(self) -> None:
         self.setWindowTitle("Augenmerk")
@@ -171,9 +165,8 @@ class MainWindow(QMainWindow):
         loader.failed.connect(self._on_model_failed)
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.file_chosen.connect(self._open_on_translate_page)
-        self._inquiry.translation_shown.connect(self.translation_shown)
-        self._inquiry.failed.connect(self.failed)
-        page.translation_wanted.connect(self._on_translation_wanted)
+        page.state.result_changed.connect(self._on_result)
+        page.failed.connect(self.failed)
         page.message.open_wanted.connect(self._loader.choose_file)
         page.message.train_wanted.connect(lambda: self.show_page(TRAIN))
         page.export_menu.done.connect(bar.show_notice)
@@ -195,23 +188,21 @@ class MainWindow(QMainWindow):
         add("Ctrl+Q", self.close)
         add("Ctrl+1", lambda: self.show_page(TRANSLATE))
         add("Ctrl+2", lambda: self.show_page(TRAIN))
-        add("Ctrl+3", self._toggle_lab)
+        add("Ctrl+3", self._toggle_analysis)
+        add(QKeySequence.StandardKey.Undo, self._undo)
+        add(QKeySequence.StandardKey.Redo, self._redo)
         add("Ctrl+L", self._focus_sentence)
         for key, direction in ALT_DIRECTIONS.items():
             add(f"Alt+{key}", partial(self.translate_page.walk, direction))
 
     def _put_first_sentence(self, sentence: str | None) -> None:
         examples = example_sentences()
-        field = self.translate_page.sentence.input
         if sentence is None and self._is_last_model(self._first_checkpoint):
             sentence = (
                 self._preferences.sentence or None
             )  # typed for this model: another may not even know its language
-        text = sentence if sentence is not None else examples[0] if examples else ""
-        field.setPlainText(text)
-        field.moveCursor(field.textCursor().MoveOperation.End)
-        field.cancel()
-        field.setFocus()
+        self.translate_page.begin(sentence if sentence is not None else examples[0] if examples else "")
+        self.translate_page.sentence.input.setFocus()
 
     def _is_last_model(self, path: Path | None) -> bool:
         return (path.absolute() if path is not None else None) == self._preferences.model
@@ -227,7 +218,8 @@ class MainWindow(QMainWindow):
         self._show_model(info)
         self.setWindowTitle(f"{info.title} – Augenmerk")
         self.model_opened.emit(info)
-        self.translate_page.set_model(info)
+        self.translate_page.state.begin_model(info)
+        self.translate_page.translate_input()
 
     def _on_model_failed(self, failure: Failure, is_in_dialog: bool) -> None:
         if self.model is None:
@@ -253,9 +245,22 @@ class MainWindow(QMainWindow):
             self._put_first_sentence(None)
         self.open_model(None)
 
-    def _toggle_lab(self) -> None:
+    def _toggle_analysis(self) -> None:
         self.show_page(TRANSLATE)
-        self.translate_page.toggle_lab()
+        self.translate_page.toggle_analysis()
+
+    def _undo(self) -> None:
+        if self._pages.currentWidget() is self.translate_page:
+            self.translate_page.sentence.undo()
+
+    def _redo(self) -> None:
+        if self._pages.currentWidget() is self.translate_page:
+            self.translate_page.sentence.redo()
+
+    def _on_result(self) -> None:
+        translation = self.translate_page.state.translation
+        if translation is not None:
+            self.translation_shown.emit(translation)
 
     def _focus_sentence(self) -> None:
         self.show_page(TRANSLATE)
@@ -266,16 +271,6 @@ class MainWindow(QMainWindow):
     def _open_on_translate_page(self, path: Path | None) -> None:
         self.show_page(TRANSLATE)
         self.open_model(path)
-
-    def _on_translation_wanted(self, text: str, is_asked: bool) -> None:
-        if self.model is None:
-            return  # the sentence is asked for again when a model has been opened
-        if not text.strip() and not is_asked:
-            self.translate_page.show_hint(
-                f"Type a {self.translate_page.state.languages[0]} sentence, or choose an example."
-            )
-            return
-        self._inquiry.translate(text, is_asked=is_asked)
 
     def _make_train_page(self) -> None:
         from viz_app.train.page import TrainPage  # matplotlib comes with it

@@ -176,6 +176,11 @@ class ExperimentState:
             self._set_notice("")
             self._ask(drops_misfits=True)
 
+    def choose_head(self, head: Head) -> None:
+        """Shows one head, in place of another or of several."""
+        self.settings.show_one()
+        self.selection.choose(head)
+
     def is_off(self, head: Head) -> bool:
         """Whether a head is switched off."""
         return head in self.experiment.heads_off
