@@ -19,7 +19,12 @@ class Arrangement(QSplitter):
     """
 
     def __init__(
-        self, heads: QWidget, head: QWidget, analysis: AnalysisPanel, preferences: Preferences, parent: QWidget | None = None
+        self,
+        heads: QWidget,
+        head: QWidget,
+        analysis: AnalysisPanel,
+        preferences: Preferences,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._preferences = preferences
