@@ -1,5 +1,6 @@
 """Experiment files: exact round trips, one refusal that names the field for anything else, and no other exception."""
 
+import copy
 import json
 import os
 import random
@@ -237,7 +238,7 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
     before = path.read_bytes()
     row = AttentionRow(Head("cross", 0, 0), 0, tuple([1.0] * 60_000))
     for saved, expected in (
-        (SavedExperiment(Experiment("\udc80"), MODEL), "half a character"),
+        (SavedExperiment(EXPERIMENT, MODEL, {"typed": "\udc80"}), "half a character"),
         (SavedExperiment(Experiment("x" * MAX_BYTES), MODEL), "more than 1,000,000 bytes"),
         (SavedExperiment(Experiment("x", interventions=(row,)), MODEL), "more than 1,000,000 bytes"),
         (SavedExperiment(EXPERIMENT, MODEL, {"zoom": float("inf")}), "not JSON compliant"),
@@ -344,15 +345,18 @@ def _with_another_shape(data: bytes, random_numbers: random.Random) -> bytes:
         other_container, other_key = random_numbers.choice(places)
         match random_numbers.randrange(6):
             case 0 | 1:
-                container[key] = random_numbers.choice(STRANGE)
+                container[key] = copy.deepcopy(random_numbers.choice(STRANGE))
             case 2:
                 del container[key]
             case 3:
-                container[key] = json.loads(json.dumps(other_container[other_key]))
+                container[key] = copy.deepcopy(other_container[other_key])
             case 4 if isinstance(container, list):
-                container.insert(random_numbers.randrange(len(container) + 1), random_numbers.choice(STRANGE))
+                strange = copy.deepcopy(random_numbers.choice(STRANGE))
+                container.insert(random_numbers.randrange(len(container) + 1), strange)
             case 4:
-                container[random_numbers.choice(["type", "x", "place", "a b", "\udc00", "weights"])] = container[key]
+                container[random_numbers.choice(["type", "x", "place", "a b", "\udc00", "weights"])] = copy.deepcopy(
+                    container[key]
+                )
             case _ if isinstance(container, list):
                 random_numbers.shuffle(container)
             case _:
