@@ -16,7 +16,7 @@ from benchmarks.ratio import Ratio, paired_medians
 from core.translation.result import Translation
 
 if TYPE_CHECKING:
-    from viz_app.translate_page import TranslatePage
+    from viz_app.translate.page import TranslatePage
 
 T = TypeVar("T")
 REQUIRED, AIM = 20, 30
@@ -61,7 +61,7 @@ def _page_of(translation: Translation, folder: str) -> "TranslatePage":
     from viz_app.preferences import Preferences
     from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
     from viz_app.theme import Theme
-    from viz_app.translate_page import TranslatePage
+    from viz_app.translate.page import TranslatePage
 
     settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
     page = TranslatePage(Preferences(settings), Theme.of_choice("light"))

@@ -19,7 +19,7 @@ def run() -> list[Ratio]:
     from PySide6.QtGui import QPixmap
     from PySide6.QtWidgets import QApplication
 
-    from viz_app.widgets.head_grid import HeadGrid
+    from viz_app.heatmap.head_grid import HeadGrid
 
     app = QApplication.instance() or QApplication([])
     translation = made_up_translation()

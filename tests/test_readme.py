@@ -10,7 +10,7 @@ import pytest
 
 from core.cli.main import make_parser
 from core.resources import bundled_model_path
-from viz_app import figure_command
+from viz_app.export import figure_command
 from viz_app.launch import main, window_parser
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")

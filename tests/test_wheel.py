@@ -55,11 +55,11 @@ def test_wheel_carries_all_resources(unpacked_wheel: Path) -> None:
 
 
 def test_wheel_carries_the_parts_of_the_page_for_the_browser(unpacked_wheel: Path) -> None:
-    parts = {path.name for path in (REPOSITORY / "viz_app" / "page").iterdir()}
+    parts = {path.name for path in (REPOSITORY / "viz_app" / "export" / "page").iterdir()}
     assert {"page.html", "page.css", "page.js"} <= parts
-    assert {path.name for path in (unpacked_wheel / "viz_app" / "page").iterdir()} == parts
-    found = run_installed(unpacked_wheel, "-c", "import viz_app.html_page as page; print(page.PARTS)")
-    assert Path(found.strip()) == unpacked_wheel / "viz_app" / "page"
+    assert {path.name for path in (unpacked_wheel / "viz_app" / "export" / "page").iterdir()} == parts
+    found = run_installed(unpacked_wheel, "-c", "import viz_app.export.html_page as page; print(page.PARTS)")
+    assert Path(found.strip()) == unpacked_wheel / "viz_app" / "export" / "page"
 
 
 def test_installed_code_finds_its_resources(unpacked_wheel: Path) -> None:

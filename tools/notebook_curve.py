@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from core.checkpoint.history import read_history
-from viz_app.figures import save_figure
-from viz_app.published_figure import published_figure
+from viz_app.export.figures import save_figure
+from viz_app.train.published_figure import published_figure
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 

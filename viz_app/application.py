@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 from core.errors import AugenmerkError, StorageError, TextError
 from core.resources import resource_path
 from core.storage import atomic_path
-from viz_app.dialogs import show_failure
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme, ThemeChoice
+from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure
 from viz_app.worker.training import interpreter_shared_fairly
 

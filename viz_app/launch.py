@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run_command(arguments: list[str]) -> int:
     """Hands a subcommand to the command line, which knows no Qt; `figure` to the one that draws, without Qt too."""
     if arguments[0] == "figure":
-        from viz_app.figure_command import main as draw
+        from viz_app.export.figure_command import main as draw
 
         return draw(arguments[1:])
     from core.cli.main import main as run

@@ -17,16 +17,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
-from viz_app.dialogs import show_about
 from viz_app.examples import example_sentences
-from viz_app.inquiry import Inquiry
-from viz_app.opening import Opening
+from viz_app.models.opening import Opening
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.translate_state import Direction
 from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice
-from viz_app.translate_page import TranslatePage
-from viz_app.widgets.top_bar import TopBar
+from viz_app.top_bar import TopBar
+from viz_app.translate.inquiry import Inquiry
+from viz_app.translate.page import TranslatePage
+from viz_app.widgets.dialogs import show_about
 from viz_app.worker import InferenceWorker
 
 if TYPE_CHECKING:

@@ -189,7 +189,7 @@ class _Forced:
 
 def _force(translator: Translator, pair: GoldPair) -> _Forced | None:
     """Reads a pair by teacher forcing; None if the model refuses it or cuts it into other words."""
-    codecs, run = translator.checkpoint.codecs, translator.run
+    codecs, run = translator.checkpoint.codecs, translator.run_config
     start_id, end_id = codecs.target.vocabulary.start_id, codecs.target.vocabulary.end_id
     try:
         source = encode_source(pair.source_text, codecs.source, run)

@@ -29,10 +29,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from core.analysis.contributions import Contributions
-from core.model.attention import MultiHeadAttention
+from core.model.attention import AttentionChanges, MultiHeadAttention
+from core.model.heads import AttentionKind
 from core.model.layers import AnnotatedLayerNorm, Residual
-from core.model.transformer import Transformer
-from core.translation.result import FloatArray, Translation
+from core.model.transformer import Interventions, Transformer
+from core.translation.compilation import interventions_of
+from core.translation.result import FloatArray, Translation, read_only
 from core.translation.translator import Translator
 
 
@@ -74,36 +76,53 @@ def contributions_of(translator: Translator, translation: Translation) -> Contri
     """ALTI+ for one pair, read by teacher forcing. Not while another thread uses the model.
 
     The first token has only `<sos>` for a prefix; that share is what the model takes from there being a start at all.
-    Heads that are off give nothing, and rows that are fixed are taken as they are used.
+    Heads and rows are changed as the translation's experiment says: heads that are off give nothing, and rows that were
+    set are taken as they are used.
 
     Args:
         translator: whose model is looked at.
         translation: its own, a given one, or one of a model with the same vocabularies.
+
+    Raises:
+        AnalysisError: the experiment changes a head that this model has not.
     """
-    parts = trace_blocks(translator.model, translation.source_ids, translation.read_ids)
+    interventions = interventions_of(translator.model, translation.experiment)
+    parts = trace_blocks(translator.model, translation.source_ids, translation.read_ids, interventions)
     encoder = _encoder_shares(parts.encoder)
     source, prefix = _decoder_shares(parts.decoder, parts.cross)
     return Contributions(translation, _array(source @ encoder), _array(prefix), _array(encoder))
 
 
 @torch.inference_mode()
-def trace_blocks(model: Transformer, source_ids: Sequence[int], read_ids: Sequence[int]) -> BlockTrace:
+def trace_blocks(
+    model: Transformer,
+    source_ids: Sequence[int],
+    read_ids: Sequence[int],
+    interventions: Interventions | None = None,
+) -> BlockTrace:
     """The parts of every attention block, for S source ids and the T ids that the decoder reads."""
+
+    def changes(kind: AttentionKind, layer: int) -> AttentionChanges | None:
+        return None if interventions is None else interventions.of(kind, layer)
+
     device = model.output.weight.device
     read = torch.tensor([read_ids], device=device)
     states = model.source_embedding(torch.tensor([source_ids], device=device))
     encoder, decoder, cross = [], [], []
-    for layer in model.encoder_layers:
-        states, parts = _through(layer.self_attention, layer.attention_residual, states, None, None)  # type: ignore[arg-type]
+    for index, layer in enumerate(model.encoder_layers):
+        block = _Block(layer.self_attention, layer.attention_residual, changes("encoder", index))  # type: ignore[arg-type]
+        states, parts = block.through(states, None, None)
         encoder.append(parts)
         states = _feed_forward(layer, states)
     encoded = model.encoder_norm(states)
     mask = model.target_mask(read)
     states = model.target_embedding(read)
-    for layer in model.decoder_layers:
-        states, parts = _through(layer.self_attention, layer.self_residual, states, None, mask)  # type: ignore[arg-type]
+    for index, layer in enumerate(model.decoder_layers):
+        block = _Block(layer.self_attention, layer.self_residual, changes("decoder", index))  # type: ignore[arg-type]
+        states, parts = block.through(states, None, mask)
         decoder.append(parts)
-        states, parts = _through(layer.cross_attention, layer.cross_residual, states, encoded, None)  # type: ignore[arg-type]
+        block = _Block(layer.cross_attention, layer.cross_residual, changes("cross", index))  # type: ignore[arg-type]
+        states, parts = block.through(states, encoded, None)
         cross.append(parts)
         states = _feed_forward(layer, states)
     return BlockTrace(encoder, decoder, cross, encoded[0], model.decoder_norm(states)[0])
@@ -115,51 +134,55 @@ def _feed_forward(layer: nn.Module, states: Tensor) -> Tensor:
     return output
 
 
-def _through(
-    attention: MultiHeadAttention, residual: Residual, states: Tensor, memory: Tensor | None, mask: Tensor | None
-) -> tuple[Tensor, BlockParts]:
-    """One block on [1, Q, D]: what leaves it, and what that is made of."""
-    attended, maps = attention(residual.before(states), memory, mask, need_maps=True)
-    assert maps is not None
-    output = residual.after(states, attended)
-    summed, around = (states + attended)[0].double(), states[0].double()
-    if memory is not None:
-        values, constant = memory[0].double(), None
-    elif residual.is_pre:
-        values, constant = _linear_norm(residual.norm, around, around), _bias_of(residual.norm)
-    else:
-        values, constant = around, None
-    tokens, bias = _attended_parts(attention, maps[0].double(), values, constant)
-    bias = bias.expand_as(around)
-    if not residual.is_pre:
-        tokens = _linear_norm(residual.norm, tokens, summed[:, None])
-        around = _linear_norm(residual.norm, around, summed)
-        bias = _linear_norm(residual.norm, bias, summed) + _bias_of(residual.norm)
-    return output, BlockParts(tokens, around, bias, output[0].double())
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """An attention with the path around it, and what is changed in it."""
 
+    attention: MultiHeadAttention
+    residual: Residual
+    changes: AttentionChanges | None
 
-def _attended_parts(
-    attention: MultiHeadAttention, weights: Tensor, values: Tensor, constant: Tensor | None
-) -> tuple[Tensor, Tensor]:
-    """What an attention's output is made of: [Q, M, D] by the keys, and [D] that every position gets.
+    def through(self, states: Tensor, memory: Tensor | None, mask: Tensor | None) -> tuple[Tensor, BlockParts]:
+        """On [1, Q, D]: what leaves the block, and what that is made of."""
+        residual = self.residual
+        attended, maps = self.attention(residual.before(states), memory, mask, need_maps=True, changes=self.changes)
+        assert maps is not None
+        output = residual.after(states, attended)
+        summed, around = (states + attended)[0].double(), states[0].double()
+        if memory is not None:
+            values, constant = memory[0].double(), None
+        elif residual.is_pre:
+            values, constant = _linear_norm(residual.norm, around, around), _bias_of(residual.norm)
+        else:
+            values, constant = around, None
+        tokens, bias = self._attended_parts(maps[0].double(), values, constant)
+        bias = bias.expand_as(around)
+        if not residual.is_pre:
+            tokens = _linear_norm(residual.norm, tokens, summed[:, None])
+            around = _linear_norm(residual.norm, around, summed)
+            bias = _linear_norm(residual.norm, bias, summed) + _bias_of(residual.norm)
+        return output, BlockParts(tokens, around, bias, output[0].double())
 
-    Args:
-        attention: which.
-        weights: [H, Q, M]; rows sum to 1, so that a constant part of the values comes through whole.
-        values: [M, D], what values are made from.
-        constant: [D], what is added to each of them and is no token's; None for nothing.
-    """
-    num_heads = attention.num_heads
-    weight = attention.in_proj_weight.chunk(3)[2].double()
-    shared = attention.in_proj_bias.chunk(3)[2].double()
-    if constant is not None:
-        shared = shared + weight @ constant
-    gate = weights.new_ones(num_heads) if attention.gate is None else attention.gate.double()
-    mixing = attention.out_proj.weight.double().t().unflatten(0, (num_heads, -1)) * gate[:, None, None]  # [H, K, D]
-    by_head = (values @ weight.t()).unflatten(1, (num_heads, -1)).transpose(0, 1) @ mixing  # [H, M, D]
-    tokens = torch.einsum("hqm,hmd->qmd", weights, by_head)
-    bias = torch.einsum("hk,hkd->d", shared.unflatten(0, (num_heads, -1)), mixing)
-    return tokens, bias + attention.out_proj.bias.double()
+    def _attended_parts(self, weights: Tensor, values: Tensor, constant: Tensor | None) -> tuple[Tensor, Tensor]:
+        """What the attention's output is made of: [Q, M, D] by the keys, and [D] that every position gets.
+
+        Args:
+            weights: [H, Q, M]; rows sum to 1, so that a constant part of the values comes through whole.
+            values: [M, D], what values are made from.
+            constant: [D], what is added to each of them and is no token's; None for nothing.
+        """
+        attention, num_heads = self.attention, self.attention.num_heads
+        weight = attention.in_proj_weight.chunk(3)[2].double()
+        shared = attention.in_proj_bias.chunk(3)[2].double()
+        if constant is not None:
+            shared = shared + weight @ constant
+        mixing = attention.out_proj.weight.double().t().unflatten(0, (num_heads, -1))  # [H, K, D]
+        if self.changes is not None:
+            mixing = self.changes.scaled(mixing[None])[0].double()
+        by_head = (values @ weight.t()).unflatten(1, (num_heads, -1)).transpose(0, 1) @ mixing  # [H, M, D]
+        tokens = torch.einsum("hqm,hmd->qmd", weights, by_head)
+        bias = torch.einsum("hk,hkd->d", shared.unflatten(0, (num_heads, -1)), mixing)
+        return tokens, bias + attention.out_proj.bias.double()
 
 
 def _linear_norm(norm: nn.Module, parts: Tensor, whole: Tensor) -> Tensor:
@@ -227,4 +250,4 @@ def _decoder_shares(decoder: Sequence[BlockParts], cross: Sequence[BlockParts]) 
 
 
 def _array(values: Tensor) -> FloatArray:
-    return values.cpu().numpy().astype(np.float32)
+    return read_only(values.cpu().numpy().astype(np.float32))

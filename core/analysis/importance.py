@@ -1,10 +1,10 @@
-"""What each head is worth: the loss on a sample with it switched off. Shape legend: `core.analysis`.
+"""The importance of each head: how much the loss on a sample rises with it switched off. Shape legend: `core.analysis`.
 
 After Michel et al. 2019, "Are Sixteen Heads Really Better than One?", section 3, who count BLEU instead.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -15,10 +15,11 @@ from torch.nn import functional
 
 from core.corpora.batches import pad
 from core.errors import AnalysisError, TextError
-from core.model.gates import all_heads, attentions_of, heads_off
 from core.model.heads import Head
-from core.model.transformer import Encoding, Transformer
+from core.model.interventions import SentenceChanges, all_heads, attentions_of, compile_interventions
+from core.model.transformer import Encoding, Interventions, Transformer
 from core.translation.decoding import batches_by_length
+from core.translation.experiment import HeadScaled
 from core.translation.result import MAP_KINDS, FloatArray, MapKind
 from core.translation.source import encode_source
 from core.translation.target import encode_target
@@ -81,6 +82,7 @@ def head_importance(
     sources: Sequence[str],
     targets: Sequence[str],
     *,
+    scalings: Sequence[HeadScaled] = (),
     begun: HeadImportance | None = None,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -92,7 +94,9 @@ def head_importance(
     Args:
         translator: whose model is looked at.
         sources, targets: sentence pairs, as people write them. Pairs that the model refuses are left out.
-        begun: what was found of the very same pairs before someone stopped: heads that were reached are not read again.
+        scalings: heads that are scaled or off throughout; the loss is that of the model so changed.
+        begun: what was found of the very same pairs and scalings before it was stopped: heads that were reached are not
+            computed again.
         on_progress: told how many heads are done, of how many.
         should_stop: asked before each batch; heads that are not done are then left open.
 
@@ -101,7 +105,8 @@ def head_importance(
     """
     model = translator.model
     pairs = _encode_pairs(translator, sources, targets)
-    batches = _batches(translator, pairs)
+    factors = {scaling.head: scaling.factor for scaling in scalings}
+    batches = _batches(translator, pairs, factors)
     num_tokens = sum(len(predicted) for _, predicted in pairs)
     increase = {
         kind: np.full((len(layers), layers[0].num_heads), np.nan, dtype=np.float32)
@@ -114,11 +119,10 @@ def head_importance(
     done = len(heads) - len(left)
     with suppress(_StoppedError):
         if math.isnan(loss):
-            loss = _loss(model, batches, "decoder", should_stop) / num_tokens
+            loss = _loss(model, batches, factors, None, should_stop) / num_tokens
         on_progress(done, len(heads))
         for head in left:
-            with heads_off(model, [head]):
-                without = _loss(model, batches, head.kind, should_stop) / num_tokens
+            without = _loss(model, batches, factors, head, should_stop) / num_tokens
             increase[head.kind][head.layer, head.head] = without - loss
             done += 1
             on_progress(done, len(heads))
@@ -136,13 +140,27 @@ class _StoppedError(Exception):
     """Someone asked to stop."""
 
 
-def _loss(model: Transformer, batches: Sequence[_Batch], changed: MapKind, should_stop: Callable[[], bool]) -> float:
-    """Cross-entropy in nats, summed over all real tokens. Sources are encoded anew if the encoder has changed."""
+def _loss(
+    model: Transformer,
+    batches: Sequence[_Batch],
+    factors: Mapping[Head, float],
+    off: Head | None,
+    should_stop: Callable[[], bool],
+) -> float:
+    """Cross-entropy in nats, summed over all real tokens, with one more head off. For one of the encoder, sources are
+    encoded anew.
+    """
     total = 0.0
     for batch in batches:
         if should_stop():
             raise _StoppedError
-        encoding = model.encode(batch.source) if changed == "encoder" else batch.encoding
+        encoding = batch.encoding
+        if off is not None:
+            interventions = _same_for_all(model, {**factors, off: 0.0}, len(batch.source))
+            if off.kind == "encoder":
+                encoding = model.encode(batch.source, interventions=interventions)
+            else:
+                encoding = encoding.with_interventions(interventions)
         logits = model.decode(encoding, batch.read).logits
         total += float(
             functional.cross_entropy(
@@ -150,6 +168,10 @@ def _loss(model: Transformer, batches: Sequence[_Batch], changed: MapKind, shoul
             )
         )
     return total
+
+
+def _same_for_all(model: Transformer, factors: Mapping[Head, float], num_sentences: int) -> Interventions | None:
+    return compile_interventions(model, [SentenceChanges(factors, {})] * num_sentences)
 
 
 def _encode_pairs(
@@ -163,8 +185,8 @@ def _encode_pairs(
     codecs, pairs = translator.checkpoint.codecs, []
     for source, target in zip(sources, targets, strict=True):
         try:
-            found = encode_source(source, codecs.source, translator.run)
-            pairs.append((found.ids, encode_target(target, codecs.target, translator.run).ids))
+            found = encode_source(source, codecs.source, translator.run_config)
+            pairs.append((found.ids, encode_target(target, codecs.target, translator.run_config).ids))
         except TextError:
             continue
     if not pairs:
@@ -175,7 +197,9 @@ def _encode_pairs(
     return pairs
 
 
-def _batches(translator: Translator, pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> list[_Batch]:
+def _batches(
+    translator: Translator, pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]], factors: Mapping[Head, float]
+) -> list[_Batch]:
     model, device = translator.model, translator.device.name
     start_id = translator.checkpoint.codecs.target.vocabulary.start_id
     batches = []
@@ -183,5 +207,6 @@ def _batches(translator: Translator, pairs: Sequence[tuple[tuple[int, ...], tupl
         source = pad([pairs[index][0] for index in group], model.padding_id).to(device)
         predicted = [pairs[index][1] for index in group]
         read = pad([(start_id, *ids[:-1]) for ids in predicted], model.padding_id).to(device)
-        batches.append(_Batch(source, read, pad(predicted, model.padding_id).to(device), model.encode(source)))
+        encoding = model.encode(source, interventions=_same_for_all(model, factors, len(source)))
+        batches.append(_Batch(source, read, pad(predicted, model.padding_id).to(device), encoding))
     return batches

@@ -1,6 +1,7 @@
 """Statistics of every head over a sample of sentences. No torch here. Shape legend: `core.analysis`; R = `REACH`."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -8,9 +9,11 @@ import numpy as np
 
 from core.analysis.selection import is_hidden
 from core.errors import AnalysisError, TextError
-from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
+from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, TranslationStoppedError
 
 if TYPE_CHECKING:
+    from core.translation.compilation import CompiledExperiment
     from core.translation.translator import Translator
 
 REACH = 3
@@ -86,6 +89,7 @@ def profile_heads(
     sources: Sequence[str],
     targets: Sequence[str] | None = None,
     *,
+    scalings: Sequence[HeadScaled] = (),
     on_progress: Callable[[int], None] = lambda done: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> SampleProfiles:
@@ -95,28 +99,28 @@ def profile_heads(
         translator: whose model is looked at.
         sources: German sentences.
         targets: their translations, read by teacher forcing (quicker); None to take the model's own.
+        scalings: heads that are scaled or off throughout.
         on_progress: told how many sentences are done.
-        should_stop: asked before each sentence; what was read so far is then the sample.
+        should_stop: asked before each decoding step; what was read so far is then the sample.
 
     Raises:
-        AnalysisError: not one sentence could be read, or the two sides differ in length.
+        AnalysisError: the model has no such head, not one sentence could be read, or the two sides differ in length.
     """
     if targets is not None and len(targets) != len(sources):
         raise AnalysisError(
             f"There are {len(sources)} sentences and {len(targets)} translations. One for each was expected."
         )
-    profiler, num_skipped = HeadProfiler(), 0
+    profiler = HeadProfiler()
+    compiled: list[CompiledExperiment] = []
     for index, source in enumerate(sources):
-        if should_stop():
-            break
-        try:
-            given = (
-                translator.translate(source) if targets is None else translator.translate_given(source, targets[index])
-            )
-            profiler.add(given)
-        except TextError:
-            num_skipped += 1
-        on_progress(index + 1)
+        output = Greedy() if targets is None else GivenTarget(targets[index])
+        with suppress(TextError):
+            compiled.append(translator.compile(Experiment(source, output, tuple(scalings))))
+    num_skipped = len(sources) - len(compiled)
+    with suppress(TranslationStoppedError):
+        for done, translation in enumerate(translator.run_many(compiled, should_stop=should_stop), num_skipped + 1):
+            profiler.add(translation)
+            on_progress(done)
     return profiler.result(num_skipped)
 
 

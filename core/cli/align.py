@@ -15,6 +15,7 @@ from core.cli.explain import show_progress
 from core.cli.options import add_checkpoint
 from core.errors import ConfigError
 from core.storage import write_text
+from core.translation.experiment import Experiment, GivenTarget, Greedy
 
 if TYPE_CHECKING:
     from core.analysis.alignment_ranking import Aligner, AlignerRanking
@@ -168,9 +169,8 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     from core.analysis.alignment_ranking import Aligner, align
 
     text = sys.stdin.read() if options.text == "-" else options.text
-    translation = (
-        translator.translate(text) if options.target is None else translator.translate_given(text, options.target)
-    )
+    output = Greedy() if options.target is None else GivenTarget(options.target)
+    translation = translator.run(Experiment(text, output))
     for note in translation.notes:
         print(f"augenmerk: note: {note}", file=sys.stderr)
     if options.head is not None:

@@ -15,6 +15,7 @@ from core.cli.options import add_checkpoint
 from core.errors import ConfigError
 from core.model.heads import ATTENTION_KINDS, Head
 from core.storage import atomic_path, write_text
+from core.translation.experiment import Experiment, GivenTarget, Greedy, heads_switched_off
 
 if TYPE_CHECKING:
     from core.translation.result import Translation
@@ -86,10 +87,8 @@ def run(options: argparse.Namespace) -> int:
 def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Translation":
     """The sentence with the model's own translation, or with the given one; its notes go to standard error."""
     text = sys.stdin.read() if options.text == "-" else options.text
-    if options.target is None:
-        translation = translator.translate(text, off=options.off)
-    else:
-        translation = translator.translate_given(text, options.target, off=options.off)
+    output = Greedy() if options.target is None else GivenTarget(options.target)
+    translation = translator.run(Experiment(text, output, heads_switched_off(options.off)))
     for note in translation.notes:
         print(f"augenmerk: note: {note}", file=sys.stderr)
     return translation
@@ -99,10 +98,8 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
     """The maps of one sentence in the measure asked for, their labels, and the tokens' probabilities."""
     from core.analysis.capture import trace_translation
     from core.analysis.query_key import query_key_detail
-    from core.model.gates import heads_off
 
-    with heads_off(translator.model, options.off):
-        trace = trace_translation(translator, translation)
+    trace = trace_translation(translator, translation)
     numbers: Numbers = {
         "source": np.array(translation.source_text),
         "translation": np.array(translation.text),

@@ -13,6 +13,7 @@ from core.analysis.selection import LabelledMap, Selection
 from core.errors import AnalysisError, ConfigError, CorpusError
 from core.model.heads import ATTENTION_KINDS
 from core.resources import example_sentences
+from core.translation.experiment import Experiment, heads_switched_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,10 +93,8 @@ def numbers_beside(translator: "Translator", translation: "Translation", options
 def _source_share(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
     from core.analysis.alti import contributions_of
     from core.analysis.contributions import METHOD, share_warnings
-    from core.model.gates import heads_off
 
-    with heads_off(translator.model, options.off):
-        found = contributions_of(translator, translation)
+    found = contributions_of(translator, translation)
     source, prefix = found.of_source(words=options.words), found.of_prefix(words=options.words)
     warnings = [warning.message for warning in share_warnings(found)]
     for message in warnings:
@@ -113,22 +112,15 @@ def _source_share(translator: "Translator", translation: "Translation", options:
 
 
 def _without_words(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
-    from core.analysis.probing import probe_source_words
+    from core.analysis.occlusion import occlude_source_words
 
     replacement = None if options.without_words == LEAVE_OUT else options.without_words
     with show_progress(" words") as show:
-        found = probe_source_words(
-            translator,
-            translation.source_text,
-            replacement=replacement,
-            translation=translation,
-            off=options.off,
-            on_progress=show,
-        )
+        found = occlude_source_words(translator, translation, replacement=replacement, on_progress=show)
     return {
-        "without_words": np.array([probe.word.text for probe in found.probes], dtype=str),
-        "without_translations": np.array([probe.text for probe in found.probes], dtype=str),
-        "without_changes": np.array([found.change_of(probe) for probe in found.probes]),
+        "without_words": np.array([occluded.word.text for occluded in found.words], dtype=str),
+        "without_translations": np.array([occluded.text for occluded in found.words], dtype=str),
+        "without_changes": np.array([found.change_of(occluded) for occluded in found.words]),
         "without_effects": found.effects,
         "without_effect_rows": np.array([*(word.text for word in translation.target_words), "<eos>"], dtype=str),
     }
@@ -150,7 +142,7 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     """Differences of the weights, whatever the measure of the maps."""
     from core.analysis.comparing import difference
 
-    other = translator.translate(options.compare, off=options.off)
+    other = translator.run(Experiment(options.compare, interventions=heads_switched_off(options.off)))
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
     for kind in ATTENTION_KINDS:

@@ -27,13 +27,13 @@ def run(options: argparse.Namespace) -> int:
     translator = Translator.load(options.checkpoint, options.device)
     checkpoint = translator.checkpoint
     print(f"{translator.path}")
-    print(f"preset      {translator.run.preset}: {translator.run.description}")
+    print(f"preset      {translator.run_config.preset}: {translator.run_config.description}")
     print(f"trained on  {checkpoint.corpus}")
     print(f"written by  Augenmerk {checkpoint.written_by}")
     print(f"device      {translator.device.name} ({translator.device.reason})")
     for part in ("model", "data", "training"):
         print(f"\n{part}")
-        for name, value in getattr(translator.run, part).to_dict().items():
+        for name, value in getattr(translator.run_config, part).to_dict().items():
             print(f"  {name:26} {value}")
     _print_parameters(translator.model)
     _print_history(translator.history)

@@ -8,6 +8,7 @@ from core.config import RunConfig
 from core.corpora.loading import COPY, load_corpus, load_pair
 from core.corpora.prepared import PreparedCorpus
 from core.errors import ConfigError
+from core.translation.experiment import DEFAULT_LENGTH_PENALTY, check_beam
 
 
 def add_checkpoint(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +26,7 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 def add_beam(parser: argparse.ArgumentParser) -> None:
     """`--beam` and `--length-penalty`."""
-    parser.add_argument(
-        "--beam", type=int, default=1, metavar="K", help="beam search with K beginnings (default: 1, greedy)"
-    )
+    parser.add_argument("--beam", type=int, default=1, metavar="K", help="with beam size K (default: 1, greedy)")
     parser.add_argument(
         "--length-penalty",
         type=float,
@@ -38,9 +37,7 @@ def add_beam(parser: argparse.ArgumentParser) -> None:
 
 
 def read_beam(options: argparse.Namespace) -> tuple[int, float]:
-    """Beam and length penalty that the options name. Imports torch. Raises `ConfigError`."""
-    from core.translation.beam import DEFAULT_LENGTH_PENALTY, check_beam
-
+    """Beam and length penalty that the options name. Raises `ConfigError`."""
     length_penalty = DEFAULT_LENGTH_PENALTY if options.length_penalty is None else options.length_penalty
     check_beam(options.beam, length_penalty)
     if options.beam == 1 and options.length_penalty is not None:

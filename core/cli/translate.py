@@ -14,6 +14,7 @@ import numpy as np
 from core.cli.options import add_beam, add_checkpoint, read_beam
 from core.errors import ConfigError
 from core.storage import atomic_path, check_writable
+from core.translation.experiment import Experiment, GivenTarget
 
 if TYPE_CHECKING:
     from core.translation.result import Translation
@@ -55,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
             translation = given = None
         else:
             translation = translator.translate(text, beam=beam, length_penalty=length_penalty)
-            given = None if options.target is None else translator.translate_given(text, options.target)
+            given = None if options.target is None else translator.run(Experiment(text, GivenTarget(options.target)))
             found.append(as_dict(translation) | ({} if given is None else {"given": as_dict(given)}))
             if options.attention:
                 save_attention(given or translation, options.attention)

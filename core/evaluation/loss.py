@@ -70,7 +70,7 @@ def reference_loss(translator: Translator, sources: Sequence[str], references: S
     Returns:
         The loss over the pairs that the model has room for; None if it has room for none.
     """
-    run, codecs, model = translator.run, translator.checkpoint.codecs, translator.model
+    run, codecs, model = translator.run_config, translator.checkpoint.codecs, translator.model
     config, room = run.data, run.model.max_positions
     source_words = split_lines(sources, make_tokenizer(config, config.source_language), config.source_case)
     target_words = split_lines(references, make_tokenizer(config, config.target_language), config.target_case)

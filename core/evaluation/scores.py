@@ -9,7 +9,7 @@ from core.evaluation.bootstrap import NUM_RESAMPLES, bleu_statistics, bootstrap_
 from core.text.codec import fold_case
 from core.text.legacy import bleu
 from core.text.tokenizers import SpacyTokenizer
-from core.translation.beam import DEFAULT_LENGTH_PENALTY
+from core.translation.experiment import DEFAULT_LENGTH_PENALTY
 from core.translation.translator import Hypothesis, Translator
 
 
@@ -107,4 +107,4 @@ def evaluate(
     began = time.perf_counter()
     hypotheses = translator.translate_corpus(sources, beam=beam, length_penalty=length_penalty, on_progress=on_progress)
     seconds = time.perf_counter() - began
-    return score(hypotheses, references, translator.run.data.target_language, seconds), hypotheses
+    return score(hypotheses, references, translator.run_config.data.target_language, seconds), hypotheses

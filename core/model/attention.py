@@ -1,7 +1,7 @@
 """Multi-head scaled dot-product attention (Vaswani et al. 2017, section 3.2). Shape legend: `core.model`."""
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -11,8 +11,59 @@ from core.model.dropout import dropout
 from core.model.products import linear
 
 KeysAndValues = tuple[Tensor, Tensor]
-WeightsHook = Callable[[Tensor], Tensor]
-"""Given attention weights [B, H, Q, M], returns those to use in their place."""
+
+
+@dataclass(frozen=True, eq=False)
+class RowOverride:
+    """One row of weights that is used in place of what the softmax gives.
+
+    Attributes:
+        head: which, counted from 0.
+        query: position of the query.
+        weights: of the keys from the first on; those after them get 0.
+    """
+
+    head: int
+    query: int
+    weights: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionChanges:
+    """What is changed in one attention module, for each of B sentences.
+
+    Attributes:
+        scale: [B, H], what each head's output is multiplied by; None for 1.
+        rows: rows that are set, for each sentence; None if there are none.
+    """
+
+    scale: Tensor | None
+    rows: tuple[tuple[RowOverride, ...], ...] | None
+
+    def select(self, batch: Tensor) -> "AttentionChanges":
+        """Those of the sentences with these indices [B']."""
+        return AttentionChanges(
+            None if self.scale is None else self.scale[batch],
+            None if self.rows is None else tuple(self.rows[index] for index in batch.tolist()),
+        )
+
+    def with_rows(self, weights: Tensor, first_query: int = 0) -> Tensor:
+        """Weights [B, H, Q, M] of the queries from `first_query` on, with the rows that are set among them."""
+        if self.rows is None:
+            return weights
+        end = first_query + weights.size(2)
+        found = [(index, row) for index, rows in enumerate(self.rows) for row in rows if first_query <= row.query < end]
+        if not found:
+            return weights
+        changed = weights.clone()
+        for index, row in found:
+            place = changed[index, row.head, row.query - first_query]
+            place.zero_()[: len(row.weights)] = row.weights
+        return changed
+
+    def scaled(self, outputs: Tensor) -> Tensor:
+        """The heads' outputs [B, H, Q, K], each times its factor."""
+        return outputs if self.scale is None else outputs * self.scale[:, :, None, None]
 
 
 class MultiHeadAttention(nn.Module):
@@ -24,19 +75,10 @@ class MultiHeadAttention(nn.Module):
     Attributes:
         in_proj_weight, in_proj_bias: [3 D, D] and [3 D]; queries, keys, values from top to bottom.
         out_proj: mixes the heads' outputs, D to D.
-        gate: [H], what each head's output is multiplied by before it is mixed; None, as usual, is 1 for all and costs
-            nothing. See `core.model.gates`.
-        weights_hook: sees the weights as the softmax left them, and says which are used; None, as usual, costs
-            nothing. See `core.model.rows`.
     """
-
-    gate: Tensor | None
-    weights_hook: WeightsHook | None
 
     def __init__(self, width: int, num_heads: int, dropout: float) -> None:
         super().__init__()
-        self.gate = None
-        self.weights_hook = None
         self.num_heads = num_heads
         self.head_width = width // num_heads
         self.dropout = dropout
@@ -53,7 +95,13 @@ class MultiHeadAttention(nn.Module):
         nn.init.uniform_(self.in_proj_bias, -bound, bound)
 
     def forward(
-        self, states: Tensor, memory: Tensor | None, mask: Tensor | None, *, need_maps: bool = False
+        self,
+        states: Tensor,
+        memory: Tensor | None,
+        mask: Tensor | None,
+        *,
+        need_maps: bool = False,
+        changes: AttentionChanges | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Attends from `states` to `memory`, or to `states` themselves if there is none.
 
@@ -61,7 +109,8 @@ class MultiHeadAttention(nn.Module):
             states: [B, Q, D].
             memory: [B, M, D], or None for self-attention.
             mask: broadcastable to [B, H, Q, M], or None if everything may be seen.
-            need_maps: also return the weights, computed without dropout.
+            need_maps: also return the weights, computed without dropout; rows that are set stand in them.
+            changes: what is changed for each of the B sentences; None for nothing, which costs nothing.
 
         Returns:
             The mixed values, [B, Q, D], and the maps, [B, H, Q, M], or None if they were not asked for.
@@ -71,20 +120,23 @@ class MultiHeadAttention(nn.Module):
         else:
             (queries,) = self._project(states, 0, 1)
             keys, values = self._project(memory, 1, 3)
-        return self._attend(queries, keys, values, mask, need_maps)
+        return self._attend(queries, keys, values, mask, need_maps, changes)
 
     def project_keys_values(self, memory: Tensor) -> KeysAndValues:
         """Keys and values of `memory` [B, M, D], each [B, H, M, K]: what a decoder keeps between steps."""
         keys, values = self._project(memory, 1, 3)
         return keys.contiguous(), values.contiguous()
 
-    def step_over_past(self, states: Tensor, past: Tensor, step: int) -> Tensor:
+    def step_over_past(
+        self, states: Tensor, past: Tensor, step: int, changes: AttentionChanges | None = None
+    ) -> Tensor:
         """Self-attention of one more position, which sees itself and all before it. Never drops anything.
 
         Args:
             states: [B, D], of the new position.
             past: keys and values, [B, 2, H, max steps, K], filled up to `step`; those of the new position are put in.
             step: the new position.
+            changes: see `forward`.
 
         Returns:
             [B, D].
@@ -93,36 +145,55 @@ class MultiHeadAttention(nn.Module):
         parts = parts.view(-1, 3, self.num_heads, 1, self.head_width)
         past[:, :, :, step] = parts[:, 1:, :, 0]
         seen = past[:, :, :, : step + 1]
-        return self._mix_one(parts[:, 0], seen[:, 0], seen[:, 1], None)
+        return self._mix_one(parts[:, 0], seen[:, 0], seen[:, 1], None, step, changes)
 
-    def step_over_memory(self, states: Tensor, memory: KeysAndValues, mask: Tensor | None) -> Tensor:
+    def step_over_memory(
+        self,
+        states: Tensor,
+        memory: KeysAndValues,
+        mask: Tensor | None,
+        step: int = 0,
+        changes: AttentionChanges | None = None,
+    ) -> Tensor:
         """Cross-attention of one position, [B, D] to [B, D]. Never drops anything.
 
         Args:
             states: [B, D].
             memory: from `project_keys_values`.
             mask: [B, 1, 1, M], or None if everything may be seen.
+            step: the position.
+            changes: see `forward`.
         """
         width = states.size(1)
         queries = functional.linear(states, self.in_proj_weight[:width], self.in_proj_bias[:width])
-        return self._mix_one(queries.view(-1, self.num_heads, 1, self.head_width), *memory, mask)
+        queries = queries.view(-1, self.num_heads, 1, self.head_width)
+        return self._mix_one(queries, *memory, mask, step, changes)
 
-    def _mix_one(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None) -> Tensor:
+    def _mix_one(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None,
+        step: int,
+        changes: AttentionChanges | None,
+    ) -> Tensor:
         """[B, D] for queries [B, H, 1, K], keys and values [B, H, M, K]."""
-        if self.weights_hook is None:
+        if changes is None or changes.rows is None:
             mixed = functional.scaled_dot_product_attention(queries, keys, values, mask)
         else:
-            mixed = self._weigh(queries, keys, mask) @ values
-        output: Tensor = self.out_proj(self._gated(mixed).reshape(mixed.size(0), -1))
+            mixed = changes.with_rows(self._weigh(queries, keys, mask), step) @ values
+        if changes is not None:
+            mixed = changes.scaled(mixed)
+        output: Tensor = self.out_proj(mixed.reshape(mixed.size(0), -1))
         return output
 
     def _weigh(self, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
-        """The weights [B, H, Q, M] that are used: those of the softmax, unless a hook has others."""
+        """The weights [B, H, Q, M] of the softmax."""
         scores = (queries / math.sqrt(self.head_width)) @ keys.transpose(-2, -1)
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
-        weights = scores.softmax(dim=-1)
-        return weights if self.weights_hook is None else self.weights_hook(weights)
+        return scores.softmax(dim=-1)
 
     def _project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Projections number `first` up to `last` (of query, key, value) of [B, N, D], each [B, H, N, K]."""
@@ -133,21 +204,27 @@ class MultiHeadAttention(nn.Module):
         return parts.permute(2, 0, 3, 1, 4).unbind(0)
 
     def _attend(
-        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, need_maps: bool
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None,
+        need_maps: bool,
+        changes: AttentionChanges | None,
     ) -> tuple[Tensor, Tensor | None]:
         drops = self.training and self.dropout > 0
         drops_by_hand = drops and queries.device.type == "cpu"  # the fused kernel has no dropout there
-        if need_maps or drops_by_hand or self.weights_hook is not None:
+        if need_maps or drops_by_hand or (changes is not None and changes.rows is not None):
             maps = self._weigh(queries, keys, mask)
+            if changes is not None:
+                maps = changes.with_rows(maps)
             mixed = dropout(maps, self.dropout, self.training) @ values
         else:
             probability = self.dropout if drops else 0.0
             mixed = functional.scaled_dot_product_attention(queries, keys, values, mask, probability)
             maps = None
-        joined = self._gated(mixed).transpose(1, 2).flatten(2)
+        if changes is not None:
+            mixed = changes.scaled(mixed)
+        joined = mixed.transpose(1, 2).flatten(2)
         output = linear(joined, self.out_proj.weight, self.out_proj.bias, self.training)
         return output, maps if need_maps else None
-
-    def _gated(self, mixed: Tensor) -> Tensor:
-        """The heads' outputs [B, H, Q, K], each times its gate."""
-        return mixed if self.gate is None else mixed * self.gate[:, None, None]

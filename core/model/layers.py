@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from core.config import ModelConfig
-from core.model.attention import KeysAndValues, MultiHeadAttention
+from core.model.attention import AttentionChanges, KeysAndValues, MultiHeadAttention
 from core.model.dropout import Dropout
 from core.model.products import linear
 
@@ -81,11 +81,16 @@ class EncoderLayer(nn.Module):
         self.feed_forward_residual = Residual(config)
 
     def forward(
-        self, states: Tensor, source_mask: Tensor | None, *, need_maps: bool = False
+        self,
+        states: Tensor,
+        source_mask: Tensor | None,
+        *,
+        need_maps: bool = False,
+        changes: AttentionChanges | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """[B, S, D] to [B, S, D], and the maps [B, H, S, S] if asked for."""
         attended, maps = self.self_attention(
-            self.attention_residual.before(states), None, source_mask, need_maps=need_maps
+            self.attention_residual.before(states), None, source_mask, need_maps=need_maps, changes=changes
         )
         states = self.attention_residual.after(states, attended)
         inner = self.feed_forward(self.feed_forward_residual.before(states))
@@ -140,14 +145,16 @@ class DecoderLayer(nn.Module):
         source_mask: Tensor | None,
         *,
         need_maps: bool = False,
+        self_changes: AttentionChanges | None = None,
+        cross_changes: AttentionChanges | None = None,
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if asked for."""
         attended, self_maps = self.self_attention(
-            self.self_residual.before(states), None, target_mask, need_maps=need_maps
+            self.self_residual.before(states), None, target_mask, need_maps=need_maps, changes=self_changes
         )
         states = self.self_residual.after(states, attended)
         attended, cross_maps = self.cross_attention(
-            self.cross_residual.before(states), memory, source_mask, need_maps=need_maps
+            self.cross_residual.before(states), memory, source_mask, need_maps=need_maps, changes=cross_changes
         )
         states = self.cross_residual.after(states, attended)
         inner = self.feed_forward(self.feed_forward_residual.before(states))
@@ -159,11 +166,20 @@ class DecoderLayer(nn.Module):
         past = memory.new_empty(len(memory), 2, attention.num_heads, max_steps, attention.head_width)
         return LayerCache(past, attention.project_keys_values(memory))
 
-    def step(self, states: Tensor, cache: LayerCache, step: int, source_mask: Tensor | None) -> Tensor:
+    def step(
+        self,
+        states: Tensor,
+        cache: LayerCache,
+        step: int,
+        source_mask: Tensor | None,
+        self_changes: AttentionChanges | None = None,
+        cross_changes: AttentionChanges | None = None,
+    ) -> Tensor:
         """One target position, [B, D] to [B, D], in evaluation mode; what it leaves to later ones goes into `cache`."""
-        attended = self.self_attention.step_over_past(self.self_residual.before(states), cache.past, step)
+        queries = self.self_residual.before(states)
+        attended = self.self_attention.step_over_past(queries, cache.past, step, self_changes)
         states = self.self_residual.after(states, attended)
         queries = self.cross_residual.before(states)
-        attended = self.cross_attention.step_over_memory(queries, cache.memory, source_mask)
+        attended = self.cross_attention.step_over_memory(queries, cache.memory, source_mask, step, cross_changes)
         states = self.cross_residual.after(states, attended)
         return self.feed_forward_residual.after(states, self.feed_forward(self.feed_forward_residual.before(states)))

@@ -1,12 +1,15 @@
 """The whole model: embeddings, encoder, decoder, output layer. Shape legend: `core.model`."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
 
 from core.config import ModelConfig
 from core.errors import ConfigError
+from core.model.attention import AttentionChanges
+from core.model.heads import AttentionKind
 from core.model.layers import DecoderLayer, EncoderLayer, LayerCache, make_norm
 from core.model.positions import TokenAndPosition
 
@@ -28,6 +31,25 @@ class ModelOutput:
 
 
 @dataclass(frozen=True, eq=False)
+class Interventions:
+    """What is changed in the attention of each of B sentences. See `core.model.interventions`.
+
+    Attributes:
+        changes: by kind and layer, counted from 0; modules that are not there are as they are.
+    """
+
+    changes: Mapping[tuple[AttentionKind, int], AttentionChanges]
+
+    def of(self, kind: AttentionKind, layer: int) -> AttentionChanges | None:
+        """What is changed in one module."""
+        return self.changes.get((kind, layer))
+
+    def select(self, batch: Tensor) -> "Interventions":
+        """Those of the sentences with these indices [B']."""
+        return Interventions({place: changes.select(batch) for place, changes in self.changes.items()})
+
+
+@dataclass(frozen=True, eq=False)
 class Encoding:
     """A batch of sources as the decoder sees it.
 
@@ -35,11 +57,26 @@ class Encoding:
         states: the encoder's output, [B, S, D].
         mask: [B, 1, 1, S], True at real tokens; None if no source is padded.
         maps: [B, L, H, S, S], without dropout; None unless asked for.
+        interventions: what is changed for each of the B sentences, in the decoder too; None for nothing.
     """
 
     states: Tensor
     mask: Tensor | None
     maps: Tensor | None = None
+    interventions: Interventions | None = None
+
+    def select(self, batch: Tensor) -> "Encoding":
+        """Keeps (or repeats, or reorders) the sentences with these indices [B']."""
+        return Encoding(
+            self.states[batch],
+            None if self.mask is None else self.mask[batch],
+            None if self.maps is None else self.maps[batch],
+            None if self.interventions is None else self.interventions.select(batch),
+        )
+
+    def with_interventions(self, interventions: Interventions | None) -> "Encoding":
+        """The same sources with other changes in the decoder."""
+        return replace(self, interventions=interventions)
 
 
 @dataclass
@@ -50,11 +87,13 @@ class DecoderState:
         layers: one cache for each decoder layer.
         source_mask: [B, 1, 1, S], or None if no source is padded.
         step: target tokens read so far.
+        interventions: what is changed in the decoder for each row; None for nothing.
     """
 
     layers: list[LayerCache]
     source_mask: Tensor | None
     step: int = 0
+    interventions: Interventions | None = None
 
     def select(self, rows: Tensor) -> None:
         """Keeps (or repeats, or reorders) the batch rows with these indices [B']."""
@@ -62,6 +101,8 @@ class DecoderState:
             cache.select(rows, self.step)
         if self.source_mask is not None:
             self.source_mask = self.source_mask[rows]
+        if self.interventions is not None:
+            self.interventions = self.interventions.select(rows)
 
     def reorder(self, rows: Tensor) -> None:
         """The same for as many rows as there are, each taking the place of one with the same source: cheaper."""
@@ -153,23 +194,35 @@ class Transformer(nn.Module):
         padding = self.source_mask(target)
         return causal if padding is None else causal & padding
 
-    def encode(self, source: Tensor, *, need_maps: bool = False) -> Encoding:
-        """What the decoder needs to know of the ids [B, S]."""
+    def encode(
+        self, source: Tensor, *, need_maps: bool = False, interventions: Interventions | None = None
+    ) -> Encoding:
+        """What the decoder needs to know of the ids [B, S]; it will be under the same interventions."""
         mask = self.source_mask(source)
         states = self.source_embedding(source)
         maps = []
-        for layer in self.encoder_layers:
-            states, layer_maps = layer(states, mask, need_maps=need_maps)
+        for index, layer in enumerate(self.encoder_layers):
+            changes = None if interventions is None else interventions.of("encoder", index)
+            states, layer_maps = layer(states, mask, need_maps=need_maps, changes=changes)
             maps.append(layer_maps)
-        return Encoding(self.encoder_norm(states), mask, torch.stack(maps, dim=1) if need_maps else None)
+        encoded_maps = torch.stack(maps, dim=1) if need_maps else None
+        return Encoding(self.encoder_norm(states), mask, encoded_maps, interventions)
 
     def hidden_states(self, source: Tensor, target: Tensor) -> Tensor:
         """The decoder's output before the output layer, [B, T, D], for the ids [B, S] and [B, T]."""
         return self._run_decoder(target, self.encode(source), need_maps=False)[0]
 
-    def forward(self, source: Tensor, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
+    def forward(
+        self,
+        source: Tensor,
+        target: Tensor,
+        *,
+        need_maps: bool = False,
+        interventions: Interventions | None = None,
+    ) -> ModelOutput:
         """Teacher forcing: logits for the token after each of the ids [B, T], given the ids [B, S]."""
-        return self.decode(self.encode(source, need_maps=need_maps), target, need_maps=need_maps)
+        encoding = self.encode(source, need_maps=need_maps, interventions=interventions)
+        return self.decode(encoding, target, need_maps=need_maps)
 
     def decode(self, encoding: Encoding, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
         """The same for sources that were encoded before; the maps of the encoder are those of `encoding`."""
@@ -179,7 +232,7 @@ class Transformer(nn.Module):
     def start_decoding(self, encoding: Encoding, max_steps: int) -> DecoderState:
         """A state with room for `max_steps`, for `step` to go on from."""
         caches = [layer.new_cache(encoding.states, max_steps) for layer in self.decoder_layers]  # type: ignore[operator]
-        return DecoderState(caches, encoding.mask)
+        return DecoderState(caches, encoding.mask, interventions=encoding.interventions)
 
     def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
         """Reads one more token of each row, ids [B], and returns the logits [B, V] of the next. Changes `state`.
@@ -187,8 +240,9 @@ class Transformer(nn.Module):
         For a model in evaluation mode.
         """
         states = self.target_embedding(tokens[:, None], state.step)[:, 0]
-        for layer, cache in zip(self.decoder_layers, state.layers, strict=True):
-            states = layer.step(states, cache, state.step, state.source_mask)  # type: ignore[operator]
+        for index, (layer, cache) in enumerate(zip(self.decoder_layers, state.layers, strict=True)):
+            changes = _decoder_changes(state.interventions, index)
+            states = layer.step(states, cache, state.step, state.source_mask, *changes)  # type: ignore[operator]
         state.step += 1
         logits: Tensor = self.output(self.decoder_norm(states))
         return logits
@@ -199,9 +253,16 @@ class Transformer(nn.Module):
         target_mask = self.target_mask(target)
         states = self.target_embedding(target)
         self_maps, cross_maps = [], []
-        for layer in self.decoder_layers:
+        for index, layer in enumerate(self.decoder_layers):
+            self_changes, cross_changes = _decoder_changes(encoding.interventions, index)
             states, layer_self, layer_cross = layer(
-                states, encoding.states, target_mask, encoding.mask, need_maps=need_maps
+                states,
+                encoding.states,
+                target_mask,
+                encoding.mask,
+                need_maps=need_maps,
+                self_changes=self_changes,
+                cross_changes=cross_changes,
             )
             self_maps.append(layer_self)
             cross_maps.append(layer_cross)
@@ -209,3 +270,12 @@ class Transformer(nn.Module):
         if not need_maps:
             return states, None, None
         return states, torch.stack(self_maps, dim=1), torch.stack(cross_maps, dim=1)
+
+
+def _decoder_changes(
+    interventions: Interventions | None, layer: int
+) -> tuple[AttentionChanges | None, AttentionChanges | None]:
+    """What is changed in the self-attention and the cross-attention of a decoder layer."""
+    if interventions is None:
+        return None, None
+    return interventions.of("decoder", layer), interventions.of("cross", layer)

@@ -71,10 +71,16 @@ class TextCodec:
         self.vocabulary = vocabulary
         self.subwords = subwords
 
-    def encode_text(self, line: str) -> list[EncodedWord]:
-        """The words of one line with their ids; the wrapping tokens are not among them."""
+    def encode_text(self, line: str, *, begins_sentence: bool = True) -> list[EncodedWord]:
+        """The words of one line with their ids; the wrapping tokens are not among them.
+
+        Args:
+            line: the text.
+            begins_sentence: whether its first word is that of a sentence, whose capital may say nothing.
+        """
         tokens = self.tokenizer(line)
-        words = fold_case([token.text for token in tokens], self.case)
+        case = "keep" if self.case == "sentence" and not begins_sentence else self.case
+        words = fold_case([token.text for token in tokens], case)
         return [self._encode_word(word, token) for word, token in zip(words, tokens, strict=True)]
 
     def encode_words(self, words: Sequence[str]) -> list[int]:
@@ -98,6 +104,11 @@ class TextCodec:
             else:
                 words.append(DecodedWord(piece.removeprefix(WORD_MARK), index, index + 1))
         return [word for word in words if word.text]
+
+    @property
+    def specials(self) -> frozenset[str]:
+        """The tokens that stand for no word."""
+        return frozenset(self.vocabulary.tokens[token_id] for token_id in self.vocabulary.special_ids)
 
     def label(self, token_id: int) -> str:
         """How one token is shown: pieces without sentencepiece's sign, later pieces of a word behind a dot."""

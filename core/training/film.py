@@ -18,11 +18,13 @@ from safetensors.numpy import save_file
 
 from core.errors import CheckpointError
 from core.storage import atomic_path
+from core.translation.experiment import Experiment
 from core.translation.result import Alternative, AttentionMaps, Translation, Word
 
 FILM = "film"
 FORMAT_NAME = "augenmerk-film-frame"
 FORMAT_VERSION = 1
+_NOT_STORED = frozenset({"attention", "experiment", "unreached"})
 _FRAME_NAME = re.compile(r"frame-(\d+)\.safetensors")
 
 
@@ -132,8 +134,9 @@ def read_frame(path: Path) -> FilmFrame:
 
 
 def _describe(translation: Translation) -> dict[str, Any]:
-    """Everything but the maps, as JSON-ready values."""
-    values = {name: value for name, value in vars(translation).items() if name != "maps"}
+    """Everything but the maps, as JSON-ready values. Of the experiment, which changes nothing, the sentence is kept."""
+    values = {name: value for name, value in vars(translation).items() if name not in _NOT_STORED}
+    values["source_text"] = translation.source_text
     values["alternatives"] = [[asdict(choice) for choice in choices] for choices in translation.alternatives]
     values["source_words"] = [asdict(word) for word in translation.source_words]
     values["target_words"] = [asdict(word) for word in translation.target_words]
@@ -143,11 +146,13 @@ def _describe(translation: Translation) -> dict[str, Any]:
 def _rebuild(values: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float16]]) -> Translation:
     """The translation that `_describe` described. Raises `TypeError`, `KeyError` or `ValueError` if it is damaged."""
     plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    plain.pop("is_given", None)  # version 0.1.0 wrote it
+    plain["experiment"] = Experiment(plain.pop("source_text"))
     plain["alternatives"] = tuple(tuple(Alternative(**choice) for choice in row) for row in values["alternatives"])
     for side in ("source_words", "target_words"):
         plain[side] = tuple(Word(**word) for word in values[side])
     maps = {name: array.astype(np.float32) for name, array in arrays.items()}
-    translation = Translation(**plain, maps=AttentionMaps(**maps))
+    translation = Translation(**plain, attention=AttentionMaps(**maps))
     num_source, num_target = len(translation.source_tokens), len(translation.read_tokens)
     expected = {"encoder": (num_source, num_source), "decoder": (num_target,) * 2, "cross": (num_target, num_source)}
     for name, shape in expected.items():

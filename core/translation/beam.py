@@ -1,4 +1,4 @@
-"""Beam search: the best translation among the K best beginnings, instead of the best next token.
+"""Beam search: the best translation among the K best partial ones, instead of the best next token.
 
 A finished hypothesis Y is judged by its log-probability divided by the length penalty of Wu et al. 2016 ("Google's
 Neural Machine Translation System", equation 14; its coverage penalty is left out):
@@ -11,34 +11,16 @@ searched, R beginnings (rows) of each, C candidates for each.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
-from core.errors import ConfigError
 from core.model.transformer import DecoderState, Encoding, Transformer
-from core.translation.decoding import DecodingRules, forbidding
-
-DEFAULT_LENGTH_PENALTY = 1.5
-"""α, chosen on the bundled model's validation split: see `resources/MODEL_CARD.md`. Vaswani et al. 2017 took 0.6."""
-MAX_BEAM = 100
-MAX_LENGTH_PENALTY = 10.0
-
-
-def check_beam(beam: int, length_penalty: float) -> None:
-    """Raises `ConfigError` for a beam or a length penalty that makes no sense."""
-    if not 1 <= beam <= MAX_BEAM:
-        raise ConfigError(
-            f"The beam is {beam}. A whole number from 1 (greedy) to {MAX_BEAM} was expected; 4 is usual, and beyond "
-            "about 10 translations get slower and no better."
-        )
-    if not 0 <= length_penalty <= MAX_LENGTH_PENALTY:  # not-a-number fails this too
-        raise ConfigError(
-            f"The length penalty is {length_penalty:g}. A number from 0 (none) to {MAX_LENGTH_PENALTY:g} was expected; "
-            f"{DEFAULT_LENGTH_PENALTY:g} is usual."
-        )
+from core.translation.decoding import DecodingRules, ForcedIds, forbidding, only
+from core.translation.experiment import DEFAULT_LENGTH_PENALTY
+from core.translation.result import TranslationStoppedError
 
 
 def length_penalty_of(num_tokens: int, alpha: float) -> float:
@@ -90,6 +72,9 @@ def beam_search(
     rules: DecodingRules,
     beam: int,
     length_penalty: float = DEFAULT_LENGTH_PENALTY,
+    *,
+    forced: Sequence[ForcedIds] | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> list[list[int]]:
     """The best hypothesis of each sentence. All beginnings of all sentences are read side by side, with cached keys.
 
@@ -106,9 +91,15 @@ def beam_search(
         rules: start, end and forbidden tokens.
         beam: K ≥ 1.
         length_penalty: α ≥ 0 of Wu et al. 2016, see above.
+        forced: for each source its forced tokens by step: no hypothesis goes on with another one there. Their
+            probabilities count as the model gives them.
+        should_stop: asked before each step.
 
     Returns:
         For each source the chosen ids, the end token included if it came.
+
+    Raises:
+        TranslationStoppedError: `should_stop` said so.
     """
     sentences = [_Sentence(limit) for limit in max_steps]
     chosen: list[list[int]] = [[] for _ in sentences]
@@ -119,8 +110,11 @@ def beam_search(
     prefixes = torch.full((len(sentences), 1, 1), rules.start_id, dtype=torch.long, device=device)
     going_on = list(range(len(sentences)))
     while going_on:
+        if should_stop():
+            raise TranslationStoppedError
+        here = forbidden if forced is None else only(forbidden, forced, going_on, state.step, scores.size(1))
         logits = model.step(prefixes[:, :, -1].flatten(), state)
-        candidates = _rank(logits, forbidden, scores, 2 * beam)
+        candidates = _rank(logits, here, scores, 2 * beam)
         searched = [sentences[index] for index in going_on]
         _keep_ended(searched, candidates, prefixes, rules.end_id, beam, length_penalty)
         live = _without_ended(candidates, rules.end_id, beam)
@@ -144,7 +138,7 @@ def _rank(logits: Tensor, forbidden: Tensor, scores: Tensor, count: int) -> _Can
 
     Args:
         logits: [N · R, V].
-        forbidden: [V], minus infinity where a token may not be chosen, else zero.
+        forbidden: [V] or [N · R, V], minus infinity where a token may not be chosen, else zero.
         scores: log-probabilities of the rows, [N, R].
         count: C.
     """

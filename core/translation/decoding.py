@@ -1,6 +1,6 @@
 """Choosing target tokens one by one. Shape legend: `core.model`."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -9,6 +9,9 @@ from torch import Tensor
 from core.model.transformer import Encoding, Transformer
 from core.text.vocabulary import Vocabulary
 from core.translation.result import TranslationStoppedError
+
+ForcedIds = Mapping[int, int]
+"""Ids that are chosen whatever the model prefers, by decoding step."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +59,9 @@ def greedy_from(
     max_steps: Sequence[int],
     rules: DecodingRules,
     should_stop: Callable[[], bool] = lambda: False,
+    forced: Sequence[ForcedIds] | None = None,
 ) -> list[list[int]]:
-    """`greedy` for sources that are encoded already.
+    """`greedy` for sources that are encoded already; `forced` tells for each its forced tokens by step.
 
     Raises:
         TranslationStoppedError: `should_stop`, asked before each step, said so.
@@ -71,7 +75,8 @@ def greedy_from(
     while rows:
         if should_stop():
             raise TranslationStoppedError
-        tokens = (model.step(tokens, state) + forbidden).argmax(dim=-1)
+        here = forbidden if forced is None else only(forbidden, forced, rows, state.step)
+        tokens = (model.step(tokens, state) + here).argmax(dim=-1)
         going_on = []
         for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
             chosen[row].append(token)
@@ -103,6 +108,23 @@ def forbidding(model: Transformer, rules: DecodingRules, like: Tensor) -> Tensor
     penalty = torch.zeros(model.output.out_features, device=like.device)
     penalty[list(rules.forbidden_ids)] = float("-inf")
     return penalty
+
+
+def only(forbidden: Tensor, forced: Sequence[ForcedIds], sources: Sequence[int], step: int, repeats: int = 1) -> Tensor:
+    """`forbidden` [V] for this step of these sources, `repeats` rows each: where a token is forced, all others are.
+
+    Returns:
+        [V] if nothing is forced here, else [sources · repeats, V].
+    """
+    here = [forced[source].get(step) for source in sources]
+    if all(token is None for token in here):
+        return forbidden
+    rows = forbidden.repeat(len(here), 1)
+    for row, token in zip(rows, here, strict=True):
+        if token is not None:
+            row.fill_(float("-inf"))
+            row[token] = 0
+    return rows.repeat_interleave(repeats, dim=0)
 
 
 def batches_by_length(lengths: Sequence[int], batch_size: int) -> Iterable[list[int]]:

@@ -23,6 +23,8 @@ MAX_FACTOR = 1_000.0
 MAX_INDEX = 100_000
 """No step, row or place can lie beyond it: far above any model's number of positions."""
 SHARES_TOLERANCE = 1e-9
+_LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
+"""What a terminal or clipboard leaves of broken bytes; no tokenizer and no file takes them."""
 
 KindOfIntervention = TypeVar("KindOfIntervention")
 
@@ -231,6 +233,7 @@ class Experiment:
     interventions: tuple[Intervention, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "source_text", self.source_text.translate(_LONE_SURROGATES))
         ordered = tuple(sorted(self.interventions, key=site_of))
         object.__setattr__(self, "interventions", ordered)
         for first, second in itertools.pairwise(ordered):

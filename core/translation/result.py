@@ -3,20 +3,31 @@
 Shape legend: S source length, T number of decoding steps, L layers, H heads.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from core.errors import AnalysisError
 from core.model.heads import ATTENTION_KINDS, AttentionKind
+from core.translation.experiment import Experiment, GivenTarget, Intervention
 
 FloatArray = NDArray[np.float32]
+
+
+def read_only(array: FloatArray) -> FloatArray:
+    """The same array, which nobody can write to any more: what leaves the engine is shared by threads and caches."""
+    array.setflags(write=False)
+    return array
+
+
 MapKind = AttentionKind
 MAP_KINDS: tuple[MapKind, ...] = ATTENTION_KINDS
 
 
 class TranslationStoppedError(Exception):
-    """A translation was given up because `should_stop` said so: nobody waits for it any more."""
+    """A translation was stopped because `should_stop` said so: nobody waits for it any more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +48,29 @@ class AttentionMaps:
         """The maps of one kind, [L, H, query, key]."""
         return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
 
+    def __repr__(self) -> str:
+        shapes = ", ".join(f"{kind} {list(self.of_kind(kind).shape)}" for kind in MAP_KINDS)
+        return f"AttentionMaps({shapes})"
+
 
 @dataclass(frozen=True)
 class Alternative:
-    """A token that the model could have chosen at some step, with its natural-log probability."""
+    """A token that the model could have chosen at some step.
+
+    Attributes:
+        token: as it is shown.
+        log_probability: natural log.
+        entry: the same token as it stands in the vocabulary, which is how a `ForcedToken` names it.
+    """
 
     token: str
     log_probability: float
+    entry: str = ""
+
+    @property
+    def probability(self) -> float:
+        """From 0 to 1."""
+        return math.exp(self.log_probability)
 
 
 @dataclass(frozen=True)
@@ -63,31 +90,35 @@ class Word:
 
 @dataclass(frozen=True, eq=False)
 class Translation:
-    """One sentence, its translation, and what the model did at each step.
+    """The result of an experiment: a sentence, its translation, and what the model did at each step.
 
     Row t of a decoder or cross map is computed while the decoder reads `read_tokens[t]` and predicts
-    `predicted_tokens[t]`.
+    `predicted_tokens[t]`. Everything is as the experiment's interventions made it: a row of attention that was set
+    stands in the maps as it was used, a head that is switched off shows its weights, though its output is not used.
 
     Attributes:
-        source_text: what was typed.
+        experiment: what was asked for.
         text: the translation as a sentence for people (cased, detokenized).
         source_tokens: the S tokens the encoder reads, wrapping tokens included.
         read_tokens: the T tokens the decoder reads, the start token first.
         predicted_tokens: the T tokens it predicts, the end token last unless the length limit came first.
         log_probabilities: natural log of the probability of each predicted token, T values.
-        alternatives: the five most probable tokens of each step that may be chosen, best first, T tuples.
+        alternatives: the ten most probable tokens of each step that may be chosen, best first, T tuples.
         source_words: the words of the source, wrapping tokens left out.
         target_words: the words of the translation, wrapping tokens left out.
         unknown_source_positions: indices into `source_tokens` that the vocabulary does not know.
         ignored_text: the end of the source that did not fit into the model's positions; empty if all of it did.
         notes: sentences that tell the reader about unknown words, text left out, a length limit reached.
-        maps: attention of every layer and head.
+        attention: of every layer and head; None if it was not asked for (see `maps`).
         seconds: wall time from text to result.
         source_ids, read_ids, predicted_ids: the ids of these tokens in the model's vocabularies.
-        is_given: whether the target was given, and read by teacher forcing, rather than chosen by the model.
+        source_places: for each of `source_words` its place among the words as typed.
+        ranks: the place of each predicted token among all that may be chosen, 1 for the best, T values.
+        entropies: of the distribution over all tokens at each step, in nats, T values.
+        unreached: interventions that lie beyond the end, and so changed nothing.
     """
 
-    source_text: str
+    experiment: Experiment
     text: str
     source_tokens: tuple[str, ...]
     read_tokens: tuple[str, ...]
@@ -99,12 +130,35 @@ class Translation:
     unknown_source_positions: tuple[int, ...]
     ignored_text: str
     notes: tuple[str, ...]
-    maps: AttentionMaps
+    attention: AttentionMaps | None
     seconds: float
     source_ids: tuple[int, ...] = ()
     read_ids: tuple[int, ...] = ()
     predicted_ids: tuple[int, ...] = ()
-    is_given: bool = False
+    source_places: tuple[int, ...] = ()
+    ranks: tuple[int, ...] = ()
+    entropies: tuple[float, ...] = ()
+    unreached: tuple[Intervention, ...] = ()
+
+    @property
+    def source_text(self) -> str:
+        """What was typed."""
+        return self.experiment.source_text
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the target was given, and read by teacher forcing, rather than chosen by the model."""
+        return isinstance(self.experiment.output, GivenTarget)
+
+    @property
+    def maps(self) -> AttentionMaps:
+        """The attention of every layer and head. Raises `AnalysisError` if it was not asked for."""
+        if self.attention is None:
+            raise AnalysisError(
+                f"The translation of {self.source_text[:60]!r} was computed without attention maps. Ask for them: "
+                "`run`, or `run_many(…, need_maps=True)`."
+            )
+        return self.attention
 
     @property
     def log_probability(self) -> float:
@@ -114,3 +168,10 @@ class Translation:
     def word_log_probability(self, word: Word) -> float:
         """Natural log of the probability of one target word, given all before it."""
         return sum(self.log_probabilities[word.start : word.end])
+
+    def __repr__(self) -> str:
+        interventions = "".join(f", {each}" for each in self.experiment.interventions)
+        return (
+            f"Translation({self.source_text[:60]!r} → {self.text[:60]!r}, {len(self.source_tokens)} × "
+            f"{len(self.predicted_tokens)} tokens, log-probability {self.log_probability:.3f}{interventions})"
+        )

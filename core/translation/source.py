@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from core.config import RunConfig
-from core.errors import TextError
+from core.errors import ExperimentError, TextError
 from core.text.codec import CONTINUATION, EncodedWord, TextCodec
 from core.text.subwords import WORD_MARK
+from core.text.vocabulary import UNKNOWN
+from core.translation.experiment import SourceEdit, SourceWordReplaced
 from core.translation.result import Word
 
 MAX_WORDS = 1_000
@@ -27,6 +29,7 @@ class EncodedSource:
         ids: what the encoder reads, wrapping tokens included.
         labels: the same for people; an unknown word stands as it was typed.
         words: ranges of the words in `ids`.
+        places: for each of them its place among the words as typed; as long as nothing is edited, 0, 1, 2, …
         unknown_positions: indices into `ids` that the vocabulary does not know.
         ignored_text: the end of the text that did not fit.
         notes: what the reader should know.
@@ -36,6 +39,7 @@ class EncodedSource:
     ids: tuple[int, ...]
     labels: tuple[str, ...]
     words: tuple[Word, ...]
+    places: tuple[int, ...]
     unknown_positions: tuple[int, ...]
     ignored_text: str
     notes: tuple[str, ...]
@@ -154,7 +158,107 @@ def _assemble(
     if wraps and vocabulary.end_id is not None:
         ids.append(vocabulary.end_id)
         labels.append(vocabulary.tokens[vocabulary.end_id])
-    return EncodedSource(text, tuple(ids), tuple(labels), tuple(words), tuple(unknown), ignored, tuple(notes))
+    places = tuple(range(len(words)))
+    return EncodedSource(text, tuple(ids), tuple(labels), tuple(words), places, tuple(unknown), ignored, tuple(notes))
+
+
+def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextCodec, run: RunConfig) -> EncodedSource:
+    """The source with words removed or replaced. All other words keep their ids, so that nothing else changes.
+
+    Args:
+        source: as typed.
+        edits: at most one for each place, each a place of `source`.
+        codec, run: of the model.
+
+    Raises:
+        ExperimentError: there is no such word, nothing would be left, or it would not fit into the model.
+    """
+    if not edits:
+        return source
+    by_place = {edit.place: edit for edit in edits}
+    for edit in edits:
+        if edit.place not in source.places:
+            raise ExperimentError(
+                f"The source word {edit.place + 1} was to be changed (“{edit}”), but {_shorten(source.text)!r} has "
+                f"{len(source.words)} words. One of them, counted from 1, was expected."
+            )
+    pieces: list[_Piece] = []
+    position = 0
+    for place, word in zip(source.places, source.words, strict=True):
+        pieces.append(_Piece.of(source, position, word.start, None, None))
+        here = by_place.get(place)
+        if here is None:
+            pieces.append(_Piece.of(source, word.start, word.end, word.text, place))
+        elif isinstance(here, SourceWordReplaced):
+            pieces += _replacements(here, codec)
+        position = word.end
+    pieces.append(_Piece.of(source, position, len(source.ids), None, None))
+    return _joined(source, pieces, codec, run)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A stretch of ids: a word with its place, or what stands between words."""
+
+    ids: tuple[int, ...]
+    labels: tuple[str, ...]
+    unknown: tuple[bool, ...]
+    word: str | None
+    place: int | None
+
+    @classmethod
+    def of(cls, source: EncodedSource, start: int, end: int, word: str | None, place: int | None) -> "_Piece":
+        unknown = tuple(position in source.unknown_positions for position in range(start, end))
+        return cls(source.ids[start:end], source.labels[start:end], unknown, word, place)
+
+
+def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[_Piece]:
+    vocabulary = codec.vocabulary
+    if edit.text == UNKNOWN and vocabulary.unknown_id is not None:
+        return [_Piece((vocabulary.unknown_id,), (UNKNOWN,), (True,), UNKNOWN, edit.place)]
+    found = [
+        without_marks(word, codec) for word in codec.encode_text(one_line(edit.text), begins_sentence=edit.place == 0)
+    ]
+    pieces = [_Piece(word.ids, word.labels, word.unknown, word.text, edit.place) for word in found if word.ids]
+    if not pieces:
+        raise ExperimentError(
+            f"Nothing in the replacement {_shorten(edit.text)!r} of source word {edit.place + 1} can be read by this "
+            "model. A word was expected; type one."
+        )
+    return pieces
+
+
+def _joined(source: EncodedSource, pieces: Sequence[_Piece], codec: TextCodec, run: RunConfig) -> EncodedSource:
+    ids: list[int] = []
+    labels: list[str] = []
+    words: list[Word] = []
+    places: list[int] = []
+    unknown: list[int] = []
+    for piece in pieces:
+        if piece.word is not None and piece.place is not None:
+            words.append(Word(piece.word, len(ids), len(ids) + len(piece.ids)))
+            places.append(piece.place)
+        unknown += [len(ids) + offset for offset, is_unknown in enumerate(piece.unknown) if is_unknown]
+        ids += piece.ids
+        labels += piece.labels
+    if len(words) < _fewest_words(codec):
+        raise ExperimentError(
+            f"With these words removed, too little of {_shorten(source.text)!r} is left to read. {_expectation(codec)} "
+            "Keep another word."
+        )
+    if len(ids) > run.model.max_positions:
+        raise ExperimentError(
+            f"With these replacements the source has {len(ids)} tokens, and the model has room for "
+            f"{run.model.max_positions}. Take shorter ones."
+        )
+    return replace(
+        source,
+        ids=tuple(ids),
+        labels=tuple(labels),
+        words=tuple(words),
+        places=tuple(places),
+        unknown_positions=tuple(unknown),
+    )
 
 
 def _expectation(codec: TextCodec) -> str:

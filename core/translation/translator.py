@@ -1,10 +1,12 @@
 """From German text to a `Translation`: a loaded model and everything around it."""
 
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,21 +15,42 @@ from core.checkpoint.history import EpochRecord
 from core.corpora.batches import pad
 from core.device import DeviceChoice, choose_device
 from core.errors import CheckpointError, TextError
-from core.model.gates import heads_off
-from core.model.heads import Head
+from core.model.interventions import compile_interventions
 from core.model.transformer import Encoding, ModelOutput
 from core.resources import bundled_model_path
-from core.translation.beam import DEFAULT_LENGTH_PENALTY, beam_search, check_beam
+from core.translation.beam import beam_search
+from core.translation.compilation import CompiledExperiment, compile_experiment, max_steps
 from core.translation.decoding import DecodingRules, batches_by_length, greedy_from
-from core.translation.result import Alternative, AttentionMaps, Translation, Word
+from core.translation.experiment import (
+    DEFAULT_LENGTH_PENALTY,
+    Beam,
+    Experiment,
+    GivenTarget,
+    Greedy,
+    Output,
+    check_beam,
+)
+from core.translation.result import (
+    Alternative,
+    AttentionMaps,
+    FloatArray,
+    Translation,
+    TranslationStoppedError,
+    Word,
+    read_only,
+)
 from core.translation.source import EncodedSource, encode_source
-from core.translation.target import EncodedTarget, encode_target
+from core.translation.target import EncodedTarget
 
-NUM_ALTERNATIVES = 5
+NUM_ALTERNATIVES = 10
 CORPUS_BATCH = 64
-"""Sentences that are translated side by side."""
+"""Sentences that are translated side by side without maps."""
 MAX_BEAM_ROWS = 256
-"""Beginnings that are read side by side; a wide beam takes fewer sentences at once."""
+"""Partial translations that are continued side by side; a wide beam takes fewer sentences at once."""
+EXPERIMENT_WINDOW = 64
+"""Experiments of which the results are held at once, so that those of like length can be computed side by side."""
+EXPERIMENT_BATCH = 16
+"""Experiments that are computed side by side: few, so that little is padded."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +74,7 @@ class Translator:
         name: for people.
         path: the file, or None for a model that was not loaded from one.
         device: where it runs, and why there.
+        run_config: the settings that the model was made and trained with.
         rules: start, end and forbidden tokens of its decoder.
     """
 
@@ -66,7 +90,7 @@ class Translator:
         if device.name == "cpu":
             self.model.lay_out_for_decoding()
         self.num_parameters = self.model.num_parameters
-        self.run = checkpoint.run
+        self.run_config = checkpoint.run
         target = checkpoint.codecs.target
         self.rules = DecodingRules.of_vocabulary(target.vocabulary, forbid_unknown=target.subwords is not None)
 
@@ -95,81 +119,181 @@ class Translator:
         """How the training went."""
         return self.checkpoint.history
 
+    def run(self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False) -> Translation:
+        """The result of one experiment: translation, probabilities, alternatives, and the maps of every head.
+
+        Args:
+            experiment: what to translate, how, and what to change on the way.
+            should_stop: asked before each decoding step.
+
+        Raises:
+            TranslationStoppedError: `should_stop` said so.
+            TextError: there is nothing to translate, or far too much.
+            ExperimentError: an intervention does not fit the sentence or the vocabulary.
+            AnalysisError: the model has no such head.
+        """
+        return self._run_batch([self.compile(experiment)], True, should_stop)[0]
+
+    def run_many(
+        self,
+        experiments: Iterable[Experiment | CompiledExperiment],
+        *,
+        need_maps: bool = True,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Iterator[Translation]:
+        """The results of many different experiments, in their order; those of like length are computed side by side.
+
+        Experiments are taken, and results held, `EXPERIMENT_WINDOW` at a time, so that memory is bounded however many
+        there are. Besides rounding, each result is that of `run`.
+
+        Args:
+            experiments: as they are, or compiled before (see `compile`) by someone who wants to see errors one by one.
+            need_maps: whether results hold attention maps; without them it is quicker.
+            should_stop: asked before each decoding step.
+
+        Raises:
+            What `run` raises, before any result of the window is given.
+        """
+        waiting = iter(experiments)
+        while window := list(islice(waiting, EXPERIMENT_WINDOW)):
+            compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in window]
+            results: list[Translation | None] = [None] * len(compiled)
+            for group in _groups(compiled):
+                found = self._run_batch([compiled[place] for place in group], need_maps, should_stop)
+                for place, translation in zip(group, found, strict=True):
+                    results[place] = translation
+            for place, result in enumerate(results):
+                assert result is not None
+                results[place] = None  # nothing is held here once it has been given away
+                yield result
+
+    def compile(self, experiment: Experiment) -> CompiledExperiment:
+        """The experiment in this model's ids.
+
+        Raises:
+            TextError: there is nothing to translate, or far too much.
+            ExperimentError: an intervention does not fit the sentence or the vocabulary.
+            AnalysisError: the model has no such head.
+        """
+        compiled = compile_experiment(experiment, self.checkpoint.codecs, self.run_config, self.rules)
+        compile_interventions(self.model, [compiled.changes])  # knows the heads
+        return compiled
+
     def translate(
         self,
         text: str,
         *,
         beam: int = 1,
         length_penalty: float = DEFAULT_LENGTH_PENALTY,
-        off: Collection[Head] = (),
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Translation:
-        """Translation of one text, with probabilities, alternatives and the maps of every head.
+        """`run` with nothing changed; `beam` 1 is greedy."""
+        check_beam(beam, length_penalty)
+        output = Greedy() if beam == 1 else Beam(beam, length_penalty)
+        return self.run(Experiment(text, output), should_stop=should_stop)
+
+    def score(self, translation: Translation, experiment: Experiment) -> tuple[float, ...]:
+        """What an experiment makes of an old translation; see `score_many`."""
+        return self.score_many(translation, [experiment])[0]
+
+    def score_many(
+        self,
+        translation: Translation,
+        experiments: Sequence[Experiment | CompiledExperiment],
+        *,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> list[tuple[float, ...]]:
+        """Natural logs of the probabilities of the tokens of `translation`, T values for each experiment.
+
+        They are those that the model gives after reading the experiment's source, with its heads and rows changed;
+        its output and its forced tokens say nothing here.
 
         Args:
-            text: German.
-            beam: 1 for greedy, else how many beginnings a beam search keeps.
-            length_penalty: α of Wu et al. 2016 for a beam search, see `core.translation.beam`.
-            off: heads that are switched off for it; their maps are still those of their weights.
-            should_stop: asked before each step of a greedy translation.
+            translation: of this model, or of one with the same target vocabulary.
+            experiments: as for `run_many`.
+            should_stop: asked before each batch.
 
         Raises:
             TranslationStoppedError: `should_stop` said so.
-            TextError: there is nothing to translate, or far too much.
-            ConfigError: the beam or the length penalty is out of range.
-            AnalysisError: the model has no such head.
+            TextError, ExperimentError, AnalysisError: as `compile`.
         """
-        check_beam(beam, length_penalty)
+        compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in experiments]
+        scores: list[tuple[float, ...]] = []
+        for first in range(0, len(compiled), EXPERIMENT_BATCH):
+            if should_stop():
+                raise TranslationStoppedError
+            group = compiled[first : first + EXPERIMENT_BATCH]
+            with torch.inference_mode():
+                encoding = self._encode(group, need_maps=False)
+                read = torch.tensor([self._read_ids(translation.predicted_ids)] * len(group), device=self.device.name)
+                logits = self.model.decode(encoding, read).logits.float()
+                chosen = torch.tensor(translation.predicted_ids, device=logits.device).expand(len(group), -1)
+                found = logits.log_softmax(dim=-1).gather(2, chosen[:, :, None])[:, :, 0]
+            scores += [tuple(row) for row in found.tolist()]
+        return scores
+
+    def _read_ids(self, predicted: Sequence[int]) -> tuple[int, ...]:
+        return (self.rules.start_id, *predicted[:-1])
+
+    def _run_batch(
+        self, batch: Sequence[CompiledExperiment], need_maps: bool, should_stop: Callable[[], bool]
+    ) -> list[Translation]:
+        """Experiments with the same kind of output, side by side."""
         began = time.perf_counter()
-        source = encode_source(text, self.checkpoint.codecs.source, self.run)
-        ids = torch.tensor([source.ids], device=self.device.name)
-        limit = self.max_steps(len(source.ids))
-        with torch.inference_mode(), heads_off(self.model, off):
-            encoding = self.model.encode(ids, need_maps=True)
-            chosen = self._search(encoding, [limit], beam, length_penalty, should_stop)[0]
-            read = torch.tensor([[self.rules.start_id, *chosen[:-1]]], device=self.device.name)
-            output = self.model.decode(encoding, read, need_maps=True)
-        return self.describe(source, self.chosen_target(chosen, limit), output, began)
+        with torch.inference_mode():
+            encoding = self._encode(batch, need_maps)
+            targets = self._targets(batch, encoding, should_stop)
+            read = [self._read_ids(target.ids) for target in targets]
+            padded = pad(read, self.model.padding_id).to(self.device.name)
+            output = self.model.decode(encoding, padded, need_maps=need_maps)
+            described = [
+                self._steps(output.logits[row, : len(target.ids)], target.ids) for row, target in enumerate(targets)
+            ]
+        seconds = (time.perf_counter() - began) / len(batch)
+        return [
+            self._describe(
+                compiled, target, steps, _maps_of(output, row, compiled, target) if need_maps else None, seconds
+            )
+            for row, (compiled, target, steps) in enumerate(zip(batch, targets, described, strict=True))
+        ]
 
-    def translate_given(self, text: str, target_text: str, *, off: Collection[Head] = ()) -> Translation:
-        """A given pair, read by teacher forcing: its maps, its probability, and what the model would have chosen.
+    def _encode(self, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
+        """Each source once for all experiments that agree on it and on what is changed in the encoder."""
+        interventions = compile_interventions(self.model, [compiled.changes for compiled in batch])
+        keys = [_encoder_key(compiled) for compiled in batch]
+        first_of = {key: place for place, key in reversed(list(enumerate(keys)))}
+        different = sorted(first_of.values())
+        ids = pad([batch[place].source.ids for place in different], self.model.padding_id).to(self.device.name)
+        if len(different) == len(batch):
+            return self.model.encode(ids, need_maps=need_maps, interventions=interventions)
+        of_different = compile_interventions(self.model, [batch[place].changes for place in different])
+        encoding = self.model.encode(ids, need_maps=need_maps, interventions=of_different)
+        rows = [different.index(first_of[key]) for key in keys]
+        return encoding.select(torch.tensor(rows, device=self.device.name)).with_interventions(interventions)
 
-        Args:
-            text: German.
-            target_text: its translation, as people write it.
-            off: heads that are switched off for it.
-
-        Raises:
-            TextError: one of the two is empty or too long.
-            AnalysisError: the model has no such head.
-        """
-        began = time.perf_counter()
-        source = encode_source(text, self.checkpoint.codecs.source, self.run)
-        target = encode_target(target_text, self.checkpoint.codecs.target, self.run)
-        with torch.inference_mode(), heads_off(self.model, off):
-            output = self._force(source.ids, target.ids, need_maps=True)
-        return self.describe(source, target, output, began)
-
-    def score(self, translation: Translation, *, off: Collection[Head] = ()) -> tuple[float, ...]:
-        """Natural logs of the probabilities of the tokens of `translation`, T values, as this model would have it now.
-
-        Args:
-            translation: of this model, or of one with the same vocabularies.
-            off: heads that are switched off.
-
-        Raises:
-            AnalysisError: the model has no such head.
-        """
-        with torch.inference_mode(), heads_off(self.model, off):
-            output = self._force(translation.source_ids, translation.predicted_ids)
-        return tuple(_of_tokens(output.logits[0].float().log_softmax(dim=-1), translation.predicted_ids))
-
-    def _force(self, source: Sequence[int], predicted: Sequence[int], *, need_maps: bool = False) -> ModelOutput:
-        read = [self.rules.start_id, *predicted[:-1]]
-        device = self.device.name
-        return self.model(
-            torch.tensor([source], device=device), torch.tensor([read], device=device), need_maps=need_maps
-        )
+    def _targets(
+        self, batch: Sequence[CompiledExperiment], encoding: Encoding, should_stop: Callable[[], bool]
+    ) -> list[EncodedTarget]:
+        given = [compiled.given for compiled in batch if compiled.given is not None]
+        if given:
+            return given
+        limits = [compiled.max_steps for compiled in batch]
+        forced = [compiled.forced for compiled in batch] if any(compiled.forced for compiled in batch) else None
+        output = batch[0].experiment.output
+        if isinstance(output, Beam):
+            chosen = beam_search(
+                self.model,
+                encoding,
+                limits,
+                self.rules,
+                output.size,
+                output.length_penalty,
+                forced=forced,
+                should_stop=should_stop,
+            )
+        else:
+            chosen = greedy_from(self.model, encoding, limits, self.rules, should_stop, forced)
+        return [self._chosen_target(ids, limit) for ids, limit in zip(chosen, limits, strict=True)]
 
     def translate_corpus(
         self,
@@ -212,7 +336,7 @@ class Translator:
 
     def _encode_or_none(self, text: str) -> EncodedSource | None:
         try:
-            return encode_source(text, self.checkpoint.codecs.source, self.run)
+            return encode_source(text, self.checkpoint.codecs.source, self.run_config)
         except TextError:
             return None
 
@@ -223,30 +347,20 @@ class Translator:
         padded = pad(ids, self.model.padding_id).to(self.device.name)
         with torch.inference_mode():
             encoding = self.model.encode(padded)
-            chosen = self._search(encoding, [self.max_steps(len(row)) for row in ids], beam, length_penalty)
+            limits = [max_steps(len(row), self.run_config, self.rules) for row in ids]
+            if beam == 1:
+                chosen = greedy_from(self.model, encoding, limits, self.rules)
+            else:
+                chosen = beam_search(self.model, encoding, limits, self.rules, beam, length_penalty)
         return [self._hypothesis(row) for row in chosen]
-
-    def _search(
-        self,
-        encoding: Encoding,
-        limits: Sequence[int],
-        beam: int,
-        length_penalty: float,
-        should_stop: Callable[[], bool] = lambda: False,
-    ) -> list[list[int]]:
-        if beam == 1:
-            return greedy_from(self.model, encoding, limits, self.rules, should_stop)
-        return beam_search(self.model, encoding, limits, self.rules, beam, length_penalty)
 
     def _hypothesis(self, chosen: Sequence[int]) -> Hypothesis:
         words = [word.text for word in self._decoded_words(chosen)]
         return Hypothesis(self._sentence(words), tuple(words))
 
     def max_steps(self, source_length: int) -> int:
-        """Room enough for any sane translation; exactly the source's length where nothing marks the end."""
-        if self.rules.end_id is None:
-            return max(1, source_length - 1)
-        return min(self.run.model.max_positions, 2 * source_length + 20)
+        """Enough for any sane translation; exactly the source's length where nothing marks the end."""
+        return max_steps(source_length, self.run_config, self.rules)
 
     def _decoded_words(self, chosen: Sequence[int]) -> list[Word]:
         return [Word(word.text, word.start, word.end) for word in self.checkpoint.codecs.target.decode(chosen)]
@@ -257,7 +371,7 @@ class Translator:
             words = [codec.vocabulary.tokens[self.rules.start_id], *words]
         return codec.join(words)
 
-    def chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
+    def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
         """What the model chose, with a note if it did not come to an end."""
         codec = self.checkpoint.codecs.target
         words = self._decoded_words(chosen)
@@ -273,55 +387,111 @@ class Translator:
             is_given=False,
         )
 
-    def describe(self, source: EncodedSource, target: EncodedTarget, output: ModelOutput, began: float) -> Translation:
-        """All about one pair, given what the model put out for it, maps included; `began` by `time.perf_counter`."""
-        log_probabilities = output.logits[0].float().log_softmax(dim=-1)
+    def _describe(
+        self,
+        compiled: CompiledExperiment,
+        target: EncodedTarget,
+        steps: "_Steps",
+        maps: AttentionMaps | None,
+        seconds: float,
+    ) -> Translation:
+        source = compiled.source
         start = self.checkpoint.codecs.target.label(self.rules.start_id)
         return Translation(
-            source_text=source.text,
+            experiment=compiled.experiment,
             text=target.text,
             source_tokens=source.labels,
             read_tokens=(start, *target.labels[:-1]),
             predicted_tokens=target.labels,
-            log_probabilities=tuple(_of_tokens(log_probabilities, target.ids)),
-            alternatives=self._alternatives(log_probabilities),
+            log_probabilities=steps.log_probabilities,
+            alternatives=steps.alternatives,
             source_words=source.words,
             target_words=target.words,
             unknown_source_positions=source.unknown_positions,
             ignored_text=source.ignored_text,
             notes=(*source.notes, *target.notes),
-            maps=_to_maps(output),
-            seconds=time.perf_counter() - began,
+            attention=maps,
+            seconds=seconds,
             source_ids=source.ids,
-            read_ids=(self.rules.start_id, *target.ids[:-1]),
+            read_ids=self._read_ids(target.ids),
             predicted_ids=target.ids,
-            is_given=target.is_given,
+            source_places=source.places,
+            ranks=steps.ranks,
+            entropies=steps.entropies,
+            unreached=compiled.unreached(len(target.ids)),
         )
 
-    def _alternatives(self, log_probabilities: Tensor) -> tuple[tuple[Alternative, ...], ...]:
-        """The best tokens of each row of [T, V] that could be chosen."""
-        codec = self.checkpoint.codecs.target
-        forbidden = list(self.rules.forbidden_ids)
-        count = min(NUM_ALTERNATIVES, log_probabilities.size(1) - len(forbidden))
+    def _steps(self, logits: Tensor, ids: Sequence[int]) -> "_Steps":
+        """What each step of one sentence knew, from its logits [T, V]."""
+        log_probabilities = logits.float().log_softmax(dim=-1)
+        chosen = log_probabilities.gather(1, torch.tensor(ids, device=logits.device)[:, None])
         allowed = log_probabilities.clone()
-        allowed[:, forbidden] = float("-inf")
-        best = allowed.topk(count)
+        allowed[:, list(self.rules.forbidden_ids)] = float("-inf")
+        return _Steps(
+            log_probabilities=tuple(chosen[:, 0].tolist()),
+            alternatives=self._alternatives(allowed),
+            ranks=tuple((1 + (allowed > chosen).sum(dim=-1)).tolist()),
+            entropies=tuple(_entropies(log_probabilities).tolist()),
+        )
+
+    def _alternatives(self, allowed: Tensor) -> tuple[tuple[Alternative, ...], ...]:
+        """The best tokens of each row of log-probabilities [T, V]; minus infinity where one may not be chosen."""
+        codec = self.checkpoint.codecs.target
+        best = allowed.topk(min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_ids)))
         return tuple(
-            tuple(Alternative(codec.label(token), value) for token, value in zip(tokens, values, strict=True))
+            tuple(
+                Alternative(codec.label(token), value, codec.vocabulary.tokens[token])
+                for token, value in zip(tokens, values, strict=True)
+            )
             for tokens, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
         )
 
 
-def _of_tokens(log_probabilities: Tensor, ids: Sequence[int]) -> list[float]:
-    """Those of one token of each row of [T, V]."""
-    chosen = torch.tensor(ids, device=log_probabilities.device)
-    values: list[float] = log_probabilities.gather(1, chosen[:, None])[:, 0].tolist()
-    return values
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """What each of T decoding steps knew; see `Translation`."""
+
+    log_probabilities: tuple[float, ...]
+    alternatives: tuple[tuple[Alternative, ...], ...]
+    ranks: tuple[int, ...]
+    entropies: tuple[float, ...]
 
 
-def _to_maps(output: ModelOutput) -> AttentionMaps:
-    def array(maps: Tensor | None):  # type: ignore[no-untyped-def]
+def _groups(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]:
+    """Places of experiments that are computed side by side: the same kind of output, and like lengths."""
+    by_output: dict[Output | type[GivenTarget], list[int]] = {}
+    for place, each in enumerate(compiled):
+        output = each.experiment.output
+        by_output.setdefault(GivenTarget if isinstance(output, GivenTarget) else output, []).append(place)
+    for kind, places in by_output.items():
+        lengths = [len(compiled[place].source.ids) for place in places]
+        size = max(1, min(EXPERIMENT_BATCH, MAX_BEAM_ROWS // kind.size if isinstance(kind, Beam) else MAX_BEAM_ROWS))
+        for group in batches_by_length(lengths, size):
+            yield [places[index] for index in group]
+
+
+def _encoder_key(compiled: CompiledExperiment) -> Hashable:
+    """What the encoder's output depends on."""
+    factors = tuple((head, factor) for head, factor in compiled.changes.factors.items() if head.kind == "encoder")
+    rows = tuple((site, weights) for site, weights in compiled.changes.rows.items() if site[0].kind == "encoder")
+    return compiled.source.ids, factors, tuple((site, tuple(weights)) for site, weights in rows)
+
+
+def _entropies(log_probabilities: Tensor) -> Tensor:
+    """[T], in nats, of the distributions [T, V], 0 · log 0 being 0."""
+    return -(log_probabilities.exp() * log_probabilities.clamp(min=-1e30)).sum(dim=-1).clamp(max=0)
+
+
+def _maps_of(output: ModelOutput, row: int, compiled: CompiledExperiment, target: EncodedTarget) -> AttentionMaps:
+    """The maps of one sentence of a batch, without padding."""
+    num_source, num_steps = len(compiled.source.ids), len(target.ids)
+
+    def array(maps: Tensor | None, num_queries: int, num_keys: int) -> FloatArray:
         assert maps is not None
-        return maps[0].float().cpu().numpy()
+        return read_only(np.ascontiguousarray(maps[row, :, :, :num_queries, :num_keys].float().cpu().numpy()))
 
-    return AttentionMaps(array(output.encoder_maps), array(output.decoder_maps), array(output.cross_maps))
+    return AttentionMaps(
+        array(output.encoder_maps, num_source, num_source),
+        array(output.decoder_maps, num_steps, num_steps),
+        array(output.cross_maps, num_steps, num_source),
+    )

@@ -8,7 +8,7 @@ from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
-import viz_app.opening
+import viz_app.models.opening
 from tests.viz_app.conftest import MakeWindow
 from viz_app.main_window import TRAIN, MainWindow
 from viz_app.preferences import Preferences
@@ -189,7 +189,7 @@ def test_a_dropped_file_is_opened_and_remembered(
 def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
     make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    monkeypatch.setattr(viz_app.opening, "bundled_model_path", lambda: tmp_path / "none.safetensors")
+    monkeypatch.setattr(viz_app.models.opening, "bundled_model_path", lambda: tmp_path / "none.safetensors")
     window = make_window(None, wait=False)
     qtbot.waitUntil(lambda: window.translate_page.message.open_button.isVisible())
     assert "The bundled model is not here" in window.translate_page.message.label.text()
@@ -283,7 +283,7 @@ def test_nothing_jumps_while_a_sentence_is_translated(make_window: MakeWindow) -
 
 def _bundled_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "bundled.safetensors").touch()
-    monkeypatch.setattr(viz_app.opening, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
+    monkeypatch.setattr(viz_app.models.opening, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
 
 
 def test_the_last_model_comes_back_with_its_sentence(make_window: MakeWindow, tmp_path: Path) -> None:

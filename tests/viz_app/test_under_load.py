@@ -13,7 +13,7 @@ from benchmarks.hands import Hands
 from viz_app.main_window import TRAIN, TRANSLATE, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme
-from viz_app.translate_page import TranslatePage
+from viz_app.translate.page import TranslatePage
 from viz_app.worker.training import SWITCH_INTERVAL_SECONDS
 
 

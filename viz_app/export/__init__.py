@@ -1,1 +1,1 @@
-"""Taking along what the Translate page shows: its menu, and the files that come of it."""
+"""What leaves the app: the menu, figures by matplotlib, the page for the browser, `augenmerk figure`."""

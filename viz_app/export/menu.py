@@ -9,10 +9,10 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QToolButton, QWidget
 
 from core.errors import AugenmerkError
-from viz_app.dialogs import show_failure
 from viz_app.export.saving import Saving
 from viz_app.state.snapshot import as_table
 from viz_app.state.translate_state import TranslateState
+from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure
 
 PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)", "pdf": "PDF, shapes and text (*.pdf)"}

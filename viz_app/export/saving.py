@@ -7,12 +7,12 @@ from PySide6.QtGui import QPainter, QRegion
 from PySide6.QtWidgets import QWidget
 
 from core.translation.result import MAP_KINDS
+from viz_app.export.html_page import PageContent, save_page
 from viz_app.export.painted import save_painted
-from viz_app.html_page import PageContent, save_page
+from viz_app.heatmap.lines_view import LinesPainter
 from viz_app.state.snapshot import Snapshot, in_one_line, save_numbers, take_snapshot
 from viz_app.state.translate_state import KIND_NAMES, HeadChoice, TranslateState
 from viz_app.theme import Theme
-from viz_app.widgets.lines_view import LinesPainter
 
 MIDDLE_GREY = 128
 OF_ONE_MAP = ("map", "hidden", "rows", "picked")
@@ -49,10 +49,10 @@ class Saving:
             caption = f"{snapshot.title}\n{snapshot.caption}"
             save_painted(lines.paint, lines.size, caption, theme, target)
             return
-        from viz_app.train.plotting import import_matplotlib
+        from viz_app.export.plotting import import_matplotlib
 
         import_matplotlib()
-        from viz_app.figures import MapPicture, map_figure, save_figure
+        from viz_app.export.figures import MapPicture, map_figure, save_figure
 
         view, top = snapshot.view, self.state.top_weight(snapshot.view.weights)
         picture = MapPicture(view.weights, view.row_labels, view.column_labels, snapshot.title, snapshot.caption, top)
@@ -60,10 +60,10 @@ class Saving:
 
     def save_heads(self, target: Path) -> None:
         """All heads as a picture. Raises `StorageError`."""
-        from viz_app.train.plotting import import_matplotlib
+        from viz_app.export.plotting import import_matplotlib
 
         import_matplotlib()
-        from viz_app.figures import KindPicture, grid_figure, save_figure
+        from viz_app.export.figures import KindPicture, grid_figure, save_figure
 
         snapshot, translation = self.snapshot, self.state.translation
         if snapshot is None or translation is None:

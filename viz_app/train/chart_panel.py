@@ -6,8 +6,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from viz_app.panels.choice_menu import ChoiceMenu
-from viz_app.panels.parts import label
 from viz_app.theme import PANEL_MARGIN, Theme, set_role
 from viz_app.train.chart_choices import (
     QUANTITY_NAMES,
@@ -25,6 +23,8 @@ from viz_app.train.comparison import Comparison
 from viz_app.train.curves import RunCurves
 from viz_app.train.legend import Legend, LegendEntry
 from viz_app.train.state import TrainState
+from viz_app.widgets.choice_menu import ChoiceMenu
+from viz_app.widgets.parts import label
 
 SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic: equal factors, equal distances")}
 SMOOTHING_ENTRIES = {

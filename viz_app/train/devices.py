@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from viz_app.train.plotting import import_matplotlib
+from viz_app.export.plotting import import_matplotlib
 
 POLL_INTERVAL_MS = 100
 

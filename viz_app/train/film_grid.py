@@ -3,8 +3,8 @@
 from PySide6.QtCore import QRect, Qt
 
 from core.analysis.roles import ROLES
+from viz_app.heatmap.head_grid import HeadGrid
 from viz_app.state.translate_state import HeadChoice
-from viz_app.widgets.head_grid import HeadGrid
 
 
 class FilmGrid(HeadGrid):

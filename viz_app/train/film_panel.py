@@ -7,18 +7,18 @@ from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSlider, QStackedLayout, QVBoxLayout, QWidget
 
 from core.translation.result import MAP_KINDS, MapKind
-from viz_app.panels.choice_menu import ChoiceMenu
-from viz_app.panels.parts import label
+from viz_app.heatmap.head_grid import HeadGridArea
+from viz_app.heatmap.heatmap import Heatmap
 from viz_app.state.translate_state import KIND_TITLES, Cell, HeadChoice
 from viz_app.theme import PANEL_MARGIN, Theme, set_role
-from viz_app.train.few_lines import FewLines
 from viz_app.train.film_grid import FilmGrid
 from viz_app.train.film_strip import FilmStrip, moment_name
 from viz_app.train.panel_tabs import PanelTabs
 from viz_app.train.playback import Playback
+from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.head_grid import HeadGridArea
-from viz_app.widgets.heatmap import Heatmap
+from viz_app.widgets.few_lines import FewLines
+from viz_app.widgets.parts import label
 
 PLAY_SECONDS = 7.0
 """How long a film lasts, unless it has very few frames or very many."""

@@ -7,9 +7,9 @@ from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, 
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from core.training.film import FilmFrame
+from viz_app.heatmap.map_image import draw_map, map_image, ramp_of
 from viz_app.theme import Theme
 from viz_app.train.playback import Playback
-from viz_app.widgets.map_image import draw_map, map_image, ramp_of
 
 PICTURE_PX = 56
 GAP_PX = 8

@@ -8,6 +8,7 @@ from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import AugenmerkError
+from viz_app.export.plotting import import_matplotlib
 from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import GAP, Theme
 from viz_app.train import memory
@@ -18,7 +19,6 @@ from viz_app.train.devices import DeviceFinder
 from viz_app.train.draw_budget import DrawBudget
 from viz_app.train.intro import Intro
 from viz_app.train.notice_strip import NoticeStrip
-from viz_app.train.plotting import import_matplotlib
 from viz_app.train.run_files import runs_in
 from viz_app.train.run_form import RunForm
 from viz_app.train.run_panel import RunPanel

@@ -5,7 +5,7 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
-from viz_app.panels.parts import label
+from viz_app.widgets.parts import label
 
 Lower = Literal["film", "samples"]
 LOWER_NAMES: dict[Lower, str] = {"film": "Film of attention", "samples": "What it says"}

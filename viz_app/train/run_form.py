@@ -11,7 +11,7 @@ from core.config import PRESETS, preset
 from viz_app.theme import set_role
 from viz_app.train.choices import DATA_KINDS, DataKind, RunChoices, fresh_folder, key_settings, with_tilde
 from viz_app.train.devices import DEVICES_WITHOUT_ASKING, DeviceOption
-from viz_app.train.small_widgets import ChoiceButton
+from viz_app.widgets.choice_button import ChoiceButton
 from viz_app.widgets.eliding_label import ElidingLabel
 
 _DATA_LABELS: dict[DataKind, str] = {

@@ -6,10 +6,10 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 from viz_app.theme import PANEL_MARGIN, Theme, set_role
 from viz_app.train.run_form import RunForm
 from viz_app.train.run_menu import RunMenu
-from viz_app.train.small_widgets import ProgressLine
 from viz_app.train.state import Status, TrainState
 from viz_app.train.words import activity, number_rows, resume_word
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.progress_line import ProgressLine
 
 WIDTH_PX = 316
 

@@ -4,10 +4,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from core.training.events import SampleTranslated
-from viz_app.panels.parts import flat_button, label
 from viz_app.theme import PANEL_MARGIN, set_role
 from viz_app.train.panel_tabs import PanelTabs
 from viz_app.train.playback import Playback
+from viz_app.widgets.parts import flat_button, label
 
 WAITING = "At each validation a sample of validation sentences is translated: BLEU on all of it, five of them to read."
 EMPTY = "No translations were kept of this run."

@@ -1,1 +1,1 @@
-"""Widgets that draw state and hold none."""
+"""Small widgets that know neither models nor sentences."""

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from tests.viz_app.conftest import MakeWindow
 from viz_app.export.menu import ExportMenu
 from viz_app.state.translate_state import HeadChoice
-from viz_app.translate_page import TranslatePage
+from viz_app.translate.page import TranslatePage
 
 FILES = [
     ("map", "map.svg"),

@@ -15,14 +15,14 @@ from PySide6.QtGui import QImage
 
 from core.translation.result import MAP_KINDS
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.export.test_html_page import Parts, data_of, read_by_the_script
 from tests.viz_app.synthetic import make_translation, measure_by_halves
-from tests.viz_app.test_html_page import Parts, data_of, read_by_the_script
 from viz_app.export.saving import Saving
+from viz_app.heatmap.map_image import map_image, ramp_of
 from viz_app.state.snapshot import take_snapshot
 from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import Theme
-from viz_app.translate_page import TranslatePage
-from viz_app.widgets.map_image import map_image, ramp_of
+from viz_app.translate.page import TranslatePage
 
 SENTENCE = "Der schöne große Bär überquert die Straße ."
 CAPTION = ("model: model", SENTENCE, "Cross-attention · layer 2 · head 5", "weight α", "rows: token ")

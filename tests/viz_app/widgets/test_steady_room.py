@@ -3,7 +3,7 @@
 import pytest
 from pytestqt.qtbot import QtBot
 
-from viz_app.panels.parts import label
+from viz_app.widgets.parts import label
 from viz_app.widgets.steady_room import SteadyRoom
 
 SHORT, LONG = "one line", " ".join(["many words"] * 30)

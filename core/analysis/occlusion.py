@@ -1,0 +1,202 @@
+"""What depends on each source word: the translation without it, or with another in its place. No torch here.
+
+Other than a picture of attention, this is an experiment: something is changed, and what becomes of the output is looked
+at. Leaving an input out to see what depends on it is an old method (Zeiler and Fergus 2014 for pictures; Li, Monroe and
+Jurafsky 2016, "Understanding Neural Networks through Representation Erasure").
+"""
+
+import difflib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.errors import AnalysisError
+from core.text.vocabulary import UNKNOWN
+from core.translation.experiment import (
+    GivenTarget,
+    Greedy,
+    SourceEdit,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
+from core.translation.result import FloatArray, Translation, TranslationStoppedError, Word, read_only
+
+if TYPE_CHECKING:
+    from core.translation.translator import Translator
+
+__all__ = ["UNKNOWN", "OccludedWord", "SourceOcclusion", "changed_words", "occlude_source_words"]
+
+BATCH_SIZE = 8
+"""Changed sentences between two questions whether to stop."""
+
+
+@dataclass(frozen=True, eq=False)
+class OccludedWord:
+    """One source word that was removed or replaced.
+
+    Attributes:
+        edit: what was done to it.
+        word: as it stood in the translation's source.
+        translation: what the model makes of the changed sentence, without maps.
+        gone: indices of words of the old translation that are no longer there, or not in this order.
+        new: indices of words of the new translation that were not there before.
+        log_probabilities: natural logs of the probabilities of the tokens of the *old* translation, T values, as the
+            model gives them after reading the changed sentence.
+    """
+
+    edit: SourceEdit
+    word: Word
+    translation: Translation
+    gone: tuple[int, ...]
+    new: tuple[int, ...]
+    log_probabilities: tuple[float, ...]
+
+    @property
+    def place(self) -> int:
+        """Of the word in the sentence as typed."""
+        return self.edit.place
+
+    @property
+    def text(self) -> str:
+        """The new translation, for people."""
+        return self.translation.text
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The words of the new translation."""
+        return tuple(word.text for word in self.translation.target_words)
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the translation stayed as it was."""
+        return not self.gone and not self.new
+
+    @property
+    def log_probability(self) -> float:
+        """Natural log of the probability of the whole old translation after the change."""
+        return sum(self.log_probabilities)
+
+
+@dataclass(frozen=True, eq=False)
+class SourceOcclusion:
+    """The source words of one translation, changed one at a time.
+
+    Attributes:
+        translation: the old one.
+        words: one for each word that was changed, by their places.
+        is_complete: whether all that were asked for are there; False if it was stopped.
+    """
+
+    translation: Translation
+    words: tuple[OccludedWord, ...]
+    is_complete: bool
+
+    def change_of(self, word: OccludedWord) -> float:
+        """How much the log-probability of the old translation changed, in nats; below 0 if it became less probable."""
+        return word.log_probability - self.translation.log_probability
+
+    @property
+    def effects(self) -> FloatArray:
+        """[target words + 1, occluded words]: how much log-probability each old target word loses, in nats.
+
+        Above 0 where the target word depended on the source word. The last row is the end token.
+        """
+        old = np.array(self.translation.log_probabilities, dtype=np.float64)
+        losses = np.array([old - np.array(word.log_probabilities) for word in self.words]).reshape(-1, len(old))
+        words = self.translation.target_words
+        last = words[-1].end if words else 0
+        rows = [losses[:, word.start : word.end].sum(axis=1) for word in words]
+        return read_only(np.stack([*rows, losses[:, last:].sum(axis=1)]).astype(np.float32))
+
+
+def occlude_source_words(
+    translator: "Translator",
+    translation: Translation,
+    *,
+    replacement: str | None = None,
+    places: Collection[int] | None = None,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> SourceOcclusion:
+    """Changes one source word at a time, under all other interventions of the translation's experiment.
+
+    The ids of all other words stay as they are. The changed sentence is translated the way the old one was; where that
+    was given, greedily. Not while another thread uses the model.
+
+    Args:
+        translator: whose model is asked.
+        translation: of this model: its own, or a given one.
+        replacement: what is put in the word's place: a word, or `UNKNOWN`, the token for words that the vocabulary does
+            not have (a model of subwords never met it while it learned, so that its answer says less); None to remove
+            the word.
+        places: of words in the sentence as typed; None for all.
+        on_progress: told how many words are done, of how many.
+        should_stop: asked before each decoding step; what is done by then is returned.
+
+    Raises:
+        AnalysisError: there is no such word.
+        ExperimentError: the replacement cannot be read, nothing would be left, or the row weights that the experiment
+            sets do not fit the changed sentence.
+    """
+    words = _words_by_place(translation)
+    wanted = _checked_places(words, places)
+    edits: list[SourceEdit] = [
+        SourceWordRemoved(place) if replacement is None else SourceWordReplaced(place, replacement) for place in wanted
+    ]
+    experiment = translation.experiment
+    if isinstance(experiment.output, GivenTarget):
+        experiment = replace(experiment, output=Greedy())
+    found: list[OccludedWord] = []
+    on_progress(0, len(edits))
+    try:
+        for group in _batched(edits, BATCH_SIZE):
+            compiled = [translator.compile(experiment.with_interventions(edit)) for edit in group]
+            changed = list(translator.run_many(compiled, need_maps=False, should_stop=should_stop))
+            scores = translator.score_many(translation, compiled, should_stop=should_stop)
+            for edit, new, log_probabilities in zip(group, changed, scores, strict=True):
+                gone, added = changed_words(
+                    [word.text for word in translation.target_words], [word.text for word in new.target_words]
+                )
+                found.append(OccludedWord(edit, words[edit.place], new, gone, added, log_probabilities))
+            on_progress(len(found), len(edits))
+    except TranslationStoppedError:
+        pass
+    return SourceOcclusion(translation, tuple(found), is_complete=len(found) == len(edits))
+
+
+def _batched(edits: Sequence[SourceEdit], size: int) -> Iterator[Sequence[SourceEdit]]:
+    for first in range(0, len(edits), size):
+        yield edits[first : first + size]
+
+
+def _words_by_place(translation: Translation) -> dict[int, Word]:
+    """The source words, those that stand in one place together joined."""
+    found: dict[int, Word] = {}
+    places: Iterable[int] = translation.source_places or range(len(translation.source_words))
+    for place, word in zip(places, translation.source_words, strict=True):
+        earlier = found.get(place)
+        found[place] = word if earlier is None else Word(f"{earlier.text} {word.text}", earlier.start, word.end)
+    return found
+
+
+def _checked_places(words: dict[int, Word], places: Collection[int] | None) -> list[int]:
+    wanted = sorted(words if places is None else set(places))
+    if not wanted or any(place not in words for place in wanted):
+        raise AnalysisError(
+            f"The source words {[place + 1 for place in wanted]} were asked for. At least one of "
+            f"{', '.join(str(place + 1) for place in words)} was expected; choose from these."
+        )
+    return wanted
+
+
+def changed_words(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Indices of the words of `old` that `new` has not, and of those of `new` that `old` has not, order regarded."""
+    blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+    kept_old = {block.a + place for block in blocks for place in range(block.size)}
+    kept_new = {block.b + place for block in blocks for place in range(block.size)}
+    return (
+        tuple(place for place in range(len(old)) if place not in kept_old),
+        tuple(place for place in range(len(new)) if place not in kept_new),
+    )

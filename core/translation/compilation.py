@@ -1,0 +1,144 @@
+"""What an experiment means for one model: ids instead of words and tokens, checked against its vocabularies."""
+
+from dataclasses import dataclass
+
+from core.config import RunConfig
+from core.errors import ExperimentError
+from core.model.interventions import SentenceChanges, compile_interventions
+from core.model.transformer import Interventions, Transformer
+from core.text.codec import CodecPair, TextCodec
+from core.text.subwords import WORD_MARK
+from core.translation.decoding import DecodingRules, ForcedIds
+from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention
+from core.translation.source import EncodedSource, edit_source, encode_source
+from core.translation.target import EncodedTarget, encode_target
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledExperiment:
+    """An experiment in a model's own terms.
+
+    Attributes:
+        experiment: as asked for.
+        source: ready for the encoder, words removed and replaced.
+        given: the target to be read; None if the model chooses one.
+        changes: of attention heads.
+        forced: ids by decoding step.
+        max_steps: the largest number of tokens to choose.
+    """
+
+    experiment: Experiment
+    source: EncodedSource
+    given: EncodedTarget | None
+    changes: SentenceChanges
+    forced: ForcedIds
+    max_steps: int
+
+    def unreached(self, num_steps: int) -> tuple[Intervention, ...]:
+        """The interventions that lie beyond the end of a result of so many decoding steps, and so changed nothing."""
+        return tuple(each for each in self.experiment.interventions if self._is_beyond(each, num_steps))
+
+    def _is_beyond(self, intervention: Intervention, num_steps: int) -> bool:
+        match intervention:
+            case ForcedToken(step):
+                return step >= num_steps
+            case AttentionRow(head, row):
+                return row >= (len(self.source.ids) if head.kind == "encoder" else num_steps)
+            case _:
+                return False
+
+
+def compile_experiment(
+    experiment: Experiment, codecs: CodecPair, run_config: RunConfig, rules: DecodingRules
+) -> CompiledExperiment:
+    """Checks an experiment against a model and says it in its ids. Heads are checked where the model is at hand.
+
+    Raises:
+        TextError: there is nothing to translate, or far too much.
+        ExperimentError: an intervention does not fit the sentence or the vocabularies.
+    """
+    typed = encode_source(experiment.source_text, codecs.source, run_config)
+    source = edit_source(typed, experiment.source_edits, codecs.source, run_config)
+    output = experiment.output
+    given = encode_target(output.text, codecs.target, run_config) if isinstance(output, GivenTarget) else None
+    return CompiledExperiment(
+        experiment=experiment,
+        source=source,
+        given=given,
+        changes=_checked(sentence_changes(experiment), len(source.ids)),
+        forced={forced.step: _id_of(forced, codecs.target, rules) for forced in experiment.forced},
+        max_steps=max_steps(len(source.ids), run_config, rules),
+    )
+
+
+def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -> int:
+    """Enough for any sane translation of S source ids; exactly the source's length where nothing marks the end."""
+    if rules.end_id is None:
+        return max(1, source_length - 1)
+    return min(run_config.model.max_positions, 2 * source_length + 20)
+
+
+def sentence_changes(experiment: Experiment) -> SentenceChanges:
+    """What an experiment changes in the attention of its sentence."""
+    return SentenceChanges(
+        {scaling.head: scaling.factor for scaling in experiment.head_scalings},
+        {(row.head, row.row): row.weights for row in experiment.attention_rows},
+    )
+
+
+def interventions_of(model: Transformer, experiment: Experiment) -> Interventions | None:
+    """The same as a model's passes over this one sentence take it; None if nothing is changed.
+
+    Raises:
+        AnalysisError: the model has no such head.
+    """
+    return compile_interventions(model, [sentence_changes(experiment)])
+
+
+def _checked(changes: SentenceChanges, num_source: int) -> SentenceChanges:
+    for (head, row), weights in changes.rows.items():
+        if head.kind != "decoder" and len(weights) != num_source:
+            raise ExperimentError(
+                f"Row {row + 1} of {head} has {len(weights)} weights. One for each of the {num_source} source tokens "
+                "was expected; set the row again."
+            )
+    return changes
+
+
+def _id_of(forced: ForcedToken, codec: TextCodec, rules: DecodingRules) -> int:
+    token_id = codec.vocabulary.ids.get(forced.token)
+    if token_id is None:
+        raise ExperimentError(
+            f"The token {forced.token!r} forced at step {forced.step + 1} is not in this model's vocabulary of "
+            f"{len(codec.vocabulary):,} tokens. One of them was expected; choose another."
+        )
+    if token_id in rules.forbidden_ids:
+        raise ExperimentError(
+            f"The token {forced.token!r} forced at step {forced.step + 1} can never be chosen: it is no part of a "
+            "translation. Choose another."
+        )
+    return token_id
+
+
+def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ...]:
+    """The tokens that write a word from a step on: one, or several for a word of several pieces.
+
+    Args:
+        step: where the word begins.
+        text: an exact token of the vocabulary (`<eos>` to end the sentence), or else a word as people write it.
+        codec: of the target.
+
+    Raises:
+        ExperimentError: the vocabulary has neither the token nor the pieces of the word.
+    """
+    vocabulary = codec.vocabulary
+    if text in vocabulary.ids and (codec.subwords is None or text.startswith(WORD_MARK) or text in codec.specials):
+        return (ForcedToken(step, text),)
+    words = codec.encode_text(text, begins_sentence=False)
+    ids = [token for word in words for token in word.ids]
+    if not ids or any(unknown for word in words for unknown in word.unknown):
+        raise ExperimentError(
+            f"The vocabulary of this model has no {text.strip()!r}. A word of its language, or one of its "
+            f"{len(vocabulary):,} tokens, was expected; choose another."
+        )
+    return tuple(ForcedToken(step + offset, vocabulary.tokens[token]) for offset, token in enumerate(ids))

@@ -1,0 +1,162 @@
+"""`augenmerk figure`: what is drawn are the numbers of the library, captions say all, refusals are one message."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.analysis.capture import trace_translation
+from core.analysis.measures import measure_maps
+from core.analysis.selection import Selection
+from core.model.gates import heads_off
+from core.model.heads import Head
+from core.translation.translator import Translator
+from tests.test_walls import modules_imported_by
+from viz_app.export import figures
+from viz_app.launch import main
+
+SENTENCE = "Ein Mann steht auf einer Leiter."
+TARGET = "A man stands on a ladder."
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> list:
+    """What is handed to matplotlib, one entry for each figure."""
+    found: list = []
+    for name in ("map_figure", "grid_figure"):
+        original = getattr(figures, name)
+        monkeypatch.setattr(
+            figures, name, lambda *arguments, original=original: found.append(arguments) or original(*arguments)
+        )
+    return found
+
+
+def draw(checkpoint: Path, *arguments: str) -> int:
+    return main(["figure", "--text", SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *arguments])
+
+
+@pytest.mark.parametrize(
+    ("name", "magic"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.PDF", b"%PDF"), ("a.html", b"<!doctype html>")]
+)
+@pytest.mark.parametrize("grid", [[], ["--grid"]], ids=["map", "grid"])
+def test_the_ending_says_what_is_written(untrained_checkpoint: Path, tmp_path: Path, name, magic, grid) -> None:
+    assert draw(untrained_checkpoint, "--layer", "1", "--head", "2", "--out", str(tmp_path / name), *grid) == 0
+    assert (tmp_path / name).read_bytes().startswith(magic)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
+    untrained_checkpoint: Path, tmp_path: Path, drawn: list
+) -> None:
+    arguments = ["--target", TARGET, "--kind", "cross", "--layer", "2", "--head", "1", "--measure", "norm"]
+    arguments += ["--label", "predicted", "--words", "--hide", "end", "--off", "encoder:1:1"]
+    assert draw(untrained_checkpoint, *arguments, "--out", str(tmp_path / "map.svg")) == 0
+    (picture,) = drawn[0]
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    off = [Head("encoder", 0, 0)]
+    translation = translator.translate_given(SENTENCE, TARGET, off=off)
+    with heads_off(translator.model, off):
+        maps = measure_maps(trace_translation(translator, translation), "norm", "cross")
+    expected = Selection("predicted", True, frozenset({"end"})).apply(maps[1, 0], translation, "cross")
+    np.testing.assert_allclose(picture.weights, expected.weights, atol=1e-6)
+    assert picture.row_labels == expected.rows.labels
+    assert picture.top == pytest.approx(expected.weights.max())
+    said = (tmp_path / "map.svg").read_text(encoding="utf-8")
+    for words in ("untrained", "layer 2", "head 1", "norm", "predicted", "ladder"):
+        assert words in said, words
+    for words in (
+        SENTENCE,
+        TARGET,
+        "rows: token predicted",
+        "hidden: end",
+        "% of the attention",
+        "heads off: encoder layer 1 head 1",
+    ):
+        assert words in picture.caption, words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "title", "count"),
+    [
+        (["--layer", "2"], "Cross-attention · layer 2 · mean of 2 heads", (1, 2)),
+        ([], "Cross-attention · 2 layers · max of 4 heads", (2, 2)),
+    ],
+)
+def test_heads_that_are_not_named_are_combined(
+    untrained_checkpoint: Path, tmp_path: Path, drawn: list, arguments: list[str], title: str, count: tuple[int, int]
+) -> None:
+    how = "max" if not arguments else "mean"
+    assert draw(untrained_checkpoint, *arguments, "--combine", how, "--out", str(tmp_path / "map.png")) == 0
+    (picture,) = drawn[0]
+    cross = Translator.load(untrained_checkpoint, "cpu").translate(SENTENCE).maps.cross[2 - count[0] :]
+    expected = cross.max(axis=(0, 1)) if how == "max" else cross.mean(axis=(0, 1))
+    np.testing.assert_allclose(picture.weights, expected, atol=1e-6)
+    assert picture.title == title
+    assert picture.top == 1
+
+
+def test_a_grid_holds_every_head_of_every_kind(untrained_checkpoint: Path, tmp_path: Path, drawn: list) -> None:
+    assert draw(untrained_checkpoint, "--grid", "--own-scale", "--out", str(tmp_path / "grid.png")) == 0
+    kinds, caption = drawn[0]
+    maps = Translator.load(untrained_checkpoint, "cpu").translate(SENTENCE).maps
+    for kind, found in zip(("encoder", "decoder", "cross"), kinds, strict=True):
+        np.testing.assert_allclose(found.maps, maps.of_kind(kind), atol=1e-6)
+        np.testing.assert_allclose(found.tops, maps.of_kind(kind).max(axis=(-2, -1)), atol=1e-6)
+    assert "weight α" in caption
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--layer", "9", "--out", "x.png"], "no layer 9 in cross-attention"),
+        (["--layer", "0", "--out", "x.png"], "no layer 0"),
+        (["--layer", "1", "--head", "3", "--out", "x.png"], "no head 3"),
+        (["--head", "1", "--out", "x.png"], "needs a layer"),
+        (["--out", "x.bmp"], "ends in one of .png"),
+        (["--kind", "decoder", "--measure", "rollout", "--out", "x.png"], "no measure 'rollout' for decoder"),
+        (["--off", "cross:9:9", "--out", "x.png"], "no cross layer 9 head 9"),
+        (["--target", " ", "--out", "x.png"], "no word in the given translation"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said_in_one_message(
+    untrained_checkpoint: Path, tmp_path: Path, monkeypatch, capsys, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert draw(untrained_checkpoint, *arguments) == 2
+    output = capsys.readouterr()
+    assert message in output.err
+    assert "Traceback" not in output.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["map.png", "map.html"])
+def test_a_folder_that_cannot_be_written_is_said(untrained_checkpoint: Path, tmp_path: Path, capsys, name: str) -> None:
+    (tmp_path / "file").write_text("")
+    assert draw(untrained_checkpoint, "--out", str(tmp_path / "file" / name)) == 2
+    assert "Cannot write" in capsys.readouterr().err
+
+
+def test_a_text_with_all_tokens_hidden_is_refused(untrained_checkpoint: Path, tmp_path: Path, capsys) -> None:
+    arguments = ["figure", "--text", ".", "--target", ".", "--checkpoint", str(untrained_checkpoint)]
+    hide = ["--hide", "start", "end", "punctuation"]
+    for name, grid in (("x.png", []), ("x.png", ["--grid"]), ("x.html", [])):
+        assert main([*arguments, *hide, *grid, "--out", str(tmp_path / name)]) == 2
+        assert "every token is hidden" in capsys.readouterr().err
+
+
+def test_an_unknown_measure_is_refused(untrained_checkpoint: Path, capsys) -> None:
+    with pytest.raises(SystemExit) as ended:
+        draw(untrained_checkpoint, "--measure", "magic", "--out", "x.png")
+    assert ended.value.code == 2
+    assert "magic" in capsys.readouterr().err
+
+
+def test_help_lists_the_command(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "augenmerk figure" in capsys.readouterr().out
+
+
+def test_the_command_needs_no_qt() -> None:
+    modules = modules_imported_by("import viz_app.export.figure_command, viz_app.launch")
+    assert not {name for name in modules if name.split(".")[0] in {"PySide6", "shiboken6", "torch"}}

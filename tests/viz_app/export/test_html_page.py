@@ -1,0 +1,194 @@
+"""The page holds every weight, needs no network, and its script reads what was written."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.analysis.selection import Selection
+from core.errors import StorageError
+from core.model.heads import Head
+from tests.test_walls import modules_imported_by
+from tests.viz_app.synthetic import make_translation
+from viz_app.export.html_page import PageContent, page_html, save_page
+from viz_app.heatmap.colormap import EMBER, PAPER, rgb_table
+
+TRANSLATION = make_translation("ein mann </script> steh|t & <b> $5 .", "a man stand|s .", num_layers=2, num_heads=3)
+KINDS = ("encoder", "decoder", "cross")
+
+
+def content(selection: Selection | None = None, scale: float = 1.0, **changes) -> PageContent:
+    maps = {kind: TRANSLATION.maps.of_kind(kind) * np.float32(scale) for kind in KINDS}
+    values = {
+        "translation": TRANSLATION,
+        "maps": maps,
+        "measure": "weight",
+        "selection": selection or Selection(),
+        "facts": {"model": "m"},
+        "shown": Head("cross", 1, 2),
+    }
+    return PageContent(**(values | changes))
+
+
+class Parts(HTMLParser):
+    """Tags with their attributes, and the text of each script."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict]] = []
+        self.scripts: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        self.tags.append((tag, dict(attributes)))
+        if tag == "script":
+            self.scripts.append("")
+
+    def handle_data(self, text: str) -> None:
+        if self.tags and self.tags[-1][0] == "script" and self.scripts:
+            self.scripts[-1] += text
+
+
+def data_of(page: str) -> dict:
+    return json.loads(Parts(page).scripts[0])
+
+
+UNIVERSAL_STUB = """
+const said = [];
+const stub = new Proxy(function () {}, {
+  get: (_, name) => name === Symbol.toPrimitive ? () => 0 : name === "textContent" ? DATA : stub,
+  set: (_, name, value) => { if (name === "textContent") said.push(`${value}`); return true; },
+  apply: () => stub, construct: () => stub,
+});
+const document = stub, window = stub, Option = stub, ImageData = stub;
+const matchMedia = () => ({ matches: false }), getComputedStyle = () => stub;
+function atob(text) {
+  const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  let bits = 0, count = 0, out = "";
+  for (const letter of text.replace(/=+$/, "")) {
+    bits = (bits << 6) | letters.indexOf(letter); count += 6;
+    if (count >= 8) { count -= 8; out += String.fromCharCode((bits >> count) & 255); }
+  }
+  return out;
+}
+"""
+TELL = """
+JSON.stringify(data.kinds.map((each) => ["read", "predicted"].map((mode) => {
+  const [layers, heads] = each.modes[mode].shape, found = [];
+  for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
+    const map = headMap(each.modes, mode, layer, head);
+    found.push(Array.from(map.numbers, (number) => number * map.unit));
+  }
+  return found;
+})))
+"""
+
+
+def read_by_the_script(page: str, tell: str = TELL) -> list:
+    """What the page's own script makes of its data, run by Qt's JavaScript engine with a document that does nothing."""
+    from PySide6.QtQml import QJSEngine
+
+    data, script = Parts(page).scripts
+    engine = QJSEngine()
+    found = engine.evaluate(f"const DATA = {json.dumps(data)};{UNIVERSAL_STUB}{script}\n{tell}")
+    assert not found.isError(), f"line {found.property('lineNumber').toInt()}: {found.toString()}"
+    return json.loads(found.toString())
+
+
+@pytest.mark.parametrize("selection", [Selection(), Selection("predicted", True, frozenset({"end"}))])
+@pytest.mark.parametrize("scale", [1.0, 7.5])
+def test_the_script_reads_every_weight(qapp, selection: Selection, scale: float) -> None:
+    page = content(selection, scale)
+    found = read_by_the_script(page_html(page))
+    for kind, modes in zip(KINDS, found, strict=True):
+        for mode, heads in zip(("read", "predicted"), modes, strict=True):
+            chosen = Selection(mode, selection.merge_words, selection.hide)
+            expected = chosen.apply(page.maps[kind], TRANSLATION, kind).weights
+            np.testing.assert_allclose(
+                np.array(heads).reshape(expected.shape), expected, atol=scale / 65_535, err_msg=f"{kind} {mode}"
+            )
+
+
+def test_a_given_translation_stands_in_the_page_as_the_model_s_own_does(qapp) -> None:
+    assert TRANSLATION.text in read_by_the_script(page_html(content()), "JSON.stringify(said)")
+    given = replace(TRANSLATION, is_given=True, text="Given by hand.")
+    assert "Given by hand." in read_by_the_script(page_html(content(translation=given)), "JSON.stringify(said)")
+
+
+def test_nothing_is_fetched() -> None:
+    page = page_html(content())
+    for tag, attributes in Parts(page).tags:
+        assert not {"src", "href", "srcset", "action", "data"} & attributes.keys(), (tag, attributes)
+    own = page.replace(Parts(page).scripts[0].strip(), "")  # the data are letters and digits, and no address
+    assert not re.search(r"https?:|[\"'(]//|@import|url\(|fetch\(|XMLHttpRequest|import\(", own)
+    assert "default-src 'none'" in page
+
+
+def test_a_sentence_cannot_break_out_of_the_page() -> None:
+    page = page_html(content())
+    parts = Parts(page)
+    assert len(parts.scripts) == 2
+    assert json.loads(parts.scripts[0])["facts"]["sentence"] == TRANSLATION.source_text
+    assert "</script> steht" not in page
+    assert "@DATA@" in page_html(content(facts={"model": "@DATA@ @SCRIPT@"}))  # names in the data are no places
+
+
+def test_labels_say_what_rows_and_columns_are() -> None:
+    data = data_of(page_html(content(Selection("predicted", merge_words=True))))
+    assert data["mode"] == "predicted"
+    assert data["shown"] == ["cross", 1, 2]
+    cross = data["kinds"][2]["modes"]
+    assert (cross["read"]["rowsAre"], cross["predicted"]["rowsAre"]) == ("token read", "token predicted")
+    assert cross["predicted"]["rows"] == ["a", "man", "stands", ".", "<eos>"]
+    assert cross["read"]["rows"][0] == "<sos>"
+    assert data["kinds"][0]["modes"]["read"]["rowsAre"] == "source token"
+    assert data["facts"]["model"] == "m"
+
+
+def test_weights_that_are_the_same_in_both_label_modes_are_written_once() -> None:
+    assert len(data_of(page_html(content()))["blocks"]) == 3
+    assert len(data_of(page_html(content(Selection(hide=frozenset({"end"})))))["blocks"]) == 5
+
+
+def test_colours_are_those_of_the_window() -> None:
+    colors = data_of(page_html(content()))["colors"]
+    for name, ramp in (("light", PAPER), ("dark", EMBER)):
+        assert [list(bytes.fromhex(color)) for color in colors[name]] == rgb_table(ramp).tolist()
+
+
+def test_hidden_mass_is_told() -> None:
+    selection = Selection("read", hide=frozenset({"end"}))
+    cross = data_of(page_html(content(selection)))["kinds"][2]["modes"]["read"]
+    expected = selection.apply(TRANSLATION.maps.cross, TRANSLATION, "cross").hidden_mass_in_all
+    np.testing.assert_allclose(cross["hidden"], expected, atol=1e-4)
+
+
+def test_a_page_with_nothing_left_to_show_still_opens(qapp) -> None:
+    hidden = frozenset({"start", "end", "punctuation"})
+    dots = make_translation(". .", ".", num_layers=1, num_heads=1)
+    maps = {kind: dots.maps.of_kind(kind) for kind in KINDS}
+    read_by_the_script(
+        page_html(content(Selection(hide=hidden), translation=dots, maps=maps, shown=Head("cross", 0, 0)))
+    )
+
+
+def test_one_hundred_tokens_stay_small() -> None:
+    long = make_translation(" ".join(["wort"] * 98), " ".join(["word"] * 98), num_layers=3, num_heads=8)
+    maps = {kind: long.maps.of_kind(kind) for kind in KINDS}
+    assert len(page_html(content(translation=long, maps=maps))) < 3_000_000
+
+
+def test_a_page_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
+    save_page(content(), tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page_html(content())
+    with pytest.raises(StorageError, match="Cannot write"):
+        save_page(content(), tmp_path / "page.html" / "inside.html")
+
+
+def test_the_page_needs_neither_qt_nor_torch_nor_matplotlib() -> None:
+    modules = modules_imported_by("import viz_app.export.html_page")
+    assert not {name for name in modules if name.split(".")[0] in {"PySide6", "shiboken6", "torch", "matplotlib"}}

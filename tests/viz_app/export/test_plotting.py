@@ -1,0 +1,18 @@
+import subprocess
+import sys
+
+TWO_THREADS = """
+import threading
+from viz_app.export.plotting import import_matplotlib
+other = threading.Thread(target=import_matplotlib)
+other.start()
+import_matplotlib()
+from viz_app.train.charts import LiveChart
+other.join()
+"""
+
+
+def test_two_threads_may_ask_for_matplotlib_at_once() -> None:
+    result = subprocess.run([sys.executable, "-c", TWO_THREADS], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""

@@ -1,0 +1,302 @@
+"""What is hidden, merged, combined and explained, by real clicks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QCheckBox
+from pytestqt.qtbot import QtBot
+
+from core.translation.result import Translation
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.synthetic import make_translation
+from viz_app.main_window import MainWindow
+from viz_app.preferences import Preferences
+from viz_app.state.marking import Cell, Place
+from viz_app.state.seeing import clearest_head
+from viz_app.state.translate_state import HeadChoice
+from viz_app.translate.page import TranslatePage
+
+
+def _page(make_window: MakeWindow, translation: Translation | None = None) -> TranslatePage:
+    window: MainWindow = make_window(Path("model.safetensors"), sentence="Ein Mann .")
+    page = window.translate_page
+    page.await_result(10_000)
+    page.accept(10_000, translation or make_translation("ein mann schläft .", "a man is sleep|ing ."))
+    page.choose(HeadChoice("cross", 0, 0))
+    return page
+
+
+def _click_box(qtbot: QtBot, box: QCheckBox) -> None:
+    qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
+
+
+def test_words_are_whole_until_their_pieces_are_asked_for(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
+) -> None:
+    page = _page(make_window)
+    view = page.state.view()
+    assert view is not None
+    assert "sleeping" in view.row_labels
+    qtbot.waitUntil(page.head.controls.merge_words.isVisible)
+    _click_box(qtbot, page.head.controls.merge_words)
+    view = page.state.view()
+    assert view is not None
+    assert "ing" in view.row_labels
+    page.save()
+    assert not preferences.merges_words
+
+
+def test_without_split_words_there_is_nothing_to_merge(make_window: MakeWindow) -> None:
+    page = _page(make_window, make_translation())
+    assert not page.head.controls.merge_words.isVisible()
+
+
+def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
+    page = _page(make_window)
+    assert "hidden" not in page.head.meaning.text()
+    _click_box(qtbot, page.head.controls.hide_wrapping)
+    _click_box(qtbot, page.head.controls.hide_punctuation)
+    view = page.state.view()
+    assert view is not None
+    assert view.column_labels == ("ein", "mann", "schläft")
+    assert f"{100 * view.hidden_share:.0f} % of their attention lies on hidden tokens." in page.head.meaning.text()
+    page.save()
+    assert preferences.hides_punctuation
+
+
+def test_where_nothing_would_be_left_it_is_said_that_nothing_is_hidden(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window, make_translation("? !", "!"))
+    _click_box(qtbot, page.head.controls.hide_wrapping)
+    _click_box(qtbot, page.head.controls.hide_punctuation)
+    assert "so nothing is hidden." in page.head.meaning.text()
+    assert "0 % of their attention" not in page.head.meaning.text()
+    page.head.explain_button.setChecked(True)
+    assert "Hidden tokens took" not in page.head.explanation.text()
+
+
+def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    qtbot.wait(50)
+    for head in (2, 5):
+        place = page.heads.grid.place_of(HeadChoice("cross", 1, head))
+        assert place is not None
+        qtbot.mouseClick(
+            page.heads.grid, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place.center()
+        )
+    assert page.head.title.text() == "Cross-attention · mean of 3 heads"
+    assert page.head.combination_menu.isVisible()
+    assert not page.head.switch_button.isVisible()
+    page.head.combination_menu.actions_by_name["max"].trigger()
+    assert page.head.title.text() == "Cross-attention · maximum of 3 heads"
+    place = page.heads.grid.place_of(HeadChoice("cross", 2, 2))
+    assert place is not None
+    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=place.center())
+    assert page.head.title.text() == "Cross-attention · layer 3 · head 3"
+
+
+def test_a_layer_stays_combined_while_arrows_walk(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    page.head.scope_menu.actions_by_name["layer"].trigger()
+    qtbot.keyClick(page.heads.grid, Qt.Key.Key_Down)
+    assert page.head.title.text() == "Cross-attention · layer 2 · mean of 8 heads"
+
+
+@pytest.mark.parametrize("scale", ["layer", "own"])
+def test_a_scale_is_chosen_and_remembered(make_window: MakeWindow, preferences: Preferences, scale: str) -> None:
+    page = _page(make_window)
+    before = page.heads.grid.grab().toImage()
+    page.heads.scale_menu.actions_by_name[scale].trigger()
+    assert page.heads.grid.grab().toImage() != before
+    page.save()
+    assert preferences.scale == scale
+
+
+def test_the_question_mark_explains_the_map(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    assert not page.head.explanation.isVisible()
+    qtbot.mouseClick(page.head.explain_button, Qt.MouseButton.LeftButton)
+    assert page.head.explanation.isVisible()
+    assert "are the German tokens" in page.head.explanation.text()
+    assert "What am I looking at?" in page.head.explain_button.text()
+    assert page.head.explanation.height() <= 0.4 * page.head.height()
+    qtbot.waitUntil(lambda: page.head.heatmap.height() >= 120)  # the map stays in sight
+    qtbot.mouseClick(page.head.explain_button, Qt.MouseButton.LeftButton)
+    assert not page.head.explanation.isVisible()
+
+
+def test_a_role_stands_beside_the_title_and_the_grid_can_be_searched_for_it(make_window: MakeWindow) -> None:
+    page = _page(make_window)
+    page.choose(HeadChoice("encoder", 0, 0))
+    assert page.head.role.text() == "self"
+    before = page.heads.grid.grab().toImage()
+    page.heads.role_menu.actions_by_name["next"].trigger()
+    assert page.state.shown_role == "next"
+    assert page.heads.grid.grab().toImage() != before
+    page.heads.role_menu.actions_by_name["any"].trigger()
+    assert page.heads.grid.grab().toImage() == before
+
+
+@pytest.mark.parametrize("size", [(960, 620), (1280, 800)])
+def test_no_control_of_the_map_is_cut_off_in_a_small_window(
+    make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    page = _page(make_window)
+    page.window().resize(*size)
+    panel = page.head
+    qtbot.waitUntil(lambda: page.window().width() == size[0])
+    boxes = (
+        panel.controls.read_button,
+        panel.controls.predicted_button,
+        panel.controls.hide_wrapping,
+        panel.controls.hide_punctuation,
+        panel.controls.merge_words,
+        panel.export_button,
+        panel.measure_menu,
+        panel.scope_menu,
+    )
+    qtbot.waitUntil(lambda: all(box.width() >= box.sizeHint().width() for box in boxes), timeout=2000)
+    assert all(box.geometry().right() <= panel.width() for box in boxes)
+
+
+def _click_word(qtbot: QtBot, page: TranslatePage, index: int, *, also: bool = False) -> None:
+    _, place = page.sentence.chips._chips[index]
+    keys = Qt.KeyboardModifier.ControlModifier if also else Qt.KeyboardModifier.NoModifier
+    qtbot.mouseClick(page.sentence.chips, Qt.MouseButton.LeftButton, keys, place.center())
+
+
+def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window, make_translation("ein mann schläft .", "a man is sleep|ing .", text="Ein Mann ."))
+    grid, field = page.heads.grid, page.sentence.input
+    before = grid.grab().toImage()
+    _click_word(qtbot, page, 1)
+    _click_word(qtbot, page, 3, also=True)
+    assert page.head.pick_line.label.text().startswith("Sum of 2 rows: man + sleeping → ")
+    assert grid.grab().toImage() != before
+    assert any(each.format.background().color().alpha() for each in field.extraSelections())
+    qtbot.mouseClick(page.head.pick_line.clear_button, Qt.MouseButton.LeftButton)
+    assert grid.grab().toImage() == before
+    assert field.extraSelections() == []
+    assert page.head.pick_line.label.text().startswith("Click cells to pin them")
+
+
+def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    grid, heatmap = page.heads.grid, page.head.heatmap
+    before = grid.grab().toImage()
+    place = heatmap.cell_rect(Cell(2, 1))
+    assert place is not None
+    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
+    lit = grid.grab().toImage()
+    assert lit != before
+    item = grid.place_of(HeadChoice("cross", 2, 7))
+    assert item is not None
+    assert lit.copy(item) != before.copy(item)
+    qtbot.keyClick(heatmap, Qt.Key.Key_Escape)
+    assert grid.grab().toImage() == before
+
+
+def test_zoom_buttons_make_cells_larger_and_fit_them_again(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    heatmap = page.head.heatmap
+    assert heatmap.layout_now is not None
+    before = heatmap.layout_now.cell.y()
+    for _ in range(3):
+        qtbot.mouseClick(page.head.sizes.zoom_in, Qt.MouseButton.LeftButton)
+    assert heatmap.layout_now.cell.y() > before
+    assert heatmap.down.isVisible()
+    qtbot.mouseClick(page.head.sizes.zoom_fit, Qt.MouseButton.LeftButton)
+    assert heatmap.layout_now.cell.y() == before
+    assert not heatmap.down.isVisible()
+
+
+def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window: MakeWindow) -> None:
+    page = _page(make_window)
+    translation = page.state.translation
+    assert translation is not None
+    page.heads.order_menu.actions_by_name["clarity"].trigger()
+    first, second = (
+        page.heads.grid.place_of(HeadChoice("cross", *each)) for each in page.state.in_order(translation, "cross")[:2]
+    )
+    assert first is not None
+    assert second is not None
+    assert (first.top(), first.left()) < (second.top(), second.left())
+    tagged = page.heads.grid.grab().toImage().copy(first)
+    page.heads.order_menu.actions_by_name["layer"].trigger()
+    place = page.heads.grid.place_of(HeadChoice("cross", *clearest_head(translation.maps.cross)))
+    assert place is not None
+    assert page.heads.grid.grab().toImage().copy(place) != tagged
+
+
+def _hover_line(page: TranslatePage, qtbot: QtBot, place: Place) -> None:
+    painter = page.head.lines.painter_now
+    assert painter is not None
+    x = painter.left - 20 if place.is_row else painter.right + 20
+    qtbot.mouseMove(page.head.lines, QPoint(int(x), int(painter.y_of(place))))
+
+
+def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    page.head.picture_menu.actions_by_name["lines"].trigger()
+    assert page.head.lines.isVisible()
+    assert not page.head.heatmap.isVisible()
+    assert "to sum their lines" in page.head.pick_line.label.text()
+    assert "cells" not in page.head.pick_line.label.text(), "there are none to be pinned"
+    view, painter = page.state.view(), page.head.lines.painter_now
+    assert view is not None
+    assert painter is not None
+    page.head.sizes.threshold.setValue(30)
+    np.testing.assert_allclose(painter.strength(), np.where(view.weights >= 0.3, view.weights, 0), rtol=1e-5)
+    few = page.head.lines.grab().toImage()
+    page.head.sizes.threshold.setValue(0)
+    assert page.head.lines.grab().toImage() != few
+    assert (painter.strength() > 0).sum() == (view.weights > 0).sum()
+
+
+def test_a_token_under_the_mouse_shows_its_lines_alone(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    page.head.controls.read_button.setChecked(True)
+    page.head.picture_menu.actions_by_name["lines"].trigger()
+    qtbot.wait(50)
+    painter, view = page.head.lines.painter_now, page.state.view()
+    assert painter is not None
+    assert view is not None
+    page.head.sizes.threshold.setValue(0)
+    _hover_line(page, qtbot, Place(2, is_row=True))
+    assert page.state.hovered_place == Place(2, is_row=True)
+    strength = painter.strength()
+    np.testing.assert_allclose(strength[2], view.weights[2], rtol=1e-5)
+    assert strength[[0, 1, 3]].max() == 0
+    _hover_line(page, qtbot, Place(1, is_row=False))
+    assert painter.strength()[:, [0, 2, 3]].max() == 0
+    qtbot.mouseClick(
+        page.head.lines,
+        Qt.MouseButton.LeftButton,
+        pos=QPoint(int(painter.left) - 20, int(painter.y_of(Place(1, is_row=True)))),
+    )
+    page.marks._on_place_hovered(None)
+    assert page.head.pick_line.label.text().startswith("Row a → ")
+    strength = painter.strength()
+    assert strength[1].max() > strength[[0, 2, 3]].max()
+
+
+def test_lines_of_a_hundred_tokens_scroll(make_window: MakeWindow, qtbot: QtBot) -> None:
+    words = " ".join(f"w{number}" for number in range(100))
+    page = _page(make_window, make_translation(words, words, num_layers=1, num_heads=2))
+    page.head.picture_menu.actions_by_name["lines"].trigger()
+    qtbot.waitUntil(lambda: page.head.lines.height() > 1600)
+    assert page.head.map.height() < 700
+
+
+def test_no_word_runs_out_of_the_english_line_and_many_words_leave_room_for_the_maps(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    words = " ".join(f"word{number}" for number in range(200))
+    page = _page(make_window, make_translation("ein mann", f"{'x' * 900} {words}"))
+    line = page.sentence.sentence
+    qtbot.waitUntil(lambda: line.height() > 0)
+    assert line.horizontalScrollBar().maximum() <= 1  # rounded up
+    assert line.document().size().height() > 5
+    qtbot.waitUntil(lambda: page.head.map.height() > 150)
+    assert page.sentence.height() < 330

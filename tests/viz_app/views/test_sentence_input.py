@@ -1,0 +1,70 @@
+import pytest
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from pytestqt.qtbot import QtBot
+
+from viz_app.state.spans import Span
+from viz_app.theme import Theme
+from viz_app.views.sentence_input import DEBOUNCE_MS, SentenceInput
+
+
+@pytest.fixture
+def field(qtbot: QtBot, theme: Theme) -> SentenceInput:
+    field = SentenceInput(theme)
+    qtbot.addWidget(field)
+    field.resize(500, 40)
+    field.show()
+    return field
+
+
+def test_typing_asks_once_a_moment_after_the_last_key(qtbot: QtBot, field: SentenceInput) -> None:
+    asked: list[tuple[str, bool]] = []
+    field.text_settled.connect(lambda text, is_asked: asked.append((text, is_asked)))
+    qtbot.keyClicks(field, "Zwei Hunde")
+    assert asked == []
+    qtbot.waitUntil(lambda: bool(asked), timeout=DEBOUNCE_MS * 5)
+    qtbot.wait(DEBOUNCE_MS // 2)
+    assert asked == [("Zwei Hunde", False)]
+
+
+def test_enter_asks_at_once_and_writes_nothing(qtbot: QtBot, field: SentenceInput) -> None:
+    qtbot.keyClicks(field, "Hund")
+    with qtbot.waitSignal(field.text_settled, timeout=DEBOUNCE_MS // 2) as settled:
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert settled.args == ["Hund", True]
+    assert field.text == "Hund"
+
+
+def test_the_field_grows_with_its_text_up_to_a_few_lines(field: SentenceInput) -> None:
+    heights = []
+    for num_words in (1, 20, 1000):
+        field.set_text("Wort " * num_words)
+        heights.append(field.height())
+    assert heights[0] < heights[1] < heights[2] < 150
+
+
+def test_an_example_can_be_undone(qtbot: QtBot, field: SentenceInput) -> None:
+    qtbot.keyClicks(field, "meins")
+    field.set_text("ein Beispiel")
+    field.undo()
+    assert field.text == "meins"
+    field.cancel()
+
+
+def test_marks_go_as_soon_as_the_text_changes(qtbot: QtBot, field: SentenceInput) -> None:
+    field.set_text("🙂 Xylofon und noch viel mehr")
+    field.mark((Span(3, 10),), Span(11, 28))
+    unknown, ignored = field.extraSelections()
+    assert unknown.cursor.selectedText() == "Xylofon"
+    assert ignored.cursor.selectedText() == "und noch viel mehr"[:17]
+    assert ignored.format.fontStrikeOut()
+    qtbot.keyClicks(field, "!")
+    assert field.extraSelections() == []
+    field.cancel()
+
+
+def test_files_are_left_to_the_window(field: SentenceInput) -> None:
+    files, text = QMimeData(), QMimeData()
+    files.setUrls([QUrl.fromLocalFile("/tmp/model.safetensors")])
+    text.setText("ein Satz")
+    assert not field.canInsertFromMimeData(files)
+    assert field.canInsertFromMimeData(text)

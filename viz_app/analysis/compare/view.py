@@ -1,0 +1,305 @@
+"""The tab *Compare*: two sentences in one model, or one sentence in two checkpoints."""
+
+import html
+from pathlib import Path
+from typing import ClassVar
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from viz_app.analysis.compare.job import CompareJob
+from viz_app.analysis.compare.maps import CompareMaps
+from viz_app.analysis.compare.second_model import SecondModel
+from viz_app.analysis.compare.state import Compared, CompareState, Question
+from viz_app.analysis.tab import LabTab, scrolled
+from viz_app.preferences import Preferences
+from viz_app.state.model_info import ModelInfo
+from viz_app.state.switchboard import pieces_of
+from viz_app.state.translate_state import TranslateState
+from viz_app.theme import Theme
+from viz_app.views.marked_text import marked, number, styled
+from viz_app.widgets.parts import flat_button, label
+from viz_app.worker import Failure
+
+CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
+QUESTIONS: dict[Question, tuple[str, str]] = {
+    "sentence": ("another sentence", "Two sentences in one model"),
+    "checkpoint": ("another checkpoint", "One sentence in two checkpoints"),
+}
+HINTS: dict[Question, str] = {
+    "sentence": "Change a word or two of this sentence, then press Compare.",
+    "checkpoint": "Both models then translate the sentence above. The second one is only opened for this tab.",
+}
+TEXTS_TIP = (
+    "In brackets: the log-probability of the translation. Δ: how that of the first translation changes "
+    "when the second sentence, or checkpoint, is given its words"
+)
+READS_FIRST_TIP = (
+    "The second reads the words of the first translation, by teacher forcing, instead of making its own: "
+    "the rows are then the same, and what differs is where it looks"
+)
+
+
+class CompareTab(LabTab):
+    """Two translations beside one another, the chosen head in both, and the difference.
+
+    Attributes:
+        state: what the tab knows.
+        question_buttons: another sentence, another checkpoint.
+        sentence: the second sentence; `compare` asks for it.
+        checkpoint_button: its menu chooses the second checkpoint; `close_button` frees it.
+        reads_first: shows the second while it reads the first translation.
+        texts: both translations.
+        maps: the chosen head in both.
+    """
+
+    name: ClassVar[str] = "Compare"
+    tip: ClassVar[str] = "Two sentences in one model, or one sentence in two checkpoints, with the difference"
+    meaning: ClassVar[str] = (
+        "The chosen head in both, and second minus first, over the words that both have. It says where attention "
+        "moved, not that this is why a word changed."
+    )
+
+    def __init__(
+        self, page: TranslateState, theme: Theme, preferences: Preferences, parent: QWidget | None = None
+    ) -> None:
+        self.state = CompareState(page)
+        super().__init__(page, theme, self.state.awaited, parent)
+        self._preferences = preferences
+        self._first_name = ""
+        self.question_buttons: dict[Question, QToolButton] = {}
+        self.sentence = QLineEdit()
+        self.sentence.setPlaceholderText("the second sentence")
+        self.sentence.setToolTip("A sentence to compare with; it begins as the first one: change a word or two")
+        self.compare = QPushButton("Compare")
+        self.compare.setToolTip("Translate the second sentence, and compare (Enter)")
+        self.checkpoint_button = flat_button("", "Choose the checkpoint to compare with")
+        self.checkpoint_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.checkpoint_menu = QMenu(self.checkpoint_button)
+        self.checkpoint_menu.aboutToShow.connect(self._fill_menu)
+        self.checkpoint_button.setMenu(self.checkpoint_menu)
+        self.close_button = flat_button("close it", "Close the second checkpoint, and free its memory")
+        self.reads_first = QCheckBox("the second reads the first translation")
+        self.reads_first.setToolTip(READS_FIRST_TIP)
+        self.texts = QLabel()
+        self.texts.setToolTip(TEXTS_TIP)
+        self.texts.setTextFormat(Qt.TextFormat.RichText)
+        self.texts.setWordWrap(True)
+        self.maps = CompareMaps(theme)
+        self._hint = label("muted", wraps=True)
+        self._lay_out()
+        self._connect()
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        self.maps.apply_theme(theme)
+        super().apply_theme(theme)
+
+    def begin_model(self, info: ModelInfo) -> None:
+        """Another model answers from now on; the second checkpoint stays."""
+        self._first_name = info.title
+
+    def forget_sentence(self) -> None:
+        """Another translation is shown, or none."""
+        self.cancel()
+        self.state.forget_sentence()
+        if not self.sentence.isModified():
+            self.sentence.clear()
+
+    def refresh(self) -> None:
+        """Asks for the comparison if there is something to compare with."""
+        translation = self.page.translation
+        if translation is not None and not self.sentence.text() and not self.sentence.isModified():
+            self.sentence.setText(translation.source_text)
+            self.sentence.setCursorPosition(0)
+        if self.state.is_lacking:
+            self._ask()
+        self.redraw()
+
+    def take(self, result: object) -> None:
+        """A second translation."""
+        assert isinstance(result, Compared)
+        candidate = self.state.candidate
+        self.state.take(result)
+        if candidate is not None and candidate.path is not None:
+            self._preferences.remember(candidate.path)
+
+    def refuse(self, request_id: int, failure: Failure, /) -> None:
+        """What was compared before stays; a checkpoint that cannot be read is forgotten."""
+        if request_id == self.awaited.request_id:
+            candidate = self.state.candidate
+            if candidate is not None and candidate.path is not None and not candidate.is_open:
+                self._preferences.forget(candidate.path)
+            self.state.fail()
+        super().refuse(request_id, failure)
+
+    def choose_file(self) -> None:
+        """Asks for a checkpoint by dialog."""
+        folder = str(self._preferences.recent[0].parent) if self._preferences.recent else ""
+        dialog = QFileDialog(self, "Choose a checkpoint to compare with", folder, CHECKPOINT_FILTER)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda name: self.use_checkpoint(Path(name)))
+        dialog.open()
+
+    def use_checkpoint(self, path: Path | None) -> None:
+        """Compares with a checkpoint, None for the bundled one; the one before stays until this one is open."""
+        if self.page.translation is None:
+            return
+        self.state.try_model(SecondModel(path))
+        self._ask()
+
+    def close_checkpoint(self) -> None:
+        """Frees the second checkpoint."""
+        self.cancel()
+        self.state.close_model()
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Shows the state."""
+        super().redraw()
+        state = self.state
+        is_sentence = state.question == "sentence"
+        self.question_buttons[state.question].setChecked(True)
+        for part in (self.sentence, self.compare):
+            part.setVisible(is_sentence)
+        model = state.chosen_model
+        self.checkpoint_button.setText(f"{model.name} ▾" if model is not None else "choose a checkpoint ▾")
+        self.checkpoint_button.setVisible(not is_sentence)
+        self.close_button.setVisible(not is_sentence and model is not None)
+        if self.awaited.is_awaiting:
+            self._hint.setText(f"opening {model.name} …" if state.candidate and model else "translating …")
+        else:
+            self._hint.setText(HINTS[state.question])
+        self._hint.setVisible(self.awaited.is_awaiting or (state.compared is None and not self.awaited.problem))
+        maps, compared = state.maps(), state.compared
+        self._body.setVisible(maps is not None)
+        self.maps.value.setVisible(maps is not None)
+        self.reads_first.setVisible(compared is not None)
+        if maps is None or compared is None:
+            return
+        self.reads_first.setEnabled(compared.forced is not None)
+        self.reads_first.setToolTip(READS_FIRST_TIP if compared.forced is not None else compared.forced_problem)
+        self.reads_first.setChecked(state.reads_first)
+        self.texts.setText(self._in_words(compared))
+        self.maps.show_maps(maps, self.page.title())
+
+    def _in_words(self, compared: Compared) -> str:
+        first, second, colors = compared.first, self.state.second, self.theme.palette
+        assert second is not None
+        muted = f"<span style='color:{colors.muted}'>"
+        rows = [("first sentence", "second sentence")]
+        if self.state.question == "checkpoint":
+            other = self.state.model.name if self.state.model is not None else ""
+            rows = [(f"first: {html.escape(self._first_name)}", f"second: {html.escape(other)}")]
+        cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
+        if self.state.question == "sentence":
+            before, after = ([word.text for word in each.source_words] for each in (first, second))
+            source = styled(pieces_of(before, after, second.source_text), colors.text, colors.muted, colors.warm)
+            cells.append((html.escape(first.source_text), source))
+        words = marked(first, second, colors.text, colors.muted, colors.warm) or "nothing: it ends at once"
+        facts = [f"{muted}({number(each.log_probability)}" for each in (first, second)]
+        given = [", given" if first.is_given else "", ", reads the first" if second.is_given else ""]
+        old = html.escape(first.text) or "nothing"
+        cells.append((f"{old} {facts[0]}{given[0]})</span>", f"{words} {facts[1]}{given[1]})</span>"))
+        table = "".join(f"<tr><td width='50%'>{left}</td><td width='50%'>{right}</td></tr>" for left, right in cells)
+        change = self.state.change_of_log_probability
+        tokens = "" if compared.is_same_vocabulary else " (cut into other pieces)"
+        outcome = (
+            f"<p style='margin:4px 0 0 0'>{muted}Δ log-probability of the first translation there{tokens}:</span> "
+            f"{number(change, signed=True)}</p>"
+            if change is not None
+            else ""
+        )
+        return f"<table width='100%' cellspacing='0' cellpadding='2'>{table}</table>{outcome}"
+
+    def _ask(self) -> None:
+        translation = self.page.translation
+        if translation is not None:
+            text = self.state.text if self.state.question == "sentence" else translation.source_text
+            self.job_wanted.emit(CompareJob(translation, text, self.state.chosen_model))
+
+    def _on_compare(self) -> None:
+        text = self.sentence.text().strip()
+        self.cancel()
+        if not text:
+            self.awaited.problem = "The second sentence is empty. A sentence was expected; type one."
+        elif self.page.translation is not None:
+            self.state.text = text
+            self._ask()
+        self.redraw()
+
+    def _on_question(self, question: Question) -> None:
+        self.cancel()
+        self.state.ask_question(question)
+        self.refresh()
+
+    def _on_reads_first(self, is_on: bool) -> None:
+        self.state.reads_first = is_on
+        self.redraw()
+
+    def _fill_menu(self) -> None:
+        menu = self.checkpoint_menu
+        menu.clear()
+        menu.addAction("Open a checkpoint …").triggered.connect(self.choose_file)
+        menu.addAction("Bundled model").triggered.connect(lambda: self.use_checkpoint(None))
+        recent = self._preferences.recent
+        if recent:
+            menu.addSeparator()
+            menu.addAction("Opened before").setEnabled(False)
+        for path in recent:
+            action = menu.addAction(f"{path.stem}    {path.parent.name}")
+            action.setToolTip(str(path))
+            action.triggered.connect(lambda _=False, chosen=path: self.use_checkpoint(chosen))
+
+    def _connect(self) -> None:
+        self.compare.clicked.connect(self._on_compare)
+        self.sentence.returnPressed.connect(self._on_compare)
+        self.close_button.clicked.connect(self.close_checkpoint)
+        self.reads_first.clicked.connect(self._on_reads_first)
+
+    def _lay_out(self) -> None:
+        questions, group = QHBoxLayout(), QButtonGroup(self)
+        questions.setSpacing(2)
+        for question, (text, tip) in QUESTIONS.items():
+            button = QToolButton()
+            button.setText(text)
+            button.setToolTip(tip)
+            button.setCheckable(True)
+            button.setProperty("role", "subtab")
+            button.clicked.connect(lambda _=False, chosen=question: self._on_question(chosen))
+            group.addButton(button)
+            self.question_buttons[question] = button
+            questions.addWidget(button)
+        questions.addStretch(1)
+        second = QHBoxLayout()
+        second.addWidget(self.sentence, 1)
+        second.addWidget(self.compare)
+        second.addWidget(self.checkpoint_button)
+        second.addWidget(self.close_button)
+        second.addStretch(0)
+        self._body = QWidget()
+        body = QVBoxLayout(self._body)
+        body.setContentsMargins(0, 0, 0, 0)
+        body.setSpacing(8)
+        body.addWidget(self.texts)
+        body.addWidget(self.reads_first)
+        body.addWidget(self.maps)
+        body.addStretch(1)
+        self.column.insertLayout(0, questions)
+        self.column.addLayout(second)
+        self.column.addWidget(self._hint)
+        self.column.addWidget(scrolled(self._body), 1)
+        self.column.addWidget(self.maps.value)

@@ -1,0 +1,1 @@
+"""Every head over a sample of sentences."""

@@ -1,0 +1,57 @@
+"""Where the sentences of a sample come from. Runs in the worker's thread."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.analysis.alignment import read_gold
+from core.corpora.multi30k import cache_path
+from core.corpora.parallel import read_lines, read_pair
+from core.errors import CorpusError
+from viz_app.analysis.heads.state import SampleChoice
+from viz_app.examples import example_sentences
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Sentences, and their translations where there are any (else the model's own count)."""
+
+    sources: tuple[str, ...]
+    targets: tuple[str, ...] | None
+
+
+def multi30k_files() -> tuple[Path, Path]:
+    """Where the validation split lies if it was ever fetched."""
+    folder = cache_path() / "multi30k"
+    return folder / "val.de.gz", folder / "val.en.gz"
+
+
+def read_sample(choice: SampleChoice, num_sentences: int) -> Sample:
+    """The first so many sentences of a sample.
+
+    A file of one's own has a sentence a line; after a tab its translation may stand, then in every line.
+
+    Raises:
+        CorpusError: a file cannot be read, or holds no sentence.
+        AnalysisError: the shipped pairs cannot be read.
+    """
+    if choice.kind == "examples":
+        return Sample(example_sentences()[:num_sentences], None)
+    if choice.kind == "gold":
+        pairs = read_gold()[:num_sentences]
+        return Sample(tuple(pair.source_text for pair in pairs), tuple(pair.target_text for pair in pairs))
+    if choice.kind == "multi30k":
+        found = read_pair(*multi30k_files())
+        return Sample(found.source[:num_sentences], found.target[:num_sentences])
+    assert choice.path is not None
+    lines = [line.strip() for line in read_lines(choice.path) if line.strip()][:num_sentences]
+    if not lines:
+        raise CorpusError(f"{choice.path} has only empty lines. A sentence a line was expected; choose another file.")
+    parts = [line.split("\t") for line in lines]
+    if all(len(part) == 1 for part in parts):
+        return Sample(tuple(lines), None)
+    if any(len(part) != 2 or not all(side.strip() for side in part) for part in parts):
+        raise CorpusError(
+            f"{choice.path} has a tab in some lines. Either only sentences were expected, or in every line a sentence, "
+            "a tab and its translation. Correct the file, or choose another."
+        )
+    return Sample(tuple(part[0] for part in parts), tuple(part[1] for part in parts))

@@ -1,0 +1,1 @@
+"""The share of the source in each output word."""

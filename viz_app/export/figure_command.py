@@ -1,0 +1,250 @@
+"""`augenmerk figure`: attention maps as a picture (PNG, SVG, PDF) or as one HTML page. Matplotlib, no Qt."""
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.analysis.measures import MEASURES, Measure, measure_maps
+from core.analysis.selection import (
+    COMBINATIONS,
+    DEFAULT_LABEL_MODE,
+    HIDDEN_KINDS,
+    LABEL_MODES,
+    Combination,
+    Selection,
+    combine,
+)
+from core.cli.analyze import parse_head, read_sentence
+from core.cli.main import run_guarded
+from core.cli.options import add_checkpoint
+from core.errors import AnalysisError, ConfigError
+from core.model.heads import ATTENTION_KINDS, Head
+from core.translation.result import FloatArray, MapKind, Translation
+from viz_app.state.measuring import SHORT_NAMES
+from viz_app.state.translate_state import KIND_NAMES, KIND_TITLES
+
+if TYPE_CHECKING:
+    from core.translation.translator import Translator
+    from viz_app.export.figures import KindPicture, MapPicture
+
+SUFFIXES = (".png", ".svg", ".pdf", ".html")
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """One translation and its maps in one measure.
+
+    Attributes:
+        model: its name.
+        translation: of the sentence.
+        measure: what the maps hold.
+        maps: [L, H, Q, M] by kind, for the kinds that the measure exists for.
+    """
+
+    model: str
+    translation: Translation
+    measure: Measure
+    maps: Mapping[MapKind, FloatArray]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs `augenmerk figure ARGUMENTS` and returns its exit status, as `core.cli.main` does."""
+    options = make_parser().parse_args(arguments)
+    return run_guarded(lambda: run(options))
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of `augenmerk figure`."""
+    parser = argparse.ArgumentParser(
+        prog="augenmerk figure",
+        description=__doc__,
+        epilog="measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items()),
+    )
+    parser.add_argument("--text", required=True, help="the German sentence; - reads it from standard input")
+    parser.add_argument("--target", metavar="TEXT", help="read this translation (left out: the model's own)")
+    parser.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
+    parser.add_argument("--layer", type=int, metavar="N", help="counted from 1 (left out: all layers combined)")
+    parser.add_argument("--head", type=int, metavar="N", help="counted from 1 (left out: all of the layer combined)")
+    parser.add_argument("--combine", choices=COMBINATIONS, default="mean", help="of several heads (%(default)s)")
+    parser.add_argument("--grid", action="store_true", help="all heads as small maps instead of one large map")
+    parser.add_argument("--measure", choices=MEASURES, default="weight", help="what a cell holds (%(default)s)")
+    parser.add_argument(
+        "--rows",
+        "--label",
+        dest="label",
+        choices=LABEL_MODES,
+        default=DEFAULT_LABEL_MODE,
+        help="rows: token read or predicted (%(default)s)",
+    )
+    parser.add_argument("--words", action="store_true", help="merge subwords into words")
+    parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="leave out, and renormalise")
+    parser.add_argument(
+        "--own-scale", action="store_true", help="the last colour is each map's largest value, not 1 for all"
+    )
+    parser.add_argument(
+        "--off", nargs="+", type=parse_head, default=(), metavar="HEAD", help="switch heads off; such as cross:2:5"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="a name that ends in " + ", ".join(SUFFIXES)
+    )
+    add_checkpoint(parser)
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    """Translates, measures, draws and saves. Raises `AugenmerkError`."""
+    from core.translation.translator import Translator
+
+    if options.out.suffix.lower() not in SUFFIXES:
+        raise ConfigError(f"--out is {options.out}. A name that ends in one of {', '.join(SUFFIXES)} was expected.")
+    if options.head is not None and options.layer is None:
+        raise ConfigError(f"--head {options.head} needs a layer. Give --layer too.")
+    found = measured(Translator.load(options.checkpoint, options.device), options)
+    if options.kind not in found.maps:
+        measure_names = ", ".join(name for name, described in MEASURES.items() if options.kind in described.kinds)
+        raise AnalysisError(
+            f"There is no measure {options.measure!r} for {options.kind} maps. One of {measure_names} was expected."
+        )
+    heads = chosen_heads(found.maps[options.kind], options)
+    if options.out.suffix.lower() == ".html":
+        save_html(found, heads, options)
+    else:
+        save_picture(found, heads, options)
+    return 0
+
+
+def measured(translator: "Translator", options: argparse.Namespace) -> Measured:
+    """The sentence's maps; notes go to standard error. Raises `AugenmerkError`."""
+    from core.analysis.capture import trace_translation
+    from core.model.gates import heads_off
+
+    translation = read_sentence(translator, options)
+    with heads_off(translator.model, options.off):
+        trace = trace_translation(translator, translation)
+    maps = {
+        kind: np.broadcast_to(measure_maps(trace, options.measure, kind), translation.maps.of_kind(kind).shape)
+        for kind in MEASURES[options.measure].kinds
+    }
+    return Measured(translator.name, translation, options.measure, maps)
+
+
+def chosen_heads(maps: FloatArray, options: argparse.Namespace) -> list[tuple[int, int]]:
+    """Layer and head, counted from 0, of all heads that go into the large map. Raises `AnalysisError`."""
+    num_layers, num_heads = maps.shape[:2]
+    for name, number, count in (("layer", options.layer, num_layers), ("head", options.head, num_heads)):
+        if number is not None and number not in range(1, count + 1):
+            raise AnalysisError(
+                f"There is no {name} {number} in {KIND_TITLES[options.kind].lower()}: this model has {num_layers} "
+                f"layers of {num_heads} heads. Choose a {name} from 1 to {count}."
+            )
+    layers = range(num_layers) if options.layer is None else [options.layer - 1]
+    heads = range(num_heads) if options.head is None else [options.head - 1]
+    return [(layer, head) for layer in layers for head in heads]
+
+
+def save_picture(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
+    """One map, or all as a grid. Raises `AugenmerkError`."""
+    from viz_app.export.figures import grid_figure, map_figure, save_figure
+
+    figure = (
+        grid_figure(grid_of(found, options), caption(found, "all heads", options))
+        if options.grid
+        else map_figure(picture_of(found, heads, options))
+    )
+    save_figure(figure, options.out)
+
+
+def picture_of(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> "MapPicture":
+    """The large map."""
+    from viz_app.export.figures import MapPicture
+
+    title = title_of(options.kind, heads, found.maps[options.kind].shape[1], options.combine)
+    weights = combine(found.maps[options.kind], options.combine, heads)
+    shown = _selection(options).apply(weights, found.translation, options.kind)
+    _refuse_empty(shown.weights)
+    words = f"{100 * float(shown.hidden_mass_in_all):.1f} % of the attention" if options.hide else ""
+    return MapPicture(
+        shown.weights,
+        shown.rows.labels,
+        shown.columns.labels,
+        title,
+        caption(found, title, options, rows=shown.rows.meaning, hidden=words),
+        _top(shown.weights, found.measure, options),
+    )
+
+
+def grid_of(found: Measured, options: argparse.Namespace) -> "list[KindPicture]":
+    """All heads of every kind that the measure exists for."""
+    from viz_app.export.figures import KindPicture
+
+    kinds = []
+    for kind, whole in found.maps.items():
+        maps = _selection(options).apply(whole, found.translation, kind).weights
+        _refuse_empty(maps)
+        shared = maps if not options.own_scale else None
+        tops = [[_top(each if shared is None else shared, found.measure, options) for each in layer] for layer in maps]
+        kinds.append(KindPicture(KIND_NAMES[kind], maps, tops))
+    return kinds
+
+
+def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argparse.Namespace) -> None:
+    """The page with every head; the first of those chosen is shown when it opens. Raises `AugenmerkError`."""
+    from viz_app.export.html_page import PageContent, save_page
+
+    for kind, maps in found.maps.items():
+        _refuse_empty(_selection(options).apply(maps, found.translation, kind).weights)
+    facts = {"model": found.model} | _off(options)
+    content = PageContent(
+        found.translation, found.maps, found.measure, _selection(options), facts, Head(options.kind, *heads[0])
+    )
+    save_page(content, options.out)
+
+
+def title_of(kind: MapKind, heads: Sequence[tuple[int, int]], num_heads: int, how: Combination) -> str:
+    """What the large map is, in words."""
+    if len(heads) == 1:
+        return f"{KIND_TITLES[kind]} · layer {heads[0][0] + 1} · head {heads[0][1] + 1}"
+    layers = {layer for layer, _ in heads}
+    where = f"layer {heads[0][0] + 1}" if len(layers) == 1 else f"{len(layers)} layers"
+    return f"{KIND_TITLES[kind]} · {where} · {how} of {len(heads)} heads"
+
+
+def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: str = "", hidden: str = "") -> str:
+    """Model, sentence, map, measure, label mode and whatever else was done, in one line."""
+    facts = {
+        "model": found.model,
+        "sentence": found.translation.source_text,
+        "translation": found.translation.text + (" (given)" if found.translation.is_given else ""),
+        "map": title,
+        "measure": SHORT_NAMES[found.measure],
+        "rows": rows or f"token {options.label}, in encoder maps source token",
+    }
+    if hidden or options.hide:
+        facts["hidden"] = f"{', '.join(options.hide)} ({hidden or 'rows'}, scaled up to their former sum)"
+    if options.words:
+        facts["words"] = "pieces merged: columns summed, rows averaged"
+    return " · ".join(f"{name}: {value}" for name, value in (facts | _off(options)).items())
+
+
+def _refuse_empty(weights: FloatArray) -> None:
+    if not weights.size:
+        raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")
+
+
+def _off(options: argparse.Namespace) -> dict[str, str]:
+    return {"heads off": ", ".join(str(head) for head in options.off)} if options.off else {}
+
+
+def _selection(options: argparse.Namespace) -> Selection:
+    return Selection(options.label, options.words, frozenset(options.hide))
+
+
+def _top(weights: FloatArray, measure: Measure, options: argparse.Namespace) -> float:
+    """The value of the last colour."""
+    if MEASURES[measure].rows_sum_to_one and not options.own_scale:
+        return 1.0
+    return float(weights.max(initial=0.0)) or 1.0

@@ -1,0 +1,209 @@
+"""Whatever leaves the app as a picture: matplotlib without Qt, for the window, notebooks and papers."""
+
+import io
+import math
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.collections import PatchCollection, QuadMesh
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.patches import Rectangle
+from matplotlib.textpath import text_to_path
+
+from core.errors import StorageError
+from core.storage import atomic_path
+from core.translation.result import FloatArray
+from viz_app.heatmap.colormap import PAPER, rgb_table
+
+FORMATS = ("png", "svg", "pdf")
+CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12
+MIN_INCHES, MIN_PLOT_INCHES, MAX_INCHES = 5.0, 1.0, 24.0
+MARGIN_INCHES, BAR_INCHES, CAPTION_INCHES = 0.2, 0.65, 0.135
+TITLE_POINTS, LABEL_POINTS, CAPTION_POINTS = 10, 9, 7
+COLUMN_DEGREES = 55
+POINTS_PER_INCH, DOTS_PER_INCH, SEAM_POINTS = 72, 200, 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class MapPicture:
+    """One map to be drawn.
+
+    Attributes:
+        weights: [Q, M].
+        row_labels, column_labels: Q and M.
+        title: a few words.
+        caption: what it shows: model, sentence, layer, head, measure, label mode.
+        top: the value of the last colour.
+    """
+
+    weights: FloatArray
+    row_labels: Sequence[str]
+    column_labels: Sequence[str]
+    title: str
+    caption: str
+    top: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class KindPicture:
+    """All heads of a kind to be drawn.
+
+    Attributes:
+        title: the kind.
+        maps: [L, H, Q, M].
+        tops: the values of the last colours, L rows of H.
+    """
+
+    title: str
+    maps: FloatArray
+    tops: Sequence[Sequence[float]]
+
+
+def map_figure(picture: MapPicture) -> Figure:
+    """One labelled map with its colour bar and its caption."""
+    num_rows, num_columns = picture.weights.shape
+    cell = min(CELL_INCHES, MAX_INCHES / max(num_rows, num_columns, 1))
+    size = min(LABEL_POINTS, 0.75 * cell * POINTS_PER_INCH)
+    row_labels, column_labels = _plain(picture.row_labels), _plain(picture.column_labels)
+    left = MARGIN_INCHES + max((_width_inches(text, size) for text in picture.row_labels), default=0)
+    widths = [_width_inches(text, size) for text in picture.column_labels]
+    slant = math.radians(COLUMN_DEGREES)
+    top = 0.45 + max(widths, default=0) * math.sin(slant) + size / POINTS_PER_INCH
+    plot_width, plot_height = num_columns * cell, num_rows * cell
+    overhang = max((width * math.cos(slant) - (num_columns - n) * cell for n, width in enumerate(widths)), default=0)
+    title_width = _width_inches(picture.title, TITLE_POINTS, weight="bold")
+    bar_left = left + plot_width + 0.15
+    width = max(bar_left + BAR_INCHES, left + plot_width + overhang + cell, title_width + MARGIN_INCHES, MIN_INCHES)
+    lines = _wrapped(picture.caption, width)
+    height = top + max(plot_height, MIN_PLOT_INCHES) + 0.2 + len(lines) * CAPTION_INCHES
+    figure = _figure(width, height)
+    axes = figure.add_axes(_place(left, top, plot_width, plot_height, figure))
+    cells = axes.pcolormesh(
+        *(np.arange(-0.5, count) for count in (num_columns, num_rows)),
+        picture.weights,
+        cmap=_colors(),
+        vmin=0,
+        vmax=picture.top,
+        rasterized=False,
+    )
+    _close_seams(cells)
+    axes.set(xlim=(-0.5, num_columns - 0.5), ylim=(num_rows - 0.5, -0.5))
+    axes.set_xticks(
+        range(num_columns), column_labels, rotation=COLUMN_DEGREES, ha="left", va="bottom", rotation_mode="anchor"
+    )
+    axes.set_yticks(range(num_rows), row_labels)
+    axes.tick_params(length=0, labelsize=size, top=True, labeltop=True, bottom=False, labelbottom=False)
+    bar = figure.add_axes(_place(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure))
+    colors = figure.colorbar(cells, cax=bar)
+    colors.ax.tick_params(labelsize=8)
+    assert colors.solids is not None  # a bar of cells has them
+    _close_seams(colors.solids, 2 * SEAM_POINTS)
+    _write_around(figure, picture.title, lines)
+    return figure
+
+
+def grid_figure(kinds: Sequence[KindPicture], caption: str) -> Figure:
+    """All heads as small maps without labels: a row for each layer, kind under kind."""
+    num_layers, num_heads = sum(kind.maps.shape[0] for kind in kinds), max(kind.maps.shape[1] for kind in kinds)
+    left, top, step = 0.9, 0.7, THUMBNAIL_INCHES + 0.08
+    width = max(left + num_heads * step + MARGIN_INCHES, MIN_INCHES)
+    lines = _wrapped(caption, width)
+    height = top + num_layers * step + (len(kinds) - 1) * KIND_GAP_INCHES + 0.15 + len(lines) * CAPTION_INCHES
+    figure = _figure(width, height)
+    axes = figure.add_axes((0, 0, 1, 1))  # one for all: an inch is a unit, from the upper left corner
+    y, frames = top, []
+    for kind in kinds:
+        for layer, heads in enumerate(kind.maps):
+            names = f"{kind.title}\nlayer {layer + 1}"
+            axes.text(left - 0.1, y + THUMBNAIL_INCHES / 2, names, fontsize=7, ha="right", va="center")
+            for head, weights in enumerate(heads):
+                x = left + head * step
+                around = (x, x + THUMBNAIL_INCHES, y + THUMBNAIL_INCHES, y)
+                top_weight = kind.tops[layer][head]
+                axes.imshow(weights, cmap=_colors(), vmin=0, vmax=top_weight, extent=around, aspect="auto")
+                frames.append(Rectangle((x, y), THUMBNAIL_INCHES, THUMBNAIL_INCHES))
+            y += step
+        y += KIND_GAP_INCHES
+    axes.add_collection(PatchCollection(frames, facecolor="none", edgecolor="0.6", linewidth=0.5, zorder=3))
+    for head in range(num_heads):
+        axes.text(left + head * step + THUMBNAIL_INCHES / 2, top - 0.07, str(head + 1), fontsize=8, ha="center")
+    axes.set(xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
+    _write_around(figure, "All heads", lines)
+    return figure
+
+
+def save_figure(figure: Figure, target: Path) -> None:
+    """Writes a figure as PNG, SVG or PDF, by the name's ending; text stays text in the latter two.
+
+    Raises:
+        StorageError: the ending is another, or the file cannot be written.
+    """
+    kind = target.suffix.lower().removeprefix(".")
+    if kind not in FORMATS:
+        raise StorageError(f"{target.name} ends in none of .png, .svg, .pdf. Give the picture one of these endings.")
+    content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive of fonts
+    with matplotlib.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
+        figure.savefig(content, format=kind, dpi=DOTS_PER_INCH)
+    with atomic_path(target) as temporary:
+        temporary.write_bytes(content.getbuffer())
+
+
+def _close_seams(cells: QuadMesh, width: float = SEAM_POINTS) -> None:
+    """Cells stay shapes in a vector picture, and reach a hair under each other: no viewer shows the ground between."""
+    cells.set(rasterized=False, edgecolor="face", linewidth=width)
+
+
+def _figure(width: float, height: float) -> Figure:
+    """A figure of this size in inches."""
+    figure = Figure(figsize=(width, height))
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _place(left: float, top: float, width: float, height: float, figure: Figure) -> tuple[float, float, float, float]:
+    """Inches from the upper left corner, as the shares from the lower left one that matplotlib wants."""
+    whole_width, whole_height = figure.get_size_inches()
+    return left / whole_width, 1 - (top + height) / whole_height, width / whole_width, height / whole_height
+
+
+def _write_around(figure: Figure, title: str, lines: Sequence[str]) -> None:
+    """The title above, the caption below."""
+    width, height = figure.get_size_inches()
+    x = 0.5 * MARGIN_INCHES / width
+    figure.text(x, 1 - 0.3 / height, _escaped(title), fontsize=TITLE_POINTS, fontweight="bold")
+    for number, line in enumerate(reversed(lines)):
+        y = (0.08 + number * CAPTION_INCHES) / height
+        figure.text(x, y, _escaped(line), fontsize=CAPTION_POINTS, color="0.35")
+
+
+def _wrapped(caption: str, width: float) -> list[str]:
+    """A caption in lines that fit into so many inches."""
+    letter = _width_inches("n", CAPTION_POINTS)
+    return textwrap.wrap(caption, max(int((width - MARGIN_INCHES) / letter), 20))
+
+
+def _width_inches(text: str, points: float, weight: str = "normal") -> float:
+    font = FontProperties(size=points, weight=weight)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return width / POINTS_PER_INCH
+
+
+def _colors() -> ListedColormap:
+    return ListedColormap(rgb_table(PAPER) / 255)
+
+
+def _plain(labels: Sequence[str]) -> list[str]:
+    return [_escaped(label) for label in labels]
+
+
+def _escaped(text: str) -> str:
+    """A dollar sign means a formula to matplotlib."""
+    return text.replace("$", r"\$")

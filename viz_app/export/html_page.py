@@ -1,0 +1,127 @@
+"""All maps of one translation as one HTML file: no network, no other file, a small script of its own. No Qt.
+
+Weights travel as whole numbers from 0 to 65,535 (one part in 65,535 of the largest), base64 in the page; a reader may
+choose kind, layer and head, how rows are labelled and how colours are scaled, and read every value.
+"""
+
+import base64
+import html
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from core.analysis.measures import MEASURES, Measure
+from core.analysis.selection import LABEL_MODES, LabelledMap, Selection
+from core.model.heads import Head
+from core.storage import write_text
+from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from viz_app.heatmap.colormap import EMBER, PAPER, Ramp, rgb_table
+from viz_app.state.measuring import SHORT_NAMES
+from viz_app.state.translate_state import KIND_TITLES
+
+LARGEST = 65_535
+PARTS = Path(__file__).parent / "page"
+
+
+@dataclass(frozen=True, eq=False)
+class PageContent:
+    """What a page holds.
+
+    Attributes:
+        translation: whose maps these are.
+        maps: [L, H, Q, M] by kind, in one measure; kinds that are missing are left out of the page.
+        measure: what a cell says.
+        selection: words merged, tokens hidden, and the label mode that is chosen when the page opens.
+        facts: model and the like for the caption; sentence, translation and measure are put in by the page.
+        shown: the head that is chosen when the page opens.
+    """
+
+    translation: Translation
+    maps: Mapping[MapKind, FloatArray]
+    measure: Measure
+    selection: Selection
+    facts: Mapping[str, str]
+    shown: Head
+
+
+def save_page(content: PageContent, target: Path) -> None:
+    """Writes the page. Raises `StorageError` if that cannot be."""
+    write_text(target, page_html(content))
+
+
+def page_html(content: PageContent) -> str:
+    """The page as text."""
+    data = json.dumps(_data(content), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    title = html.escape(f"Attention · {content.translation.source_text}")
+    style, script, page = ((PARTS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "page.html"))
+    parts = {"TITLE": title, "STYLE": style, "DATA": data, "SCRIPT": script}
+    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], page)
+
+
+def _data(content: PageContent) -> dict[str, Any]:
+    described = MEASURES[content.measure]
+    blocks: list[str] = []
+    kinds = [_kind(content, kind, blocks) for kind in MAP_KINDS if kind in content.maps]
+    facts = {
+        **content.facts,
+        "sentence": content.translation.source_text,
+        "given translation" if content.translation.is_given else "translation": content.translation.text,
+        "measure": SHORT_NAMES[content.measure],
+    }
+    return {
+        "facts": facts,
+        "meaning": described.meaning,
+        "caveat": described.caveat,
+        "isShare": described.rows_sum_to_one,
+        "kinds": kinds,
+        "blocks": blocks,
+        "mode": content.selection.label_mode,
+        "shown": [content.shown.kind, content.shown.layer, content.shown.head],
+        "colors": {"light": _table(PAPER), "dark": _table(EMBER)},
+    }
+
+
+def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, Any]:
+    """One kind; its weights go to `blocks`, those of both label modes together if they are the same."""
+    modes: dict[str, Any] = {}
+    for mode in LABEL_MODES:
+        selection = Selection(mode, content.selection.merge_words, content.selection.hide)
+        labelled = selection.apply(content.maps[kind], content.translation, kind)
+        if not labelled.weights.size:  # everything would be hidden: as in the window, nothing is
+            labelled = replace(selection, hide=frozenset()).apply(content.maps[kind], content.translation, kind)
+        block, top = _packed(labelled.weights)
+        if block not in blocks:
+            blocks.append(block)
+        modes[mode] = {
+            "rows": labelled.rows.labels,
+            "columns": labelled.columns.labels,
+            "rowsAre": labelled.rows.meaning,
+            "columnsAre": labelled.columns.meaning,
+            "shape": labelled.weights.shape,
+            "top": top,
+            "block": blocks.index(block),
+            "hidden": _hidden(labelled),
+        }
+    return {"kind": kind, "title": KIND_TITLES[kind], "modes": modes}
+
+
+def _packed(weights: FloatArray) -> tuple[str, float]:
+    """Weights as base64 of little-endian 16-bit numbers, and the weight that the largest of these stands for."""
+    top = float(weights.max(initial=0.0)) or 1.0
+    numbers = np.rint(weights.astype(np.float64) * (LARGEST / top)).clip(0, LARGEST).astype("<u2")
+    return base64.b64encode(numbers.tobytes()).decode("ascii"), top
+
+
+def _hidden(labelled: LabelledMap) -> list[list[float]]:
+    """[L, H], the mean share of the rows that lies on hidden columns."""
+    rows: list[list[float]] = np.round(labelled.hidden_mass_in_all.astype(np.float64), 4).tolist()
+    return rows
+
+
+def _table(ramp: Ramp) -> Sequence[str]:
+    return [bytes(color).hex() for color in rgb_table(ramp).tolist()]

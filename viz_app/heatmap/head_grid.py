@@ -1,0 +1,287 @@
+"""All heads of all layers of all three kinds, as thumbnails in one widget."""
+
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QHelpEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPaintEngine,
+    QPainter,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
+
+from core.translation.result import MAP_KINDS, MapKind
+from viz_app.heatmap.head_grid_layout import HEADER_HEIGHT, NUMBERS_HEIGHT, SPACING, GridLayout, lay_out_grid
+from viz_app.heatmap.head_grid_paint import GridPainter, Thumbnail
+from viz_app.heatmap.head_sheets import HeadSheets
+from viz_app.heatmap.image_store import ImageStore
+from viz_app.heatmap.map_image import ramp_of
+from viz_app.state.role_words import role_in_short
+from viz_app.state.translate_state import HeadChoice, TranslateState
+from viz_app.theme import Theme
+
+SCROLL_BAR_WIDTH = 12
+NUM_PAINTERS = 6
+FRAME_ROOM = 6  # what a frame may take around a thumbnail
+
+
+class HeadGrid(QWidget):
+    """Draws every head of a translation; the chosen one is framed.
+
+    Signals:
+        chosen(HeadChoice): a thumbnail was clicked.
+        switched(HeadChoice): a head is to be switched off, or on again: a right click, or a click on the small switch
+            that the thumbnail under the mouse has in its corner.
+        added(HeadChoice): Ctrl and a click: the head joins those that are shown together, or leaves them.
+    """
+
+    chosen = Signal(object)
+    switched = Signal(object)
+    added = Signal(object)
+
+    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._theme = theme
+        self._painter: GridPainter | None = None
+        self._hovered: HeadChoice | None = None
+        self._store = ImageStore()
+        self._images: dict[MapKind, list[QImage]] = {}
+        self._layout_key: tuple[object, ...] = ()
+        self._look: tuple[object, ...] = ()
+        self._sheets = HeadSheets()
+        self._painters: list[tuple[tuple[object, ...], GridPainter]] = []
+        self._painted_choice: HeadChoice | None = None
+        self._was_plain = False
+        self.available = QSize()  # room for the grid, a scroll bar left out, whether there is one or not
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or every change paints the page below it again
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("All heads")
+        self.setAccessibleDescription("Arrow keys walk through heads and layers; O switches the chosen head off or on.")
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        self._theme = theme
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Makes the pictures anew: the translation, the scale, the theme or the size changed.
+
+        Where nothing of this shows in the grid, as often with another label mode, nothing is painted.
+        """
+        old, old_images, old_look = self._painter, self._images, self._look
+        self._painter, self._images = None, {}
+        if self._state.translation is not None:
+            layout = self._lay_out(old)
+            self._images = self._make_images(layout)
+            state = self._state
+            self._look = self._theme, state.order, state.shown_role, state.sample_roles, state.switchboard.off
+            is_same = all(self._images[kind] is old_images.get(kind) for kind in MAP_KINDS)
+            is_plain = self._was_plain and self._is_plain and self._look == old_look
+            if old is not None and is_plain and layout is old.layout:
+                if is_same:
+                    self._painter = old
+                else:
+                    self._painter = self._painter_of(layout)
+                    self.update(layout.left - FRAME_ROOM, NUMBERS_HEIGHT, self.width(), layout.height)  # one rectangle
+                self.show_choice()
+                return
+            self._painter = self._painter_of(layout)
+        self.setFixedHeight(max(self._painter.layout.height if self._painter else 0, 1))
+        self.update()
+
+    def show_choice(self) -> None:
+        """Another head was chosen. Only the frame moves, unless something is lit or several heads are framed."""
+        if not (self._was_plain and self._is_plain):
+            self.update()
+            return
+        for choice in {self._painted_choice, self.choice} if self._painted_choice != self.choice else ():
+            place = self.place_of(choice) if choice is not None else None
+            if place is not None:
+                self.update(place.adjusted(-FRAME_ROOM, -FRAME_ROOM, FRAME_ROOM, FRAME_ROOM))
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether nothing but the frame depends on which head is chosen."""
+        return self._state.scope == "head" and not self._state.has_marks
+
+    @property
+    def choice(self) -> HeadChoice:
+        """The framed head."""
+        return self._state.choice
+
+    def place_of(self, choice: HeadChoice) -> QRect | None:
+        """Where a head's thumbnail stands, in the widget's coordinates."""
+        return self._painter.layout.places.get(choice) if self._painter else None
+
+    def head_at(self, point: QPoint) -> HeadChoice | None:
+        """The head whose thumbnail holds a point."""
+        places = self._painter.layout.places.items() if self._painter else ()
+        return next((choice for choice, place in places if place.contains(point)), None)
+
+    def switch_of(self, choice: HeadChoice) -> QRect | None:
+        """Where a head's switch stands: in the upper right corner; None if its thumbnail is too small for one."""
+        return self._painter.switch_of(choice) if self._painter else None
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click chooses; a right click, or one on the switch, switches."""
+        point = event.position().toPoint()
+        choice = self.head_at(point)
+        if choice is None:
+            return
+        switch = self.switch_of(choice)
+        is_on_switch = switch is not None and switch.contains(point)
+        if event.button() == Qt.MouseButton.RightButton or (
+            is_on_switch and event.button() == Qt.MouseButton.LeftButton
+        ):
+            self.switched.emit(choice)
+        elif event.button() == Qt.MouseButton.LeftButton:
+            is_added = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            (self.added if is_added else self.chosen).emit(choice)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """The press said it all."""
+        event.accept()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The thumbnail under the mouse gets a thin frame."""
+        self._hover(self.head_at(event.position().toPoint()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """No frame once the mouse is gone."""
+        self._hover(None)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrow keys belong to the page."""
+        event.ignore()
+
+    def event(self, event: QEvent) -> bool:
+        """Tool tips name the head under the mouse."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            choice = self.head_at(event.pos())
+            if choice is None:
+                QToolTip.hideText()
+            else:
+                QToolTip.showText(event.globalPos(), self._tip(choice), self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Labels, thumbnails, frames."""
+        painter = QPainter(self)
+        self._painted_choice, self._was_plain = self.choice, self._is_plain
+        if self._painter is None:
+            painter.fillRect(event.rect(), self._theme.color("panel"))
+            return
+        if painter.paintEngine().type() == QPaintEngine.Type.Raster:
+            self._sheets.paint(painter, event.rect(), self._painter, self._images.values(), self.size())
+        else:  # letters stay letters in a vector picture
+            painter.fillRect(event.rect(), self._theme.color("panel"))
+            self._painter.paint_heads(painter, event.region())
+        self._painter.paint_marks(painter, event.region(), self._hovered)
+        top = max(0, -self.y())
+        if event.region().intersects(QRect(0, top, self.width(), NUMBERS_HEIGHT)):
+            self._painter.paint_numbers(painter, top, self.width())
+
+    def _tip(self, choice: HeadChoice) -> str:
+        translation = self._state.translation
+        assert translation is not None
+        what = role_in_short(self._state, translation, choice)
+        switch = "Switched off. Right-click: switch it on" if self._state.is_off(choice) else "Right-click: switch off"
+        return f"{choice.title}\n{what}\n{switch} · Ctrl-click: show several together"
+
+    def _lay_out(self, old: GridPainter | None) -> GridLayout:
+        """The layout there is, as long as all that it follows from stays."""
+        state = self._state
+        key = (
+            self.available.toTuple(),
+            self.width(),
+            self._theme,
+            state.order,
+            tuple(state.shape(kind) for kind in MAP_KINDS),
+        )
+        if old is not None and key == self._layout_key and state.order == "layer":
+            return old.layout
+        self._layout_key = key
+        return lay_out_grid(state, self.available, self.width(), self._theme)
+
+    def _make_images(self, layout: GridLayout) -> dict[MapKind, list[QImage]]:
+        """The pictures of all heads, layer by layer."""
+        state, translation = self._state, self._state.translation
+        assert translation is not None
+        ramp, max_pixels = ramp_of(self._theme), int(layout.size.height() * self.devicePixelRatioF())
+        return {
+            kind: self._store.images_of(
+                state.thumbnails(translation, kind), state.tops(translation, kind), ramp, max_pixels
+            )
+            for kind in MAP_KINDS
+        }
+
+    def _painter_of(self, layout: GridLayout) -> GridPainter:
+        """The painter there was for these very images in this layout, or a new one."""
+        of = self._theme, layout, *self._images.values()
+        for known, painter in self._painters:
+            if len(known) == len(of) and all(one is other for one, other in zip(known, of, strict=True)):
+                return painter
+        painter = GridPainter(self._state, self._theme, layout, self._make_thumbnails(layout))
+        self._painters = [(of, painter), *self._painters[: NUM_PAINTERS - 1]]
+        return painter
+
+    def _make_thumbnails(self, layout: GridLayout) -> list[Thumbnail]:
+        num_heads = {kind: self._state.shape(kind)[1] for kind in MAP_KINDS}
+        return [
+            Thumbnail(
+                head,
+                self._images[head.kind][head.layer * num_heads[head.kind] + head.head],
+                place,
+                framed,
+            )
+            for (head, place), framed in zip(layout.places.items(), layout.framed, strict=True)
+        ]
+
+    def _hover(self, choice: HeadChoice | None) -> None:
+        if choice != self._hovered:
+            self._hovered = choice
+            self.setCursor(Qt.CursorShape.PointingHandCursor if choice else Qt.CursorShape.ArrowCursor)
+            self.update()
+
+
+class HeadGridArea(QScrollArea):
+    """Scrolls the grid when it has more layers than fit, and keeps the chosen head in sight."""
+
+    def __init__(self, grid: HeadGrid, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = grid
+        self.setWidget(grid)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.verticalScrollBar().valueChanged.connect(grid.update)
+        self.viewport().setAutoFillBackground(False)
+        grid.setAutoFillBackground(False)
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """Tells the grid how much room there is."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._grid.available = QSize(self.width() - SCROLL_BAR_WIDTH, self.height())
+        self._grid.rebuild()
+        self.show_choice(self._grid.choice)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrow keys belong to the page; it scrolls to the head they lead to."""
+        event.ignore()
+
+    def show_choice(self, choice: HeadChoice) -> None:
+        """Scrolls as little as is needed to see a head, and its kind's title if it is in the first layer."""
+        place = self._grid.place_of(choice)
+        if place is not None:
+            margin = NUMBERS_HEIGHT + (HEADER_HEIGHT if choice.layer == 0 else SPACING)
+            self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + margin)
+
+    def minimumSizeHint(self) -> QSize:
+        """Small enough for small screens."""
+        return QSize(280, 200)

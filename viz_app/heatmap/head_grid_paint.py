@@ -1,0 +1,235 @@
+"""How the grid of heads is painted: thumbnails, what is lit in them, frames, switches, names."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPen, QRegion
+
+from core.translation.result import MAP_KINDS
+from viz_app.heatmap.head_grid_layout import NUMBERS_HEIGHT, SPACING, GridLayout
+from viz_app.heatmap.map_image import draw_thumbnail
+from viz_app.state.translate_state import KIND_DIRECTIONS, KIND_NAMES, HeadChoice, TranslateState
+from viz_app.theme import Theme
+
+SWITCH_SIZE = 15
+MIN_WITH_SWITCH = 24
+VEIL = 0.62
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    """One head's picture and where it stands, without its hairline and with it."""
+
+    choice: HeadChoice
+    image: QImage
+    place: QRect
+    framed: QRect
+
+
+@dataclass
+class GridPainter:
+    """Paints the heads of a state.
+
+    Attributes:
+        state: what is chosen, lit, off.
+        theme: colours and fonts.
+        layout: where things stand.
+        thumbnails: all heads.
+    """
+
+    state: TranslateState
+    theme: Theme
+    layout: GridLayout
+    thumbnails: Sequence[Thumbnail]
+
+    def paint_heads(self, painter: QPainter, clip: QRegion) -> None:
+        """Names, pictures and hairlines: what follows from layout, theme and images alone."""
+        self._paint_labels(painter, clip)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+        for item in self.thumbnails:
+            if clip.intersects(item.framed):
+                draw_thumbnail(painter, item.place, item.image)
+        self._paint_hairlines(painter, clip)
+
+    def paint_marks(self, painter: QPainter, clip: QRegion, hovered: HeadChoice | None) -> None:
+        """What is chosen, lit, off: all the rest but the numbers over the columns."""
+        if self._paint_lit(painter):
+            self._paint_hairlines(painter, clip)
+        self._paint_dimmed(painter)
+        self._paint_switched_off(painter)
+        if self.state.order != "layer":
+            self._paint_tags(painter)
+        self._paint_frame(painter, hovered, 1)
+        self._paint_combined(painter)
+        self._paint_frame(painter, self.state.choice, 3)
+        self._paint_switch(painter, hovered)
+
+    def paint_numbers(self, painter: QPainter, top: int, width: int) -> None:
+        """Head numbers stay at the top while the layers scroll under them."""
+        if top > 0:
+            painter.fillRect(0, top, width, NUMBERS_HEIGHT, self.theme.color("panel"))
+        if self.state.order != "layer":
+            return
+        painter.setPen(self.theme.color("muted"))
+        painter.setFont(self.theme.font("small"))
+        size = self.layout.size
+        for head in range(max(self.state.shape(kind)[1] for kind in MAP_KINDS)):
+            place = QRect(self.layout.left + head * (size.width() + SPACING), top, size.width(), NUMBERS_HEIGHT)
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(head + 1))
+
+    def switch_of(self, choice: HeadChoice) -> QRect | None:
+        """Where a head's switch stands: in the upper right corner; None if its thumbnail is too small for one."""
+        place = self.layout.places.get(choice)
+        if place is None or min(place.width(), place.height()) < MIN_WITH_SWITCH:
+            return None
+        return QRect(place.right() - SWITCH_SIZE, place.top() + 1, SWITCH_SIZE, SWITCH_SIZE)
+
+    def _paint_hairlines(self, painter: QPainter, clip: QRegion) -> None:
+        painter.setPen(QPen(self.theme.color("border"), 1))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRects([item.framed for item in self.thumbnails if clip.intersects(item.framed)])
+
+    def _paint_labels(self, painter: QPainter, clip: QRegion) -> None:
+        theme, middle = self.theme, Qt.AlignmentFlag.AlignVCenter
+        for kind, header in self.layout.headers.items():
+            if not clip.intersects(header):
+                continue
+            painter.setPen(theme.color("text"))
+            painter.setFont(theme.font("body", bold=True))
+            painter.drawText(header, middle, KIND_NAMES[kind])
+            painter.setPen(theme.color("muted"))
+            painter.setFont(theme.font("small"))
+            painter.drawText(header.adjusted(self.layout.left, 0, 0, 0), middle, KIND_DIRECTIONS[kind])
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        if self.state.order != "layer":  # names of roles are long; looking for breaks takes time
+            flags |= Qt.TextFlag.TextWordWrap
+        painter.setPen(theme.color("muted"))
+        painter.setFont(theme.font("small"))
+        for place, name in (line for line in self.layout.lines if clip.intersects(line[0])):
+            painter.drawText(place, flags, name)
+
+    def _paint_lit(self, painter: QPainter) -> bool:
+        """Rows of pinned and picked tokens keep their colours, others stand back; columns are marked at the edge.
+
+        Returns:
+            Whether there are any.
+        """
+        translation = self.state.translation
+        if translation is None or not self.state.has_marks:
+            return False
+        for kind in MAP_KINDS:
+            labelled = self.state.labelled_all(translation, kind)
+            rows = _entries(labelled.rows.positions, self.state.lit_rows(kind))
+            columns = _entries(labelled.columns.positions, self.state.lit_columns(kind))
+            if not rows and not columns:
+                continue
+            places = [item.place for item in self.thumbnails if item.choice.kind == kind]
+            self._paint_lit_of(painter, places, rows, columns, QSize(len(labelled.columns), len(labelled.rows)))
+        return True
+
+    def _paint_lit_of(
+        self, painter: QPainter, places: Sequence[QRect], rows: list[int], columns: list[int], shape: QSize
+    ) -> None:
+        veil, accent = self.theme.color("panel", VEIL), self.theme.color("accent")
+        for place in places:
+            height, width = place.height() / max(shape.height(), 1), place.width() / max(shape.width(), 1)
+            if rows:
+                for first, last in _gaps(rows, shape.height()):
+                    painter.fillRect(
+                        QRectF(place.left(), place.top() + first * height, place.width(), (last - first) * height), veil
+                    )
+                for row in rows:
+                    middle = max(height, 2.0)
+                    painter.fillRect(QRectF(place.left() - 3, place.top() + row * height, 3, middle), accent)
+            else:
+                for first, last in _gaps(columns, shape.width()):
+                    painter.fillRect(
+                        QRectF(place.left() + first * width, place.top(), (last - first) * width, place.height()), veil
+                    )
+            for column in columns:
+                painter.fillRect(QRectF(place.left() + column * width, place.top() - 3, max(width, 2.0), 3), accent)
+
+    def _paint_tags(self, painter: QPainter) -> None:
+        """Out of the order of layers, every head says which it is."""
+        painter.setFont(self.theme.font("small"))
+        metrics = QFontMetrics(painter.font())
+        for item in self.thumbnails:
+            text = f"{item.choice.layer + 1}·{item.choice.head + 1}"
+            width = metrics.horizontalAdvance(text) + 4
+            place = QRect(item.place.left(), item.place.bottom() - metrics.height() + 4, width, metrics.height() - 3)
+            painter.fillRect(place, self.theme.color("panel", 0.88))
+            painter.setPen(self.theme.color("text"))
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
+
+    def _paint_frame(self, painter: QPainter, choice: HeadChoice | None, width: int) -> None:
+        place = self.layout.places.get(choice) if choice is not None else None
+        if place is None:
+            return
+        margin = width // 2 + 1
+        pen = QPen(self.theme.color("accent"), width)
+        pen.setJoinStyle(Qt.PenJoinStyle.RoundJoin)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawRect(QRectF(place).adjusted(-margin, -margin, margin, margin))
+
+    def _paint_switched_off(self, painter: QPainter) -> None:
+        """A head that is off is pale and struck through."""
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.theme.color("warm"), 2))
+        for head in self.state.switchboard.off:
+            place = self.layout.places.get(HeadChoice(head.kind, head.layer, head.head))
+            if place is not None:
+                painter.fillRect(place, self.theme.color("panel", 0.82))
+                inner = place.adjusted(2, 2, -2, -2)
+                painter.drawLine(inner.topLeft(), inner.bottomRight())
+        painter.restore()
+
+    def _paint_combined(self, painter: QPainter) -> None:
+        """Heads that are shown together are framed together."""
+        choice = self.state.choice
+        together = self.state.heads(choice, self.state.shape(choice.kind))
+        if self.state.scope != "head":
+            for layer, head in together:
+                self._paint_frame(painter, HeadChoice(choice.kind, layer, head), 2)
+
+    def _paint_dimmed(self, painter: QPainter) -> None:
+        """Heads of other roles than the one looked for are pale."""
+        translation, role = self.state.translation, self.state.shown_role
+        if translation is None or role is None:
+            return
+        for item in self.thumbnails:
+            if self.state.role(translation, item.choice) != role:
+                painter.fillRect(item.place, self.theme.color("panel", 0.8))
+
+    def _paint_switch(self, painter: QPainter, hovered: HeadChoice | None) -> None:
+        """The sign of a power switch, on the head under the mouse."""
+        switch = self.switch_of(hovered) if hovered is not None else None
+        if switch is None or hovered is None:
+            return
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.theme.color("border"), 1))
+        painter.setBrush(self.theme.color("panel"))
+        painter.drawRoundedRect(switch, 4, 4)
+        pen = QPen(self.theme.color("warm" if self.state.is_off(hovered) else "text"), 1.4)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        circle, middle = QRectF(switch).adjusted(4, 4.5, -4, -3.5), QRectF(switch).center()
+        painter.drawArc(circle, 125 * 16, 290 * 16)
+        painter.drawLine(QPointF(middle.x(), switch.top() + 3), QPointF(middle.x(), middle.y()))
+        painter.restore()
+
+
+def _entries(positions: Sequence[tuple[int, ...]], lit: Sequence[int]) -> list[int]:
+    """The rows or columns shown that stand for lit positions."""
+    wanted = set(lit)
+    return [entry for entry, each in enumerate(positions) if wanted.intersection(each)]
+
+
+def _gaps(lit: Sequence[int], count: int) -> list[tuple[int, int]]:
+    """The stretches between lit entries, half-open."""
+    edges = [-1, *lit, count]
+    return [(before + 1, after) for before, after in pairwise(edges) if after > before + 1]

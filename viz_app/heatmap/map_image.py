@@ -1,0 +1,104 @@
+"""Attention maps as images, ready to be drawn by the painter."""
+
+import numpy as np
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QImage, QPaintEngine, QPainter
+
+from core.translation.result import FloatArray
+from viz_app.heatmap.colormap import EMBER, PAPER, Ramp, color_table, quantize
+from viz_app.theme import Theme
+
+VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf)
+SEAM = 1.0
+"""How far a cell of a vector picture lies under the next one: a viewer that smooths edges shows no ground between."""
+PIXELS_PER_CELL = 8
+
+
+def ramp_of(theme: Theme) -> Ramp:
+    """The colour table that belongs to a theme."""
+    return EMBER if theme.is_dark else PAPER
+
+
+def map_image(weights: FloatArray, ramp: Ramp, top: float = 1.0, max_pixels: int | None = None) -> QImage:
+    """One map [rows, columns] as an image of one pixel per weight; the rest is as for `map_images`."""
+    return map_images(weights[None], ramp, np.float32(top), max_pixels)[0]
+
+
+def map_images(
+    weights: FloatArray, ramp: Ramp, tops: FloatArray | np.float32, max_pixels: int | None = None
+) -> list[QImage]:
+    """Many maps at once, which is several times quicker than one after the other.
+
+    The images hold colours, not indices into a table: a painter would look these up each time.
+
+    Args:
+        weights: [N, rows, columns].
+        ramp: colour table.
+        tops: the weight of the last colour, of all maps or of each, [N]; where it is not above 0 all is of the first.
+        max_pixels: if the maps have more rows or columns than this, neighbours are merged by their maximum: a thin line
+            stays visible in a thumbnail that is smaller than the map.
+    """
+    if max_pixels is not None:
+        weights = _merge_by_maximum(weights, max_pixels)
+    tops = np.broadcast_to(np.asarray(tops, dtype=np.float32), weights.shape[:1])
+    scaled = weights * np.where(tops > 0, 1 / np.where(tops > 0, tops, 1), 0)[:, None, None]
+    pixels = np.array(color_table(ramp), dtype=np.uint32)[quantize(scaled)]
+    _, num_rows, num_columns = pixels.shape
+    stride = num_columns * pixels.itemsize
+    return [
+        QImage(each.data, num_columns, num_rows, stride, QImage.Format.Format_RGB32).copy()
+        for each in np.ascontiguousarray(pixels)
+    ]
+
+
+def draw_map(painter: QPainter, target: QRectF, image: QImage) -> None:
+    """Draws an image with hard edges between its pixels: in a vector picture as rectangles."""
+    if draws_shapes(painter):
+        _draw_rectangles(painter, target, image)
+        return
+    painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+    painter.drawImage(target, image)
+
+
+def draw_thumbnail(painter: QPainter, target: QRect, image: QImage) -> None:
+    """Draws a small image with hard edges; in a vector picture enlarged, for viewers smear what they enlarge."""
+    if draws_shapes(painter):
+        image = enlarged(image, 2 * max(target.width(), target.height()))
+    painter.drawImage(target, image)
+
+
+def draws_shapes(painter: QPainter) -> bool:
+    """Whether what is painted becomes shapes of a file, not pixels."""
+    return painter.paintEngine().type() in VECTOR_ENGINES
+
+
+def enlarged(image: QImage, least: int) -> QImage:
+    """An image with as many pixels for each of its own, at least `PIXELS_PER_CELL` both ways, as give `least`."""
+    factor = max(PIXELS_PER_CELL, -(-least // max(1, min(image.width(), image.height()))))
+    size = QSize(image.width() * factor, image.height() * factor)
+    return image.scaled(size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.FastTransformation)
+
+
+def _draw_rectangles(painter: QPainter, target: QRectF, image: QImage) -> None:
+    """One rectangle for each run of one colour in a row; nothing beyond the painter's clip, which files may ignore."""
+    window = painter.clipBoundingRect() & target if painter.hasClipping() else target
+    width, height = target.width() / max(image.width(), 1), target.height() / max(image.height(), 1)
+    for row in range(image.height()):
+        first = 0
+        for column in range(1, image.width() + 1):
+            if column < image.width() and image.pixel(column, row) == image.pixel(first, row):
+                continue
+            x, y = target.left() + first * width, target.top() + row * height
+            run = QRectF(x, y, (column - first) * width + SEAM, height + SEAM) & window
+            if not run.isEmpty():
+                painter.fillRect(run, image.pixelColor(first, row))
+            first = column
+
+
+def _merge_by_maximum(weights: FloatArray, max_pixels: int) -> FloatArray:
+    for axis in (-2, -1):
+        size = weights.shape[axis]
+        if size > max_pixels > 0:
+            starts = np.arange(max_pixels) * size // max_pixels
+            weights = np.maximum.reduceat(weights, starts, axis=axis)
+    return weights

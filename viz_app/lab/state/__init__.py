@@ -1,1 +1,0 @@
-"""What the tabs of the laboratory know, without Qt: tested without a window."""

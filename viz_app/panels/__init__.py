@@ -1,1 +1,0 @@
-"""The three panels of the Translate page: the sentence, all heads, one head."""

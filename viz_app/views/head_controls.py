@@ -1,0 +1,144 @@
+"""The controls under the large map: what its rows are called, what is left out, how large it is."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QCheckBox, QHBoxLayout, QRadioButton, QSlider, QWidget
+
+from viz_app.state.translate_state import TranslateState
+from viz_app.widgets.parts import flat_button, label
+
+MAX_THRESHOLD_PERCENT = 60
+ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
+PREDICTED_TIP = "A row is named by the word that comes out: where did the model look while it chose this word?"
+READ_TIP = "A row is named by the word that goes in: where does the model look once it has read it, to choose the next?"
+
+
+class HeadControls(QWidget):
+    """One line, or two where there is no room.
+
+    Attributes:
+        read_button, predicted_button, hide_wrapping, hide_punctuation, merge_words: how rows and columns are named,
+            and which are left out.
+
+    Signals:
+        label_mode_chosen(str): "read" or "predicted".
+        hide_wrapping_chosen(bool), hide_punctuation_chosen(bool), merge_words_chosen(bool)
+    """
+
+    label_mode_chosen = Signal(str)
+    hide_wrapping_chosen = Signal(bool)
+    hide_punctuation_chosen = Signal(bool)
+    merge_words_chosen = Signal(bool)
+
+    def __init__(self, state: TranslateState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.read_button = QRadioButton("token read")
+        self.predicted_button = QRadioButton("token predicted")
+        self.hide_wrapping = QCheckBox("start and end")
+        self.hide_wrapping.setToolTip("Leave out the start and end tokens; what stays of a row is scaled up to its sum")
+        self.hide_punctuation = QCheckBox("punctuation")
+        self.hide_punctuation.setToolTip("Leave out punctuation; what stays of a row is scaled up to its sum")
+        self.merge_words = QCheckBox("merge subwords")
+        self.merge_words.setToolTip("Words instead of pieces: columns are summed, rows averaged")
+        self._group = QButtonGroup(self)
+        self._group.addButton(self.read_button)
+        self._group.addButton(self.predicted_button)
+        (self.read_button if state.label_mode == "read" else self.predicted_button).setChecked(True)
+        self.hide_wrapping.setChecked(state.hides_wrapping)
+        self.hide_punctuation.setChecked(state.hides_punctuation)
+        self.merge_words.setChecked(state.merges_words)
+        self._rows_label, self._hide_label = label("muted"), label("muted")
+        self._rows_label.setText("rows:")
+        self._hide_label.setText("hide:")
+        self.read_button.toggled.connect(
+            lambda is_read: self.label_mode_chosen.emit("read" if is_read else "predicted")
+        )
+        self.hide_wrapping.toggled.connect(self.hide_wrapping_chosen)
+        self.hide_punctuation.toggled.connect(self.hide_punctuation_chosen)
+        self.merge_words.toggled.connect(self.merge_words_chosen)
+        self._lay_out()
+
+    def rebuild(self) -> None:
+        """Another translation, or another kind of map."""
+        is_encoder = self._state.choice.kind == "encoder"
+        for button, tip in ((self.read_button, READ_TIP), (self.predicted_button, PREDICTED_TIP)):
+            button.setEnabled(not is_encoder)
+            button.setToolTip(ENCODER_TIP if is_encoder else tip)
+        self.merge_words.setVisible(self._state.has_split_words)
+
+    def fit(self, width: int) -> None:
+        """One line if it fits into this width, else two."""
+        self._line.invalidate()
+        needed = self._rows.sizeHint().width() + self._columns.sizeHint().width() + 18
+        fits = needed <= width
+        direction = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
+        if direction != self._line.direction():
+            self._line.setDirection(direction)
+            self._line.setSpacing(18 if fits else 4)
+
+    def _lay_out(self) -> None:
+        self._rows, self._columns = QHBoxLayout(), QHBoxLayout()
+        for group in (self._rows, self._columns):
+            group.setSpacing(10)
+        for widget in (self._rows_label, self.predicted_button, self.read_button):
+            self._rows.addWidget(widget)
+        for choice in (self._hide_label, self.hide_wrapping, self.hide_punctuation, self.merge_words):
+            self._columns.addWidget(choice)
+        self._rows.addStretch(0)
+        self._columns.addStretch(1)
+        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._line.setContentsMargins(0, 0, 0, 0)
+        self._line.setSpacing(18)
+        self._line.addLayout(self._rows)
+        self._line.addLayout(self._columns, 1)
+
+
+class SizeControls(QWidget):
+    """How large the map's cells are; or, of lines, from which weight on they are drawn.
+
+    Attributes:
+        zoom_out, zoom_fit, zoom_in: of the heatmap.
+        threshold: of the lines, in percent of the last colour's weight.
+
+    Signals:
+        zoom_wanted(int): larger by a step, or smaller.
+        fit_wanted()
+        threshold_chosen(float): from 0 to 1.
+    """
+
+    zoom_wanted = Signal(int)
+    fit_wanted = Signal()
+    threshold_chosen = Signal(float)
+
+    def __init__(self, state: TranslateState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.zoom_out = flat_button("−", "Smaller cells (Ctrl and the wheel)")
+        self.zoom_fit = flat_button("fit", "The whole map, whatever its size")
+        self.zoom_in = flat_button("+", "Larger cells (Ctrl and the wheel); the map scrolls")
+        self.zoom_out.clicked.connect(lambda: self.zoom_wanted.emit(-1))
+        self.zoom_fit.clicked.connect(self.fit_wanted)
+        self.zoom_in.clicked.connect(lambda: self.zoom_wanted.emit(1))
+        self.threshold = QSlider(Qt.Orientation.Horizontal)
+        self.threshold.setRange(0, MAX_THRESHOLD_PERCENT)
+        self.threshold.setFixedWidth(110)
+        self.threshold.setToolTip("Weaker lines are left out")
+        self.threshold.setAccessibleName("Weakest line that is drawn")
+        self.threshold.valueChanged.connect(lambda value: self.threshold_chosen.emit(value / 100))
+        self._caption = label("small")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(4)
+        for widget in (self.zoom_out, self.zoom_fit, self.zoom_in, self._caption, self.threshold):
+            row.addWidget(widget)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """The picture or the threshold was changed."""
+        is_lines = self._state.picture == "lines"
+        for button in (self.zoom_out, self.zoom_fit, self.zoom_in):
+            button.setVisible(not is_lines)
+        self._caption.setText(f"from {self._state.line_threshold:.2f}")
+        self.threshold.setValue(round(100 * self._state.line_threshold))
+        for widget in (self._caption, self.threshold):
+            widget.setVisible(is_lines)

@@ -1,0 +1,129 @@
+"""All heads of all layers."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from core.analysis.roles import ROLES, Role
+from core.analysis.sample_roles import SampleRoles
+from core.translation.result import Translation
+from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
+from viz_app.state.translate_state import TranslateState
+from viz_app.theme import GAP, PANEL_MARGIN, Theme
+from viz_app.widgets.choice_menu import ChoiceMenu
+from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.parts import label
+
+SCALES = {
+    "shared": ("shared", "Shared: the last colour is weight 1 everywhere (of norms: the largest of the kind)"),
+    "layer": ("per layer", "Per layer: the last colour is the largest weight in the layer"),
+    "own": ("each its own", "Each its own: the last colour is the largest weight of that head"),
+}
+ANY_ROLE = "any"
+ORDERS: dict[str, tuple[str, str]] = {
+    "layer": ("by layer", "By layer and head"),
+    "role": ("by role", "By role, the clearest first"),
+    "clarity": ("clearest", "The clearest first: large weights on many different tokens"),
+}
+
+
+class HeadsPanel(QFrame):
+    """All heads as thumbnails.
+
+    Attributes:
+        title: what this is.
+        grid: the thumbnails.
+        scale_menu: how far the colours reach.
+        role_menu: which heads stand out.
+        order_menu: in which order they stand.
+
+    Signals:
+        scale_chosen(str): see `viz_app.state.seeing.Scale`.
+        role_chosen(str): a role, or "any".
+        order_chosen(str): see `viz_app.state.seeing.Order`.
+    """
+
+    scale_chosen = Signal(str)
+    role_chosen = Signal(str)
+    order_chosen = Signal(str)
+
+    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "panel")
+        self._state = state
+        self._offered: tuple[Translation | None, Role | None, SampleRoles | None] = None, None, None
+        self.grid = HeadGrid(state, theme)
+        self.area = HeadGridArea(self.grid)
+        self.scale_menu = ChoiceMenu("How far the colours reach", SCALES, "scale: ")
+        self.scale_menu.chosen.connect(self.scale_chosen)
+        self.order_menu = ChoiceMenu("In which order the heads of a kind stand", ORDERS)
+        self.order_menu.chosen.connect(self.order_chosen)
+        self.role_menu = ChoiceMenu("", {})
+        self.role_menu.chosen.connect(self.role_chosen)
+        hint = ElidingLabel("small", "← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)")
+        self.title = label("heading")
+        self.title.setText("All heads")
+        self._menus = QWidget()
+        menus = QHBoxLayout(self._menus)
+        menus.setContentsMargins(0, 0, 4, 0)
+        for menu in (self.order_menu, self.role_menu, self.scale_menu):
+            menus.addWidget(menu)
+        self._header = QGridLayout()
+        self._header.setSpacing(2)
+        self._header.setColumnStretch(1, 1)
+        self._header.addWidget(self.title, 0, 0)
+        self._fit(is_split=False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(PANEL_MARGIN, 8, 4, 8)
+        column.setSpacing(4)
+        column.addLayout(self._header)
+        column.addWidget(self.area, 1)
+        column.addWidget(hint)
+
+    def apply_theme(self, theme: Theme) -> None:
+        """Takes on new colours."""
+        self.grid.apply_theme(theme)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where title and menus do not fit into one line, the menus stand below."""
+        super().resizeEvent(event)
+        self._fit(
+            is_split=self.title.sizeHint().width() + self._menus.sizeHint().width() + PANEL_MARGIN + GAP > self.width()
+        )
+
+    def _fit(self, *, is_split: bool) -> None:
+        self._header.removeWidget(self._menus)
+        if is_split:
+            self._header.addWidget(self._menus, 1, 0, 1, 2, Qt.AlignmentFlag.AlignLeft)
+        else:
+            self._header.addWidget(self._menus, 0, 1, Qt.AlignmentFlag.AlignRight)
+
+    def rebuild(self) -> None:
+        """The translation, the scale or the way of seeing changed."""
+        self.scale_menu.show_choice(self._state.scale)
+        self.order_menu.show_choice(self._state.order)
+        self._offer_roles()
+        self.grid.rebuild()
+
+    def show_choice(self) -> None:
+        """Another head was chosen."""
+        self.grid.show_choice()
+        self.area.show_choice(self._state.choice)
+
+    def _offer_roles(self) -> None:
+        """Only roles that some head has; one that was chosen stays."""
+        state = self._state
+        offered, sample = (state.translation, state.shown_role, state.sample_roles), state.sample_roles
+        if offered[0] is self._offered[0] and offered[1] == self._offered[1] and sample is self._offered[2]:
+            return
+        self._offered = offered
+        where = state.where_roles_hold
+        self.role_menu.setToolTip(f"Show the heads that do one thing {where}")
+        self.order_menu.setToolTip(f"In which order the heads of a kind stand; a role is what a head does {where}")
+        counts = state.count_roles(state.translation) if state.translation is not None else {}
+        entries = {ANY_ROLE: ("any role", "Any role")}
+        for role, text in ROLES.items():
+            if role in counts or role == state.shown_role:
+                entries[role] = (role, f"{role} ({counts.get(role, 0)}): {text}")
+        self.role_menu.set_entries(entries)
+        self.role_menu.show_choice(state.shown_role or ANY_ROLE)
