@@ -8,7 +8,9 @@ Shape legend: `core.model`. There is no batch here, so a sequence of vectors is 
 """
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -85,6 +87,15 @@ def naive_run(translator: Translator, experiment: Experiment) -> NaiveResult:
         tuple(each for each in experiment.interventions if is_unreached(each, len(source_ids), len(chosen))),
         margin,
     )
+
+
+@torch.no_grad()
+def naive_scores(translator: Translator, experiment: Experiment, predicted_ids: Sequence[int]) -> list[float]:
+    """Log-probabilities of these tokens under the interventions on source words, heads and rows."""
+    model = NaiveModel(translator, experiment)
+    memory, _ = model.encode(edited_source_ids(translator, experiment))
+    logits, _, _ = model.decode([translator.rules.start_id, *predicted_ids[:-1]], memory)
+    return [float(row[token]) for row, token in zip(logits.log_softmax(dim=-1), predicted_ids, strict=True)]
 
 
 def edited_source_ids(translator: Translator, experiment: Experiment) -> list[int]:
@@ -195,7 +206,7 @@ class NaiveModel:
         mixed = torch.cat(outputs, dim=1) @ self.parameters[f"{name}.out_proj.weight"].T
         return mixed + self.parameters[f"{name}.out_proj.bias"], torch.stack(maps)
 
-    def feed_forward(self, name: str):
+    def feed_forward(self, name: str) -> Callable[[Tensor], Tensor]:
         def transform(states: Tensor) -> Tensor:
             inner = states @ self.parameters[f"{name}.expand.weight"].T + self.parameters[f"{name}.expand.bias"]
             inner = inner.clamp(min=0)
@@ -203,7 +214,7 @@ class NaiveModel:
 
         return transform
 
-    def sublayer(self, name: str, states: Tensor, transform) -> Tensor:
+    def sublayer(self, name: str, states: Tensor, transform: Callable[[Tensor], Tensor]) -> Tensor:
         """A sublayer with the path around it."""
         if self.config.norm_position == "pre":
             return states + transform(self.norm(f"{name}.norm", states))
@@ -304,5 +315,5 @@ class NaiveSearch:
         return ranked[0][1]
 
     def note_differences(self, descending: list[float]) -> None:
-        for larger, smaller in zip(descending, descending[1:], strict=False):
+        for larger, smaller in pairwise(descending):
             self.margin = min(self.margin, larger - smaller)
