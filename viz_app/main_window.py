@@ -17,6 +17,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
+from core.translation.experiment import Experiment
+from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
 from viz_app.examples import example_sentences
 from viz_app.models.loader import ModelLoader
 from viz_app.preferences import Preferences
@@ -59,6 +61,7 @@ class MainWindow(QMainWindow):
         *,
         checkpoint: Path | None = None,
         sentence: str | None = None,
+        experiment: Path | None = None,
         worker: InferenceWorker | None = None,
     ) -> None:
         super().__init__()
@@ -68,16 +71,19 @@ class MainWindow(QMainWindow):
         self._worker = worker or InferenceWorker(parent=self)
         self._has_painted = False
         self.train_page: TrainPage | None = None
+        self._restored: Experiment | None = None
         self._theme_choice: ThemeChoice = preferences.theme
         self.top_bar = TopBar(self._theme_choice)
         self.translate_page = TranslatePage(preferences, self._worker)
+        self.documents = ExperimentDocuments(self.translate_page.state, self._worker, preferences, self)
+        self._first_experiment = experiment
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
         self._pages = QStackedWidget()
         self._lay_out()
         self._connect()
         self._add_shortcuts()
-        self._put_first_sentence(sentence)
+        self._begin(sentence)
 
     @property
     def model(self) -> ModelInfo | None:
@@ -109,6 +115,7 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self.translate_page.save()
+        self.documents.keep_session()
         self._preferences.set_bytes("window", self.saveGeometry())
         self._preferences.settings.sync()
         self.hide()
@@ -123,12 +130,15 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """A dropped file is opened as a checkpoint."""
+        """A dropped file is opened: by its content an experiment, else a checkpoint."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
             self.show_page(TRANSLATE)
-            self.open_model(paths[0])
+            if is_experiment(paths[0]):
+                self.documents.open(paths[0])
+            else:
+                self.open_model(paths[0])
 
     def set_theme(self, choice: ThemeChoice) -> None:
         """Light, dark, or as the system has it."""
@@ -171,6 +181,9 @@ class MainWindow(QMainWindow):
         page.message.train_wanted.connect(lambda: self.show_page(TRAIN))
         page.export_menu.done.connect(bar.show_notice)
         bar.offer_export(page.export_menu)
+        bar.offer_experiments(self.documents)
+        self.documents.done.connect(bar.show_notice)
+        self.documents.model_requested.connect(self._open_on_translate_page)
         bar.page_chosen.connect(self.show_page)
         bar.model_button.open_requested.connect(loader.choose_file)
         bar.model_button.bundled_requested.connect(lambda: self._open_on_translate_page(None))
@@ -195,13 +208,16 @@ class MainWindow(QMainWindow):
         for key, direction in ALT_DIRECTIONS.items():
             add(f"Alt+{key}", partial(self.translate_page.walk, direction))
 
-    def _put_first_sentence(self, sentence: str | None) -> None:
-        examples = example_sentences()
+    def _begin(self, sentence: str | None) -> None:
+        """The sentence asked for; else what was on the screen, if it belongs to this model; else an example."""
         if sentence is None and self._is_last_model(self._first_checkpoint):
-            sentence = (
-                self._preferences.sentence or None
-            )  # typed for this model: another may not even know its language
-        self.translate_page.begin(sentence if sentence is not None else examples[0] if examples else "")
+            if self.documents.restore_session():
+                self._restored = self.translate_page.state.experiment
+            else:
+                sentence = self._preferences.sentence or None  # older versions kept it
+        if self._restored is None:
+            examples = example_sentences()
+            self.translate_page.begin(sentence if sentence is not None else examples[0] if examples else "")
         self.translate_page.sentence.input.setFocus()
 
     def _is_last_model(self, path: Path | None) -> bool:
@@ -219,7 +235,11 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{info.title} – Augenmerk")
         self.model_opened.emit(info)
         self.translate_page.state.begin_model(info)
-        self.translate_page.translate_input()
+        if self._first_experiment is not None:
+            path, self._first_experiment = self._first_experiment, None
+            self.documents.open(path)
+        else:
+            self.translate_page.ask_new_model()
 
     def _on_model_failed(self, failure: Failure, is_in_dialog: bool) -> None:
         if self.model is None:
@@ -238,11 +258,11 @@ class MainWindow(QMainWindow):
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _open_bundled_instead(self) -> None:
-        """The model of the last time cannot be opened again: its sentence, if untouched, goes with it."""
-        is_untouched = self.translate_page.sentence.input.text == self._preferences.sentence
+        """The model of the last time cannot be opened again: its experiment, if untouched, goes with it."""
         self._first_checkpoint = None
-        if is_untouched:
-            self._put_first_sentence(None)
+        if self.translate_page.state.experiment == self._restored:
+            examples = example_sentences()
+            self.translate_page.begin(examples[0] if examples else "")
         self.open_model(None)
 
     def _toggle_analysis(self) -> None:

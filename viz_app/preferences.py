@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, TypeVar
 
+from platformdirs import user_state_path
 from PySide6.QtCore import QByteArray, QSettings
 
 from core.model.heads import Head
@@ -34,10 +35,6 @@ class Preferences:
     def sentence(self) -> str:
         """The sentence that was typed last."""
         return str(self.settings.value("translate/sentence", ""))
-
-    @sentence.setter
-    def sentence(self, text: str) -> None:
-        self.settings.setValue("translate/sentence", text)
 
     @property
     def model(self) -> Path | None:
@@ -106,21 +103,50 @@ class Preferences:
         self.settings.setValue("translate/lab_tab", name)
 
     @property
+    def session_path(self) -> Path:
+        """Where what is on the screen is kept between two starts: beside the settings where these are a file."""
+        if self.settings.format() == QSettings.Format.IniFormat:
+            return Path(self.settings.fileName()).with_name("session.augenmerk")
+        return user_state_path("augenmerk") / "session.augenmerk"
+
+    @property
+    def recent_experiments(self) -> tuple[Path, ...]:
+        """Experiment files that were saved or opened, newest first."""
+        return self._paths("recent_experiments")
+
+    def remember_experiment(self, path: Path) -> None:
+        """Puts an experiment file at the head of its recent list."""
+        self._remember("recent_experiments", path)
+
+    def forget_experiment(self, path: Path) -> None:
+        """Takes an experiment file that cannot be opened off its recent list."""
+        self._forget("recent_experiments", path)
+
+    @property
     def recent(self) -> tuple[Path, ...]:
         """Checkpoints opened before, newest first."""
-        stored = self.settings.value("recent", [])
-        paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
-        return tuple(Path(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
+        return self._paths("recent")
 
     def remember(self, path: Path) -> None:
         """Puts a checkpoint at the head of the recent list."""
-        path = path.absolute()
-        paths = [path, *(each for each in self.recent if each != path)][:MAX_RECENT]
-        self.settings.setValue("recent", [str(each) for each in paths])
+        self._remember("recent", path)
 
     def forget(self, path: Path) -> None:
         """Takes a checkpoint that cannot be opened off the recent list."""
-        self.settings.setValue("recent", [str(each) for each in self.recent if each != path.absolute()])
+        self._forget("recent", path)
+
+    def _paths(self, key: str) -> tuple[Path, ...]:
+        stored = self.settings.value(key, [])
+        paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
+        return tuple(Path(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
+
+    def _remember(self, key: str, path: Path) -> None:
+        path = path.absolute()
+        paths = [path, *(each for each in self._paths(key) if each != path)][:MAX_RECENT]
+        self.settings.setValue(key, [str(each) for each in paths])
+
+    def _forget(self, key: str, path: Path) -> None:
+        self.settings.setValue(key, [str(each) for each in self._paths(key) if each != path.absolute()])
 
     def _flag(self, name: str, *, default: bool) -> bool:
         stored = str(self.settings.value(name, "")).lower()

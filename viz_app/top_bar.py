@@ -1,5 +1,7 @@
 """The bar at the top: name, pages, what is going on, the model and where it runs."""
 
+from typing import Protocol
+
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
@@ -11,6 +13,14 @@ from viz_app.widgets.eliding_label import ElidingLabel
 PAGES = ("Translate", "Train")
 NOTICE_MS = 5_000
 THEME_NAMES: dict[ThemeChoice, str] = {"system": "As the system", "light": "Light", "dark": "Dark"}
+
+
+class MenuFiller(Protocol):
+    """Whoever has entries for a menu."""
+
+    def fill_menu(self, menu: QMenu) -> None:
+        """Adds them."""
+        ...
 
 
 class TopBar(QWidget):
@@ -79,6 +89,13 @@ class TopBar(QWidget):
         tab.setToolTip(f"{name} (Ctrl+{index + 1})")
         tab.clicked.connect(lambda: self.page_chosen.emit(index))
         return tab
+
+    def offer_experiments(self, documents: MenuFiller) -> None:
+        """Puts what can be done with the current experiment into the window's menu."""
+        menu = QMenu("Experiment", self.menu_button)
+        documents.fill_menu(menu)
+        window_menu = self.menu_button.menu()
+        window_menu.insertMenu(window_menu.actions()[0], menu)
 
     def _make_menu_button(self) -> QToolButton:
         button = QToolButton()

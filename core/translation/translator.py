@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.checkpoint.digest import model_digest
 from core.checkpoint.file import Checkpoint, load_checkpoint
 from core.checkpoint.history import EpochRecord
 from core.corpora.batches import pad
@@ -115,6 +117,11 @@ class Translator:
     def warm_up(self) -> None:
         """Loads what the first sentence would have to wait for: spaCy and its rules."""
         self.checkpoint.codecs.source.encode_text("")
+
+    @cached_property
+    def digest(self) -> str:
+        """Of weights and vocabularies: tells the model apart from others, wherever its file lies."""
+        return model_digest(self.checkpoint)
 
     @property
     def history(self) -> tuple[EpochRecord, ...]:

@@ -72,12 +72,11 @@ class TranslatePage(QWidget):
         self.state.begin_text(text)
         self.sentence.input.show_text(text)
 
-    def translate_input(self) -> None:
-        """Asks for what stands in the field, of the model that is in use now."""
-        text = self.sentence.input.text
-        if text != self.state.experiment.source_text:
-            self.state.edit_text(text)
-        elif text.strip():
+    def ask_new_model(self) -> None:
+        """Asks the model that is in use now for the experiment, or for the sentence that was just typed."""
+        if not self.sentence.input.is_settled:
+            self.sentence.input.settle(is_asked=False)
+        elif self.state.experiment.source_text.strip():
             self.state.ask_again()
         else:
             self._show_hint()
@@ -112,11 +111,13 @@ class TranslatePage(QWidget):
 
     def save(self) -> None:
         """Remembers choices and splitters: once, when the window closes."""
-        self.sentence.input.cancel()
+        field = self.sentence.input
+        if not field.is_settled:
+            field.cancel()
+            self.state.open_experiment(self.state.experiment.edited(field.text), asks=False)
         self._preferences.save(self.state.settings)
         if self.state.selection.was_chosen:
             self._preferences.head = self.state.selection.head
-        self._preferences.sentence = self.sentence.input.text
         self._arrangement.save()
 
     def toggle_analysis(self) -> None:

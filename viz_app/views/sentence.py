@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from core.durations import duration
-from core.translation.experiment import GivenTarget
+from core.translation.experiment import Experiment, GivenTarget
 from core.translation.result import ExperimentResult, Translation
 from viz_app.examples import copy_examples, example_sentences
 from viz_app.state.changed_words import new_words
@@ -254,7 +254,8 @@ class SentencePanel(QFrame):
 
     def _offer_examples(self, sentences: tuple[str, ...]) -> None:
         """Offers other examples. One that stands in the input, untouched, gives way to the first of them."""
-        is_untouched = self.input.text in self._examples and self.input.text not in sentences
+        text = self._state.experiment.source_text
+        is_untouched = text in self._examples and text not in sentences and self.input.is_settled
         self._examples = sentences
         menu = QMenu(self.examples)
         for sentence in sentences:
@@ -262,7 +263,7 @@ class SentencePanel(QFrame):
         self.examples.setMenu(menu)
         self.examples.setEnabled(bool(sentences))
         if sentences and is_untouched:
-            self.input.show_text(sentences[0])
+            self._state.open_experiment(Experiment(sentences[0]), asks=False)
 
     def _lay_out(self) -> None:
         self._source_name.setContentsMargins(0, 7, 0, 0)
