@@ -38,7 +38,7 @@ class InterventionChips(QWidget):
         self.redo_button.clicked.connect(state.redo)
         self.reset_button.clicked.connect(state.reset)
         self._flow_area = QWidget()
-        self._flow = FlowLayout(self._flow_area, spacing=5)
+        self._flow = FlowLayout(5, self._flow_area)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)

@@ -62,8 +62,7 @@ class ExperimentController(QObject):
             awaiting.finish()
             on_result(value)
 
-        awaiting.begin()
-        return self._worker.submit(
+        request = self._worker.submit(
             Request(
                 job,
                 self.state,
@@ -73,6 +72,8 @@ class ExperimentController(QObject):
                 on_superseded=awaiting.finish,
             )
         )
+        awaiting.begin()  # only now: a request that this one supersedes has just finished
+        return request
 
     def _compute(self) -> None:
         state = self.state

@@ -1,0 +1,5 @@
+"""All tabs of the Analysis panel, in the order in which they stand. A new tab is one more line here."""
+
+from viz_app.analysis.tab import AnalysisTab
+
+TABS: tuple[type[AnalysisTab], ...] = ()
