@@ -129,7 +129,7 @@ PRESETS: dict[str, RunConfig] = {
             description="pytorch-seq2seq, notebook 6: post-norm, learned positions, constant rate.",
             model=ModelConfig(),
             data=DataConfig(),
-            training=TrainingConfig(clip_norm=1.0),
+            training=TrainingConfig(batching="random", clip_norm=1.0),
         ),
         RunConfig(
             preset="annotated-2018",
@@ -144,7 +144,13 @@ PRESETS: dict[str, RunConfig] = {
             model=_ANNOTATED_MODEL,
             data=DataConfig(source_case="keep", target_case="keep", max_length=70),
             training=_ANNOTATED_TRAINING.replace(
-                batch_size=32, num_accumulated=10, pad_to=72, warmup_steps=3000, num_epochs=8
+                batch_size=32,
+                batching="random",
+                num_accumulated=10,
+                pad_to=72,
+                warmup_steps=3000,
+                schedule_unit="micro-batches",
+                num_epochs=8,
             ),
         ),
         RunConfig(

@@ -15,6 +15,8 @@ from core.errors import ConfigError
 
 Schedule = Literal["constant", "noam"]
 BatchUnit = Literal["sentences", "tokens"]
+Batching = Literal["random", "bucketed"]
+ScheduleUnit = Literal["optimizer-steps", "micro-batches"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
 
@@ -28,11 +30,14 @@ class TrainingConfig(Settings):
         batch_unit: whether `batch_size` counts sentence pairs or (padded) tokens.
         batch_size: in `batch_unit`; a token batch grows until max(n × longest source, n × (longest target + 2))
             reaches it (The Annotated Transformer, 2018).
+        batching: which pairs share a batch: "random": any, in random order; "bucketed": pairs of like length.
         num_accumulated: micro-batches whose gradients are summed, weighted by their tokens, for one optimiser step.
         pad_to: pad every sequence to this length instead of the longest of its batch; None for the longest.
         schedule: "constant" or "noam".
         learning_rate: the rate of the constant schedule.
         noam_factor, warmup_steps: factor · width^−0.5 · min(step^−0.5, step · warmup^−1.5) (Vaswani et al. 2017, 5.3).
+        schedule_unit: what a step of the schedule is: an optimiser step, or a micro-batch, of which `num_accumulated`
+            make one optimiser step (The Annotated Transformer, 2022): the warm-up is then as many times shorter.
         cooldown_epochs: over the last so many epochs the rate falls linearly to zero, whatever the schedule says; 0 for
             none. A short run ends better for it (Hägele et al. 2024).
         adam_beta1, adam_beta2, adam_epsilon: Adam's constants.
@@ -55,12 +60,14 @@ class TrainingConfig(Settings):
     max_steps: int | None = None
     batch_unit: BatchUnit = "sentences"
     batch_size: int = 128
+    batching: Batching = "bucketed"
     num_accumulated: int = 1
     pad_to: int | None = None
     schedule: Schedule = "constant"
     learning_rate: float = 5e-4
     noam_factor: float = 1.0
     warmup_steps: int = 4000
+    schedule_unit: ScheduleUnit = "optimizer-steps"
     cooldown_epochs: int = 0
     adam_beta1: float = 0.9
     adam_beta2: float = 0.999
@@ -94,7 +101,9 @@ class TrainingConfig(Settings):
             if (value := getattr(self, name)) is not None:
                 require_whole("training", **{name: value})
         require_choice("training", ("sentences", "tokens"), batch_unit=self.batch_unit)
+        require_choice("training", ("random", "bucketed"), batching=self.batching)
         require_choice("training", ("constant", "noam"), schedule=self.schedule)
+        require_choice("training", ("optimizer-steps", "micro-batches"), schedule_unit=self.schedule_unit)
         require_positive(
             "training",
             learning_rate=self.learning_rate,
