@@ -18,7 +18,7 @@ from core.errors import ConfigError
 NOTHING = "none"
 """How None is written: TOML has no word for it."""
 _PARTS: dict[str, type[Settings]] = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
-_ADDED_LATER = frozenset(("compile", "deterministic", "batching", "schedule_unit"))
+_ADDED_LATER = frozenset(("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"))
 """Settings that files written whole by an earlier version do not have."""
 _HEADER = (
     "# A run of Augenmerk. To repeat it: augenmerk train --config FILE.toml --data … --out …\n"

@@ -7,6 +7,7 @@ from core.config.settings import (
     Settings,
     require_choice,
     require_flag,
+    require_not_negative,
     require_positive,
     require_share,
     require_whole,
@@ -45,6 +46,10 @@ class TrainingConfig(Settings):
         clip_norm: largest gradient norm; None for no clipping.
         subword_dropout: probability that a merge is left out when a training sentence is cut into subwords, anew in
             each epoch (BPE-dropout, Provilkov et al. 2020); 0 for none. Needs a subword vocabulary.
+        r_drop: α, the weight of the divergence between two passes over each batch, which differ in what dropout leaves
+            out (R-Drop, Liang et al. 2021); 0 for one pass. A step then takes twice as long. Needs dropout.
+        source_noise: share of the batches whose sources are distorted as people type (`core.text.distortions`), anew in
+            each epoch; 0 for none.
         precision: numbers of the matrix products: "float32", "bfloat16" (weights, sums and losses stay 32-bit), or
             "auto": bfloat16 where the device has instructions for it.
         compile: compile the model with `torch.compile`, where the tools for that are there.
@@ -75,6 +80,8 @@ class TrainingConfig(Settings):
     label_smoothing: float = 0.0
     clip_norm: float | None = None
     subword_dropout: float = 0.0
+    r_drop: float = 0.0
+    source_noise: float = 0.0
     precision: Precision = "float32"
     compile: bool = False
     deterministic: bool = False
@@ -116,7 +123,9 @@ class TrainingConfig(Settings):
             adam_beta2=self.adam_beta2,
             label_smoothing=self.label_smoothing,
             subword_dropout=self.subword_dropout,
+            source_noise=self.source_noise,
         )
+        require_not_negative("training", r_drop=self.r_drop)
         require_choice("training", ("auto", "float32", "bfloat16"), precision=self.precision)
         require_flag("training", compile=self.compile, deterministic=self.deterministic)
         if self.clip_norm is not None:

@@ -114,8 +114,9 @@ class EpochLoop:
 
     def _epoch_groups(self) -> list[list[list[int]]]:
         """For each optimiser step of this epoch the micro-batches, each as indices of pairs."""
-        self._epoch_pairs = self.session.training_pairs(self.progress.epoch)
-        batches = training_batches(self._epoch_pairs, self.run.training, self.progress.epoch)
+        pairs = self.session.training_pairs(self.progress.epoch)
+        batches = training_batches(pairs, self.run.training, self.progress.epoch)
+        self._epoch_pairs = self.session.with_noise(pairs, batches, self.progress.epoch)
         size = self.run.training.num_accumulated
         return [batches[first : first + size] for first in range(0, len(batches), size)]
 

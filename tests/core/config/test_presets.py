@@ -249,6 +249,14 @@ def test_tying_all_embeddings_over_one_vocabulary_is_taken(data: dict[str, Any])
     assert RunConfig.from_dict({"model": {"tied_embeddings": "all"}, "data": data}).model.tied_embeddings == "all"
 
 
+def test_r_drop_without_dropout_and_noise_on_symbols_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"r_drop is 5, but model: dropout is 0\.0: two passes over a batch"):
+        RunConfig.from_dict({"model": {"dropout": 0.0}, "training": {"r_drop": 5}})
+    with pytest.raises(ConfigError, match=r"source_noise is 0\.1, but the data are symbols"):
+        RunConfig.from_dict({"data": {"tokenization": "symbols"}, "training": {"source_noise": 0.1}})
+    assert all(not run.training.r_drop and not run.training.source_noise for run in PRESETS.values())
+
+
 def test_subword_dropout_without_subwords_is_refused() -> None:
     with pytest.raises(ConfigError, match="num_subwords"):
         RunConfig.from_dict({"training": {"subword_dropout": 0.1}})

@@ -44,7 +44,7 @@ def test_without_a_preset_it_is_as_in_the_defaults() -> None:
     assert (run.data, run.training) == (DataConfig(), TrainingConfig())
 
 
-LATER_SETTINGS = ("compile", "deterministic", "batching", "schedule_unit")
+LATER_SETTINGS = ("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise")
 
 
 def written_by_an_earlier_version(run: RunConfig) -> str:

@@ -41,8 +41,15 @@ def test_rates_are_finite_and_above_zero(name: str, value: object) -> None:
         TrainingConfig.from_dict({name: value})
 
 
+@pytest.mark.parametrize("value", [-1, -0.1, float("nan"), float("inf"), True, "5", None])
+def test_the_weight_of_r_drop_is_a_finite_number_from_zero(value: object) -> None:
+    with pytest.raises(ConfigError, match=f"training: r_drop is {value!r}; a number of at least 0"):
+        TrainingConfig.from_dict({"r_drop": value})
+    assert TrainingConfig(r_drop=5).r_drop == 5
+
+
 @pytest.mark.parametrize("value", [1, 1.0, -0.1, float("nan")])
-@pytest.mark.parametrize("name", ["adam_beta1", "adam_beta2", "label_smoothing"])
+@pytest.mark.parametrize("name", ["adam_beta1", "adam_beta2", "label_smoothing", "source_noise"])
 def test_shares_lie_below_one(name: str, value: float) -> None:
     with pytest.raises(ConfigError, match=f"training: {name} is {value!r}"):
         TrainingConfig.from_dict({name: value})

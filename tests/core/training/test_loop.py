@@ -358,6 +358,20 @@ class TestResume:
         assert [*first.losses, *second.losses] == whole.losses
         assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
 
+    @pytest.mark.parametrize("settings", [{"source_noise": 0.5}, {"source_noise": 0.5, "batching": "random"}])
+    def test_noise_on_sources_goes_on_as_well(self, tmp_path: Path, settings: dict[str, Any]) -> None:
+        """Resumed within an epoch or at its end: each has its own noise, whoever asks and when."""
+        run = text_run(num_epochs=3, **settings)
+        corpus = text_corpus(run)
+        _, whole = record(run, tmp_path / "whole", corpus=corpus)
+        for stop_after in (3, 8):
+            folder = tmp_path / str(stop_after)
+            _, first = record(run, folder, corpus=corpus, stop_after=stop_after)
+            _, second = record(run, folder, corpus=corpus, resume=True)
+            assert [*first.losses, *second.losses] == whole.losses
+        _, clean = record(text_run(num_epochs=3, **settings | {"source_noise": 0.0}), tmp_path / "clean", corpus=corpus)
+        assert clean.losses != whole.losses
+
     def test_batches_at_random_go_on_as_well(self, tmp_path: Path) -> None:
         run = text_run(batching="random", num_accumulated=2, schedule="noam", schedule_unit="micro-batches")
         corpus = text_corpus(run)
