@@ -10,6 +10,7 @@ from core.analysis.comparing import common_subsequence, difference
 from core.analysis.selection import LabelledMap, Selection
 from core.errors import AnalysisError
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 from tests.viz_app.synthetic import make_translation
 
 FIRST = make_translation("der hund spielt im schnee .", "the dog plays in snow .")
@@ -104,7 +105,7 @@ def test_the_subsequence_is_the_longest_there_is(seed: int) -> None:
 def test_one_sentence_in_two_checkpoints(word_translator: Translator, subword_translator: Translator) -> None:
     text, target = "Ein Mann steht auf einer Leiter.", "A man stands on a ladder."
     maps = [
-        labelled(translator.translate_given(text, target), merge_words=True)
+        labelled(read_given(translator, text, target), merge_words=True)
         for translator in (word_translator, subword_translator)
     ]
     found = difference(*maps)

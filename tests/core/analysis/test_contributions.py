@@ -10,11 +10,12 @@ from core.analysis.alti import BlockParts, contributions_of, trace_blocks
 from core.analysis.capture import trace_pair
 from core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_floor, share_warnings
 from core.errors import AnalysisError
-from core.model.gates import all_heads, heads_off
+from core.model.interventions import all_heads, heads_off
 from core.model.heads import Head
 from core.model.transformer import Transformer
 from core.resources import example_sentences
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 from tests.core.model.small_models import KINDS, make_model
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
@@ -209,7 +210,7 @@ def test_a_foreign_source_gives_less_to_the_same_words(bundled: Translator) -> N
     for text, foreign in zip(texts, texts[3:] + texts[:3], strict=True):
         own = bundled.translate(text)
         with_own = contributions_of(bundled, own)
-        with_foreign = contributions_of(bundled, bundled.translate_given(foreign, own.text))
+        with_foreign = contributions_of(bundled, read_given(bundled, foreign, own.text))
         differences.append(with_foreign.source_share[:-1].mean() - with_own.source_share[:-1].mean())
     assert np.mean(differences) < -0.01
     assert np.mean(np.array(differences) < 0) >= 0.75
@@ -217,7 +218,7 @@ def test_a_foreign_source_gives_less_to_the_same_words(bundled: Translator) -> N
 
 def made_up(bundled_or_small: Translator, shares: list[float]) -> Contributions:
     """The first words get these shares of the source."""
-    found = contributions_of(bundled_or_small, bundled_or_small.translate_given(SENTENCE, "A man stands"))
+    found = contributions_of(bundled_or_small, read_given(bundled_or_small, SENTENCE, "A man stands"))
     source = np.zeros_like(found.source)
     source[:, 1] = [*shares, 0.1]
     return Contributions(found.translation, source, found.prefix, found.encoder)

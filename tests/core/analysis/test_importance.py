@@ -10,10 +10,11 @@ import torch
 from core.analysis import importance
 from core.analysis.importance import head_importance
 from core.errors import AnalysisError
-from core.model.gates import all_heads, attentions_of
+from core.model.interventions import all_heads, attentions_of
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 SOURCES = ["Ein Mann steht.", "Ein Mann steht auf einer Leiter.", "", "Leiter auf Mann"]
 TARGETS = ["A man stands.", "A man stands on a ladder.", "Nothing.", "Ladder on man"]
@@ -34,7 +35,7 @@ def loss_pair_by_pair(translator: Translator) -> float:
     values: list[float] = []
     for source, target in zip(SOURCES, TARGETS, strict=True):
         if source:
-            values += translator.translate_given(source, target).log_probabilities
+            values += read_given(translator, source, target).log_probabilities
     return -sum(values) / len(values)
 
 

@@ -11,7 +11,7 @@ from core.analysis.measures import MEASURES, cross_rollout, head_norms, layer_no
 from core.analysis.trace import Trace
 from core.errors import AnalysisError
 from core.model.attention import MultiHeadAttention
-from core.model.gates import heads_off
+from core.model.interventions import heads_off
 from core.model.heads import Head
 from core.model.transformer import Transformer
 from core.translation.result import MAP_KINDS, AttentionMaps, MapKind

@@ -7,9 +7,10 @@ import torch
 from core.analysis.probes import SourceProbes, changed_words
 from core.analysis.probing import BATCH_SIZE, UNKNOWN, probe_source_words
 from core.errors import AnalysisError
-from core.model.gates import all_heads
+from core.model.interventions import all_heads
 from core.translation.result import Translation
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
 
@@ -87,7 +88,7 @@ def test_a_symbol_that_is_left_out_is_left_out_of_the_copy(copy_translator: Tran
 
 def test_a_given_pair_and_heads_that_are_off_are_respected(word_translator: Translator) -> None:
     off = all_heads(word_translator.model)[:3]
-    given = word_translator.translate_given(SENTENCE, "A dog sleeps.", off=off)
+    given = read_given(word_translator, SENTENCE, "A dog sleeps.", off=off)
     found = probe_source_words(word_translator, SENTENCE, translation=given, off=off, places=[0])
     assert found.translation is given
     assert len(found.probes[0].log_probabilities) == len(given.predicted_ids)

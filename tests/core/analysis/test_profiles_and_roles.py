@@ -21,8 +21,10 @@ from core.analysis.roles import (
     roles_of,
 )
 from core.errors import AnalysisError
+from core.translation.experiment import Experiment
 from core.translation.result import MAP_KINDS, AttentionMaps, Translation
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 S, T = 6, 5
 
@@ -32,7 +34,7 @@ def made_up(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray) -> Tran
     num_source, num_target = encoder.shape[-1], decoder.shape[-1]
     predicted = (*(f"w{n}" for n in range(num_target - 1)), "<eos>")
     return Translation(
-        source_text="",
+        experiment=Experiment(""),
         text="",
         source_tokens=("<sos>", *(f"s{n}" for n in range(num_source - 2)), "<eos>")[-num_source:],
         read_tokens=("<sos>", *predicted[:-1]),
@@ -44,7 +46,7 @@ def made_up(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray) -> Tran
         unknown_source_positions=(),
         ignored_text="",
         notes=(),
-        maps=AttentionMaps(*(maps[None].astype(np.float32) for maps in (encoder, decoder, cross))),
+        attention=AttentionMaps(*(maps[None].astype(np.float32) for maps in (encoder, decoder, cross))),
         seconds=0.0,
     )
 
@@ -240,7 +242,7 @@ def test_a_sample_is_read_and_refused_sentences_are_counted(translator: Translat
         pair = (
             translator.translate(SOURCES[index])
             if targets is None
-            else translator.translate_given(SOURCES[index], targets[index])
+            else read_given(translator, SOURCES[index], targets[index])
         )
         by_hand.add(pair)
     np.testing.assert_allclose(found.cross.entropy, by_hand.result().cross.entropy, rtol=1e-5)

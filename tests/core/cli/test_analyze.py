@@ -12,6 +12,7 @@ from core.analysis.selection import Selection
 from core.cli.main import main
 from core.model.heads import Head
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."
@@ -36,7 +37,7 @@ def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str) 
 def test_measures_are_those_of_the_library(untrained_checkpoint: Path, capsys, measure) -> None:
     found = told(capsys, untrained_checkpoint, "--target", TARGET, "--measure", measure, "--hide", "end", "--words")
     translator = Translator.load(untrained_checkpoint, "cpu")
-    translation = translator.translate_given(SENTENCE, TARGET)
+    translation = read_given(translator, SENTENCE, TARGET)
     trace = trace_translation(translator, translation)
     for kind in ("encoder", "decoder", "cross"):
         if kind not in MEASURES[measure].kinds:

@@ -13,10 +13,11 @@ from core.analysis.probing import probe_source_words
 from core.analysis.profiles import profile_heads
 from core.analysis.selection import Selection
 from core.cli.main import main
-from core.model.gates import heads_off
+from core.model.interventions import heads_off
 from core.model.heads import Head
 from core.resources import example_sentences
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."
@@ -38,7 +39,7 @@ def test_contributions_are_those_of_the_library(untrained_checkpoint: Path, tran
     off = ["--off", "cross:1:1", *(["--words"] if words else [])]
     found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--source-share", *off)
     heads = [Head("cross", 0, 0)]
-    translation = translator.translate_given(SENTENCE, TARGET, off=heads)
+    translation = read_given(translator, SENTENCE, TARGET, off=heads)
     with heads_off(translator.model, heads):
         expected = contributions_of(translator, translation)
     np.testing.assert_allclose(found["contribution_of_source"], expected.of_source(words=words).weights, atol=1e-6)
@@ -54,7 +55,7 @@ def test_words_are_left_out_or_replaced_as_in_the_library(
     untrained_checkpoint: Path, translator, capsys, arguments: list[str], replacement: str | None
 ) -> None:
     found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--without-words", *arguments)
-    given = translator.translate_given(SENTENCE, TARGET)
+    given = read_given(translator, SENTENCE, TARGET)
     expected = probe_source_words(translator, SENTENCE, replacement=replacement, translation=given)
     assert found["without_words"] == [word.text for word in given.source_words]
     assert found["without_translations"] == [probe.text for probe in expected.probes]
@@ -106,7 +107,7 @@ def test_what_cannot_be_done_is_said(untrained_checkpoint: Path, capsys, argumen
 
 
 def test_a_given_translation_stands_beside_the_models_own(untrained_checkpoint: Path, translator, capsys) -> None:
-    own, given = translator.translate(SENTENCE), translator.translate_given(SENTENCE, TARGET)
+    own, given = translator.translate(SENTENCE), read_given(translator, SENTENCE, TARGET)
     arguments = ["translate", SENTENCE, "--target", TARGET, "--checkpoint", str(untrained_checkpoint)]
     assert main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -120,7 +121,7 @@ def test_a_given_translation_is_told_in_json_and_its_maps_are_saved(
     untrained_checkpoint: Path, translator, tmp_path: Path, capsys
 ) -> None:
     target = tmp_path / "maps.npz"
-    given = translator.translate_given(SENTENCE, TARGET)
+    given = read_given(translator, SENTENCE, TARGET)
     found = printed(
         capsys, untrained_checkpoint, "--target", TARGET, "--json", "--attention", str(target), command="translate"
     )

@@ -8,7 +8,8 @@ import torch
 
 from core.errors import ConfigError
 from core.model.transformer import Encoding, Transformer
-from core.translation.beam import _largest, beam_search, check_beam, length_penalty_of
+from core.translation.beam import _largest, beam_search, length_penalty_of
+from core.translation.experiment import check_beam
 from core.translation.decoding import DecodingRules, greedy
 from tests.core.model.small_models import END, KINDS, PADDING, PRE, START
 from tests.core.translation.wild_models import padded, random_sources, wild_model

@@ -9,13 +9,14 @@ import torch
 
 from core.config import preset
 from core.errors import AnalysisError, TextError
-from core.model.gates import all_heads, attentions_of
+from core.model.interventions import all_heads, attentions_of
 from core.model.heads import Head
 from core.text.codec import CodecPair
 from core.text.vocabulary import Vocabulary
 from core.translation.result import Word
 from core.translation.target import encode_target
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."
@@ -39,7 +40,7 @@ def without_columns(translator: Translator, heads: list[Head]) -> Translator:
 
 
 def test_a_given_pair_is_read_as_typed(translator: Translator) -> None:
-    given = translator.translate_given(SENTENCE, TARGET)
+    given = read_given(translator, SENTENCE, TARGET)
     assert given.is_given
     assert given.text == TARGET
     assert given.predicted_tokens == ("a", "man", "stands", "on", "a", "ladder", ".", "<eos>")
@@ -58,7 +59,7 @@ def test_the_models_own_translation_given_again_has_the_same_maps_and_probabilit
     own = translator.translate(SENTENCE)
     assert not own.is_given
     words = " ".join(word.text for word in own.target_words)
-    given = translator.translate_given(SENTENCE, words)
+    given = read_given(translator, SENTENCE, words)
     num_words = len(own.target_words)
     assert given.predicted_ids[:num_words] == own.predicted_ids[:num_words]
     assert given.log_probabilities[:num_words] == pytest.approx(own.log_probabilities[:num_words], abs=1e-5)
@@ -68,7 +69,7 @@ def test_the_models_own_translation_given_again_has_the_same_maps_and_probabilit
 
 
 def test_an_unknown_word_is_shown_as_typed_and_noted(translator: Translator) -> None:
-    given = translator.translate_given(SENTENCE, "A zebra stands.")
+    given = read_given(translator, SENTENCE, "A zebra stands.")
     assert given.predicted_tokens[1] == "zebra"
     assert any("zebra" in note for note in given.notes)
 
@@ -76,17 +77,17 @@ def test_an_unknown_word_is_shown_as_typed_and_noted(translator: Translator) -> 
 @pytest.mark.parametrize("target", ["", "  \n"])
 def test_an_empty_target_is_refused(translator: Translator, target: str) -> None:
     with pytest.raises(TextError, match="no word in the given translation"):
-        translator.translate_given(SENTENCE, target)
+        read_given(translator, SENTENCE, target)
 
 
 @pytest.mark.parametrize(("count", "message"), [(150, "151 tokens"), (2000, "2,000 words")])
 def test_a_target_that_does_not_fit_is_refused(translator: Translator, count: int, message: str) -> None:
     with pytest.raises(TextError, match=message):
-        translator.translate_given(SENTENCE, "man " * count)
+        read_given(translator, SENTENCE, "man " * count)
 
 
 def test_line_breaks_and_broken_characters_do_no_harm(translator: Translator) -> None:
-    given = translator.translate_given(SENTENCE, "A man\nstands \ud800.")
+    given = read_given(translator, SENTENCE, "A man\nstands \ud800.")
     assert given.predicted_tokens[:3] == ("a", "man", "stands")
 
 
@@ -109,7 +110,7 @@ def test_translating_with_heads_off_is_translating_without_their_columns(
     expected = without_columns(translator, heads).translate(SENTENCE)
     assert gated.predicted_ids == expected.predicted_ids
     assert gated.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-5)
-    given = translator.translate_given(SENTENCE, TARGET, off=heads)
+    given = read_given(translator, SENTENCE, TARGET, off=heads)
     assert given.log_probability == pytest.approx(
         without_columns(translator, heads).translate_given(SENTENCE, TARGET).log_probability, abs=1e-5
     )
@@ -135,5 +136,5 @@ def test_a_head_that_is_not_there_is_refused(translator: Translator) -> None:
 
 
 def test_one_word_on_each_side(translator: Translator) -> None:
-    given = translator.translate_given("Leiter", "Ladder")
+    given = read_given(translator, "Leiter", "Ladder")
     assert given.predicted_tokens == ("ladder", "<eos>")

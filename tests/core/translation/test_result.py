@@ -4,6 +4,7 @@ import sys
 import numpy as np
 import pytest
 
+from core.translation.experiment import Experiment
 from core.translation.result import Alternative, AttentionMaps, Translation, Word
 
 
@@ -18,7 +19,7 @@ def test_results_and_sources_are_imported_without_torch(module: str) -> None:
 def test_probabilities_add_up_and_maps_go_by_kind() -> None:
     maps = AttentionMaps(*(np.full((1, 1, 3, 3), value, dtype=np.float32) for value in (1, 2, 3)))
     translation = Translation(
-        source_text="x y",
+        experiment=Experiment("x y"),
         text="A b",
         source_tokens=("x", "y"),
         read_tokens=("<sos>", "a", "·b"),
@@ -30,7 +31,7 @@ def test_probabilities_add_up_and_maps_go_by_kind() -> None:
         unknown_source_positions=(),
         ignored_text="",
         notes=(),
-        maps=maps,
+        attention=maps,
         seconds=0.1,
     )
     assert translation.log_probability == -7.0

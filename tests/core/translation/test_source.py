@@ -11,7 +11,7 @@ ROOM = MAX_POSITIONS - 2
 
 
 def encode(translator: Translator, text: str) -> EncodedSource:
-    return encode_source(text, translator.checkpoint.codecs.source, translator.run)
+    return encode_source(text, translator.checkpoint.codecs.source, translator.run_config)
 
 
 @pytest.fixture(params=["word", "subword"])

@@ -268,7 +268,7 @@ def test_a_loaded_checkpoint_translates_as_before(translator: Translator, tmp_pa
     loaded = Translator.load(path, "cpu")
     assert (loaded.name, loaded.path, loaded.device) == ("mine.v2", path, DeviceChoice("cpu", "asked for"))
     assert loaded.num_parameters == translator.num_parameters
-    assert loaded.run == translator.run
+    assert loaded.run_config == translator.run_config
     for text in SENTENCES:
         before, after = translator.translate(text), loaded.translate(text)
         assert after.predicted_tokens == before.predicted_tokens
