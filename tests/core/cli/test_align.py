@@ -10,8 +10,8 @@ from core.analysis.alignment_ranking import Aligner, align, rank_aligners
 from core.cli.align import NUM_SHOWN
 from core.cli.main import main
 from core.translation.translator import Translator
-from tests.core.translators import read_given
 from tests.core.analysis.test_alignment_ranking import TEXTS
+from tests.core.translators import read_given
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."

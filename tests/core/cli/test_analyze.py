@@ -11,6 +11,7 @@ from core.analysis.measures import MEASURES, measure_maps
 from core.analysis.selection import Selection
 from core.cli.main import main
 from core.model.heads import Head
+from core.translation.experiment import heads_switched_off
 from core.translation.translator import Translator
 from tests.core.translators import read_given
 
@@ -60,9 +61,8 @@ def test_rows_say_what_they_are(untrained_checkpoint: Path, capsys) -> None:
 
 def test_heads_off_change_the_numbers(untrained_checkpoint: Path, capsys) -> None:
     found = told(capsys, untrained_checkpoint, "--target", TARGET, "--off", "cross:2:1", "encoder:1:2")
-    given = Translator.load(untrained_checkpoint, "cpu").translate_given(
-        SENTENCE, TARGET, off=[Head("cross", 1, 0), Head("encoder", 0, 1)]
-    )
+    off = heads_switched_off([Head("cross", 1, 0), Head("encoder", 0, 1)])
+    given = read_given(Translator.load(untrained_checkpoint, "cpu"), SENTENCE, TARGET, *off)
     assert found["heads_off"] == ["cross layer 2 head 1", "encoder layer 1 head 2"]
     assert sum(found["log_probabilities"]) == pytest.approx(given.log_probability, abs=1e-5)
 

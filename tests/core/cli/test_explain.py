@@ -9,13 +9,13 @@ import pytest
 
 from core.analysis.alti import contributions_of
 from core.analysis.comparing import difference
-from core.analysis.probing import probe_source_words
+from core.analysis.occlusion import occlude_source_words
 from core.analysis.profiles import profile_heads
 from core.analysis.selection import Selection
 from core.cli.main import main
-from core.model.interventions import heads_off
 from core.model.heads import Head
 from core.resources import example_sentences
+from core.translation.experiment import heads_switched_off
 from core.translation.translator import Translator
 from tests.core.translators import read_given
 
@@ -39,9 +39,8 @@ def test_contributions_are_those_of_the_library(untrained_checkpoint: Path, tran
     off = ["--off", "cross:1:1", *(["--words"] if words else [])]
     found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--source-share", *off)
     heads = [Head("cross", 0, 0)]
-    translation = read_given(translator, SENTENCE, TARGET, off=heads)
-    with heads_off(translator.model, heads):
-        expected = contributions_of(translator, translation)
+    translation = read_given(translator, SENTENCE, TARGET, *heads_switched_off(heads))
+    expected = contributions_of(translator, translation)
     np.testing.assert_allclose(found["contribution_of_source"], expected.of_source(words=words).weights, atol=1e-6)
     np.testing.assert_allclose(found["contribution_of_prefix"], expected.of_prefix(words=words).weights, atol=1e-6)
     np.testing.assert_allclose(found["source_share"], np.sum(found["contribution_of_source"], axis=1), atol=1e-5)
@@ -56,11 +55,11 @@ def test_words_are_left_out_or_replaced_as_in_the_library(
 ) -> None:
     found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--without-words", *arguments)
     given = read_given(translator, SENTENCE, TARGET)
-    expected = probe_source_words(translator, SENTENCE, replacement=replacement, translation=given)
+    expected = occlude_source_words(translator, given, replacement=replacement)
     assert found["without_words"] == [word.text for word in given.source_words]
-    assert found["without_translations"] == [probe.text for probe in expected.probes]
+    assert found["without_translations"] == [word.text for word in expected.words]
     np.testing.assert_allclose(found["without_effects"], expected.effects, atol=1e-5)
-    assert found["without_changes"] == pytest.approx([expected.change_of(probe) for probe in expected.probes], abs=1e-5)
+    assert found["without_changes"] == pytest.approx([expected.change_of(word) for word in expected.words], abs=1e-5)
     assert len(found["without_effect_rows"]) == len(found["without_effects"])
 
 
@@ -97,7 +96,7 @@ def test_statistics_of_the_examples_or_of_a_file(
         (["--statistics", "--sample", "a.de", "b.en"], "Give one of them"),
         (["--compare", "  "], "nothing to translate"),
         (["--compare", "Leiter"], "no word in common"),
-        (["--without-words", " "], "can be read by this model"),
+        (["--without-words", " "], "The replacement of source word 1 is empty"),
     ],
 )
 def test_what_cannot_be_done_is_said(untrained_checkpoint: Path, capsys, arguments: list[str], message: str) -> None:

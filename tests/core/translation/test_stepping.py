@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pytest
 import torch
+from core.model.rows import rows_fixed
+from core.translation.stepping import Stepper
+from core.translation.steps import DecodingPath, ForcedToken
 
 from core.errors import AnalysisError, TextError
 from core.model.heads import FixedRow, Head
-from core.model.rows import rows_fixed
 from core.translation.result import TranslationStoppedError
-from core.translation.stepping import Stepper
-from core.translation.steps import DecodingPath, ForcedToken
 from core.translation.translator import Translator
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
