@@ -14,7 +14,7 @@ from core.model.heads import Head
 from core.model.interventions import SentenceChanges, all_heads, compile_interventions
 from core.model.transformer import Interventions, Transformer
 from core.resources import example_sentences
-from core.translation.experiment import AttentionRow, Experiment, heads_switched_off
+from core.translation.experiment import AttentionRow, Experiment, GivenTarget, heads_switched_off
 from core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, make_model
 from tests.core.translators import read_given
@@ -207,9 +207,8 @@ def test_a_row_that_is_set_is_taken_as_it_is_used(word_translator: Translator) -
     cross = [head for head in all_heads(word_translator.model) if head.kind == "cross"]
     encoder_off = heads_switched_off(head for head in all_heads(word_translator.model) if head.kind == "encoder")
     rows = [AttentionRow(head, 0, last) for head in cross]
-    found = contributions_of(
-        word_translator, word_translator.run(Experiment(SENTENCE, interventions=(*encoder_off, *rows)))
-    )
+    translation = word_translator.run(Experiment(SENTENCE, GivenTarget("A man stands."), (*encoder_off, *rows)))
+    found = contributions_of(word_translator, translation)
     assert found.source[0, -1] > 0
     assert not found.source[0, :-1].any(), "each state of the encoder is its own token's, and only the last is read"
     assert found.source[1, :-1].any()
