@@ -133,7 +133,7 @@ class Translator:
 
         Args:
             experiment: what to translate, how, and what to change on the way.
-            should_stop: asked before each decoding step.
+            should_stop: asked before each decoding step, and before a given target is read.
 
         Raises:
             TranslationStoppedError: `should_stop` said so.
@@ -210,7 +210,7 @@ class Translator:
         Args:
             experiments: as they are, or compiled before (see `compile`) by someone who wants to see errors one by one.
             need_maps: whether results hold attention maps; without them it is quicker.
-            should_stop: asked before each decoding step.
+            should_stop: asked before each decoding step, and before given targets are read.
 
         Raises:
             What `run` raises, before any result of the window is given.
@@ -337,6 +337,8 @@ class Translator:
     ) -> list[EncodedTarget]:
         given = [compiled.given for compiled in batch if compiled.given is not None]
         if given:
+            if should_stop():
+                raise TranslationStoppedError
             return given
         limits = [compiled.max_steps for compiled in batch]
         forced = [compiled.forced for compiled in batch] if any(compiled.forced for compiled in batch) else None

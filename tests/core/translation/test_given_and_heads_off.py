@@ -9,17 +9,21 @@ import torch
 
 from core.config import preset
 from core.errors import AnalysisError, TextError
-from core.model.gates import all_heads, attentions_of
 from core.model.heads import Head
+from core.model.interventions import all_heads, attentions_of
 from core.text.codec import CodecPair
 from core.text.vocabulary import Vocabulary
-from core.translation.result import Word
+from core.translation.experiment import Experiment, HeadScaled, heads_switched_off
+from core.translation.result import MAP_KINDS, Word
 from core.translation.target import encode_target
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."
 OFF = [Head("cross", 1, 0), Head("encoder", 0, 1)]
+PLAIN = Experiment(SENTENCE)
+WITH_OFF = Experiment(SENTENCE, interventions=heads_switched_off(OFF))
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +43,7 @@ def without_columns(translator: Translator, heads: list[Head]) -> Translator:
 
 
 def test_a_given_pair_is_read_as_typed(translator: Translator) -> None:
-    given = translator.translate_given(SENTENCE, TARGET)
+    given = read_given(translator, SENTENCE, TARGET)
     assert given.is_given
     assert given.text == TARGET
     assert given.predicted_tokens == ("a", "man", "stands", "on", "a", "ladder", ".", "<eos>")
@@ -58,17 +62,17 @@ def test_the_models_own_translation_given_again_has_the_same_maps_and_probabilit
     own = translator.translate(SENTENCE)
     assert not own.is_given
     words = " ".join(word.text for word in own.target_words)
-    given = translator.translate_given(SENTENCE, words)
+    given = read_given(translator, SENTENCE, words)
     num_words = len(own.target_words)
     assert given.predicted_ids[:num_words] == own.predicted_ids[:num_words]
     assert given.log_probabilities[:num_words] == pytest.approx(own.log_probabilities[:num_words], abs=1e-5)
     np.testing.assert_allclose(given.maps.cross[:, :, :num_words], own.maps.cross[:, :, :num_words], atol=1e-6)
-    assert translator.score(own) == pytest.approx(own.log_probabilities, abs=1e-5)
-    assert translator.score(given) == pytest.approx(given.log_probabilities, abs=1e-5)
+    assert translator.score(own, PLAIN) == pytest.approx(own.log_probabilities, abs=1e-5)
+    assert translator.score(given, PLAIN) == pytest.approx(given.log_probabilities, abs=1e-5)
 
 
 def test_an_unknown_word_is_shown_as_typed_and_noted(translator: Translator) -> None:
-    given = translator.translate_given(SENTENCE, "A zebra stands.")
+    given = read_given(translator, SENTENCE, "A zebra stands.")
     assert given.predicted_tokens[1] == "zebra"
     assert any("zebra" in note for note in given.notes)
 
@@ -76,17 +80,17 @@ def test_an_unknown_word_is_shown_as_typed_and_noted(translator: Translator) -> 
 @pytest.mark.parametrize("target", ["", "  \n"])
 def test_an_empty_target_is_refused(translator: Translator, target: str) -> None:
     with pytest.raises(TextError, match="no word in the given translation"):
-        translator.translate_given(SENTENCE, target)
+        read_given(translator, SENTENCE, target)
 
 
 @pytest.mark.parametrize(("count", "message"), [(150, "151 tokens"), (2000, "2,000 words")])
 def test_a_target_that_does_not_fit_is_refused(translator: Translator, count: int, message: str) -> None:
     with pytest.raises(TextError, match=message):
-        translator.translate_given(SENTENCE, "man " * count)
+        read_given(translator, SENTENCE, "man " * count)
 
 
 def test_line_breaks_and_broken_characters_do_no_harm(translator: Translator) -> None:
-    given = translator.translate_given(SENTENCE, "A man\nstands \ud800.")
+    given = read_given(translator, SENTENCE, "A man\nstands \ud800.")
     assert given.predicted_tokens[:3] == ("a", "man", "stands")
 
 
@@ -105,35 +109,44 @@ def test_a_symbol_of_the_copy_task_starts_its_target_and_is_not_predicted() -> N
 def test_translating_with_heads_off_is_translating_without_their_columns(
     translator: Translator, heads: list[Head]
 ) -> None:
-    gated = translator.translate(SENTENCE, off=heads)
+    off = heads_switched_off(heads)
+    gated = translator.run(Experiment(SENTENCE, interventions=off))
     expected = without_columns(translator, heads).translate(SENTENCE)
     assert gated.predicted_ids == expected.predicted_ids
     assert gated.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-5)
-    given = translator.translate_given(SENTENCE, TARGET, off=heads)
-    assert given.log_probability == pytest.approx(
-        without_columns(translator, heads).translate_given(SENTENCE, TARGET).log_probability, abs=1e-5
-    )
+    assert gated.experiment.heads_off == set(heads)
+    given = read_given(translator, SENTENCE, TARGET, *off)
+    expected = read_given(without_columns(translator, heads), SENTENCE, TARGET)
+    assert given.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
+    for kind in MAP_KINDS:
+        np.testing.assert_allclose(given.maps.of_kind(kind), expected.maps.of_kind(kind), atol=1e-6)
 
 
 def test_the_old_translation_is_scored_with_heads_off(translator: Translator) -> None:
     own = translator.translate(SENTENCE)
-    scored = translator.score(own, off=OFF)
+    scored = translator.score(own, WITH_OFF)
     assert len(scored) == len(own.predicted_ids)
-    assert scored == pytest.approx(without_columns(translator, OFF).score(own), abs=1e-5)
+    assert scored == pytest.approx(without_columns(translator, OFF).score(own, PLAIN), abs=1e-5)
     assert scored != pytest.approx(own.log_probabilities, abs=1e-4)
-    assert translator.score(own) == pytest.approx(own.log_probabilities, abs=1e-5)  # and nothing stays behind
+    assert translator.score(own, PLAIN) == pytest.approx(own.log_probabilities, abs=1e-5)  # and nothing stays behind
 
 
 def test_all_heads_off_still_translates(translator: Translator) -> None:
-    translation = translator.translate(SENTENCE, off=all_heads(translator.model))
+    off = heads_switched_off(all_heads(translator.model))
+    translation = translator.run(Experiment(SENTENCE, interventions=off))
     assert np.isfinite(translation.log_probabilities).all()
 
 
 def test_a_head_that_is_not_there_is_refused(translator: Translator) -> None:
+    missing = Experiment(SENTENCE, interventions=(HeadScaled(Head("cross", 8, 0)),))
     with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
-        translator.translate(SENTENCE, off=[Head("cross", 8, 0)])
+        translator.run(missing)
+    with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
+        translator.compile(missing)
+    with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
+        translator.score(translator.translate(SENTENCE), missing)
 
 
 def test_one_word_on_each_side(translator: Translator) -> None:
-    given = translator.translate_given("Leiter", "Ladder")
+    given = read_given(translator, "Leiter", "Ladder")
     assert given.predicted_tokens == ("ladder", "<eos>")
