@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePol
 from viz_app.models.model_button import ModelButton
 from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.menu_button import MenuButton
 
 PAGES = ("Translate", "Train")
 NOTICE_MS = 5_000
@@ -40,7 +41,7 @@ class TopBar(QWidget):
         self._notice_timer = QTimer(self, singleShot=True)
         self._notice_timer.timeout.connect(lambda: self.status.setText(self._status_text))
         self.model_button = ModelButton()
-        self.menu_button = self._make_menu_button()
+        self.menu_button = MenuButton("☰", "Export, colours, about, quit")
         self.menu_button.setMenu(self._make_menu(theme_choice))
         self._lay_out()
 
@@ -79,14 +80,6 @@ class TopBar(QWidget):
         tab.setToolTip(f"{name} (Ctrl+{index + 1})")
         tab.clicked.connect(lambda: self.page_chosen.emit(index))
         return tab
-
-    def _make_menu_button(self) -> QToolButton:
-        button = QToolButton()
-        button.setText("☰")
-        button.setToolTip("Export, colours, about, quit")
-        button.setProperty("role", "flat")
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        return button
 
     def _make_menu(self, theme_choice: ThemeChoice) -> QMenu:
         menu = QMenu(self.menu_button)

@@ -24,10 +24,10 @@ from viz_app.theme import GAP, Theme
 from viz_app.translate.arrangement import Arrangement
 from viz_app.translate.choosing import Choosing, restore_choices
 from viz_app.translate.marks import Marks
+from viz_app.translate.no_model_message import NoModelMessage
 from viz_app.views.head import HeadPanel
 from viz_app.views.heads import HeadsPanel
 from viz_app.views.sentence import SentencePanel
-from viz_app.widgets.calm_message import CalmMessage
 
 DIRECTIONS: dict[int, Direction] = {
     Qt.Key.Key_Left: "left",
@@ -88,7 +88,7 @@ class TranslatePage(QWidget):
         self._choosing.measuring_wanted.connect(self.measuring_wanted)
         self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
         self.marks.trace_wanted.connect(self.trace_wanted)
-        self.message = CalmMessage()
+        self.message = NoModelMessage()
         self.export_menu = ExportMenu(self.head.export_button, self.state, self.head.map)
         self.export_menu.saving.page = self
         self._lay_out()
@@ -202,8 +202,8 @@ class TranslatePage(QWidget):
         self.show_message(text)
 
     def show_message(self, text: str, *, offers_models: bool = False) -> None:
-        """Shows a calm message in place of the maps."""
-        self.message.show_text(text, offers_models=offers_models)
+        """Shows a message in place of the maps."""
+        self.message.show_text(text, shows_buttons=offers_models)
         self.message.setVisible(True)
         self._arrangement.setVisible(False)
 

@@ -11,6 +11,7 @@ from core.translation.result import Word
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import CHIP_RADIUS, Theme
 from viz_app.views.alternatives_card import AlternativesCard
+from viz_app.widgets.chip_flow import flow_chips
 from viz_app.widgets.click_manner import manner_of
 
 INSET = 3  # where the text of the lines above begins
@@ -165,14 +166,10 @@ class WordChips(QWidget):
         translation = self._state.translation
         assert translation is not None
         metrics, height = QFontMetrics(self._theme.font(self._font_size())), self._chip_height()
-        chips, x, y = [], INSET, 0
-        for word in translation.target_words:
-            chip_width = max(metrics.horizontalAdvance(self._elided(word.text)) + 2 * PADDING, 22)
-            if x > INSET and x + chip_width > width:
-                x, y = INSET, y + self.line_height
-            chips.append((word, QRect(x, y, chip_width, height)))
-            x += chip_width + SPACING
-        return chips
+        words = translation.target_words
+        widths = [max(metrics.horizontalAdvance(self._elided(word.text)) + 2 * PADDING, 22) for word in words]
+        places = flow_chips(widths, height, width, spacing=SPACING, line_height=self.line_height, inset=INSET)
+        return list(zip(words, places, strict=True))
 
     def _elided(self, text: str) -> str:
         return text if len(text) <= 40 else text[:39] + "…"

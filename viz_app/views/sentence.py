@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from core.durations import duration
 from core.translation.result import Translation
@@ -18,6 +18,7 @@ from viz_app.views.sentence_input import SentenceInput
 from viz_app.views.switch_line import SwitchLine
 from viz_app.views.target_line import TargetLine
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label, labelled_row
 
 BUSY_DELAY_MS = 250
@@ -70,8 +71,7 @@ class SentencePanel(QFrame):
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.facts.setContentsMargins(0, 8, 7, 0)
         self._examples: tuple[str, ...] = ()
-        self.examples = flat_button("examples ▾", "Choose an example")
-        self.examples.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.examples = MenuButton("examples ▾", "Choose an example")
         self.set_examples(example_sentences())
         self.copy_button = flat_button("copy", "Copy the translation")
         self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.sentence.text))
