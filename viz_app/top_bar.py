@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePol
 from viz_app.models.model_button import ModelButton
 from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.menu_button import MenuButton
 
 PAGES = ("Translate", "Train")
 NOTICE_MS = 5_000
@@ -50,7 +51,7 @@ class TopBar(QWidget):
         self._notice_timer = QTimer(self, singleShot=True)
         self._notice_timer.timeout.connect(lambda: self.status.setText(self._status_text))
         self.model_button = ModelButton()
-        self.menu_button = self._make_menu_button()
+        self.menu_button = MenuButton("☰", "Export, colours, about, quit")
         self.menu_button.setMenu(self._make_menu(theme_choice))
         self._lay_out()
 
@@ -96,14 +97,6 @@ class TopBar(QWidget):
         documents.fill_menu(menu)
         window_menu = self.menu_button.menu()
         window_menu.insertMenu(window_menu.actions()[0], menu)
-
-    def _make_menu_button(self) -> QToolButton:
-        button = QToolButton()
-        button.setText("☰")
-        button.setToolTip("Export, colours, about, quit")
-        button.setProperty("role", "flat")
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        return button
 
     def _make_menu(self, theme_choice: ThemeChoice) -> QMenu:
         menu = QMenu(self.menu_button)

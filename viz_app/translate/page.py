@@ -12,10 +12,10 @@ from viz_app.state.head_navigation import Direction, neighbour
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.theme import GAP
 from viz_app.translate.arrangement import Arrangement
+from viz_app.translate.no_model_message import NoModelMessage
 from viz_app.views.head import HeadPanel
 from viz_app.views.heads import HeadsPanel
 from viz_app.views.sentence import SentencePanel, typing_hint
-from viz_app.widgets.calm_message import CalmMessage
 from viz_app.widgets.dialogs import show_failure
 from viz_app.widgets.veil import Veil
 from viz_app.worker import ExperimentController, Failure, InferenceWorker
@@ -60,7 +60,7 @@ class TranslatePage(QWidget):
         self.analysis = AnalysisPanel(AnalysisContext(self.state, self.controller, preferences))
         self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self._arrangement.analysis_button
-        self.message = CalmMessage()
+        self.message = NoModelMessage()
         self._is_outright = False
         self._lay_out()
         self._veils = [Veil(part) for part in (self.heads, self.head, self.sentence.sentence, self.sentence.chips_area)]
@@ -83,7 +83,7 @@ class TranslatePage(QWidget):
 
     def show_message(self, text: str, *, offers_models: bool = False) -> None:
         """Shows a message in place of the maps."""
-        self.message.show_text(text, offers_models=offers_models)
+        self.message.show_text(text, shows_buttons=offers_models)
         self.message.setVisible(True)
         self._arrangement.setVisible(False)
 

@@ -16,6 +16,7 @@ from viz_app.state.marks import key_shares, word_of_query
 from viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change
 from viz_app.views.alternatives_card import AlternativesCard
 from viz_app.views.selection_mode import selection_mode_of
+from viz_app.widgets.chip_flow import flow_chips
 
 INSET = 3  # where the text of the lines above begins
 SPACING = 6
@@ -177,20 +178,19 @@ class WordChips(QWidget):
         """Where the given first symbol stands, if there is one, and each word."""
         translation = self._state.translation
         assert translation is not None
-        theme, height = current_theme(), self._chip_height()
+        theme, words = current_theme(), translation.target_words
         plain, bold = (QFontMetrics(theme.font(self._font_size(), bold=is_bold)) for is_bold in (False, True))
-        chips, x, y, start = [], INSET, 0, None
-        if is_start_given(translation):
-            start = QRect(x, y, plain.horizontalAdvance(translation.read_tokens[0]) + PADDING, height)
-            x += start.width() + SPACING
-        for word in translation.target_words:
-            metrics = bold if word in self._new else plain
-            chip_width = max(metrics.horizontalAdvance(self._elided(word.text)) + 2 * PADDING, 22)
-            if x > INSET and x + chip_width > width:
-                x, y = INSET, y + self.line_height
-            chips.append((word, QRect(x, y, chip_width, height)))
-            x += chip_width + SPACING
-        return start, chips
+        widths = [
+            max((bold if word in self._new else plain).horizontalAdvance(self._elided(word.text)) + 2 * PADDING, 22)
+            for word in words
+        ]
+        has_start = is_start_given(translation)
+        if has_start:
+            widths.insert(0, plain.horizontalAdvance(translation.read_tokens[0]) + PADDING)
+        height = self._chip_height()
+        places = flow_chips(widths, height, width, spacing=SPACING, line_height=self.line_height, inset=INSET)
+        start = places.pop(0) if has_start else None
+        return start, list(zip(words, places, strict=True))
 
     def _elided(self, text: str) -> str:
         return text if len(text) <= 40 else text[:39] + "…"

@@ -4,7 +4,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from core.durations import duration
 from core.translation.experiment import Experiment, GivenTarget
@@ -22,6 +22,7 @@ from viz_app.views.intervention_chips import InterventionChips
 from viz_app.views.sentence_input import SentenceInput
 from viz_app.views.target_line import TargetLine
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label, labelled_row
 
 BUSY_DELAY_MS = 250
@@ -60,8 +61,7 @@ class SentencePanel(QFrame):
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.facts.setContentsMargins(0, 8, 7, 0)
         self._examples: tuple[str, ...] = ()
-        self.examples = flat_button("examples ▾", "Choose an example")
-        self.examples.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.examples = MenuButton("examples ▾", "Choose an example")
         self.copy_button = flat_button("copy", "Copy the translation")
         self.edit_button = flat_button("✎ edit", EDIT_TIP)
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)

@@ -5,7 +5,7 @@ from tests.viz_app.train.scripted import probe
 from viz_app.theme import Theme
 from viz_app.train.film_panel import FilmPanel
 from viz_app.train.playback import Playback
-from viz_app.widgets.few_lines import FewLines
+from viz_app.widgets.max_lines_label import MaxLinesLabel
 
 LONG = "dah " * 99
 LARGE = 'QLabel[role="sentence"] { font-size: 20px; }'
@@ -13,7 +13,7 @@ LARGE = 'QLabel[role="sentence"] { font-size: 20px; }'
 
 @pytest.mark.parametrize("width", [180, 300, 620])
 def test_long_text_is_cut_between_lines_and_scrolls_by_lines(qtbot: QtBot, theme: Theme, width: int) -> None:
-    text = FewLines("sentence", 3)
+    text = MaxLinesLabel("sentence", 3)
     text.setStyleSheet(LARGE)
     qtbot.addWidget(text)
     text.set_text("a man .")

@@ -1,11 +1,11 @@
-"""A place for a text that changes often: what stands around it stays where it is."""
+"""A label whose text changes often: its height does not, so that nothing around it moves."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QWidget
 
 
-class SteadyRoom(QWidget):
+class StableHeightLabel(QWidget):
     """Keeps as much height as the longest of the label's texts so far took, until the width changes.
 
     The label stands in no layout, so that a new text does not make the page lay itself out again.
