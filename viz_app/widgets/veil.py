@@ -14,20 +14,21 @@ class Veil(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._covered = parent
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         parent.installEventFilter(self)
         self.hide()
 
     def cover(self, is_wanted: bool) -> None:
         """Lies over the parent, or not."""
-        self.setGeometry(self.parentWidget().rect())
+        self.setGeometry(self._covered.rect())
         self.setVisible(is_wanted)
         self.raise_()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follows the size of the parent."""
-        if event.type() == QEvent.Type.Resize and watched is self.parentWidget():
-            self.setGeometry(self.parentWidget().rect())
+        if event.type() == QEvent.Type.Resize and watched is self._covered:
+            self.setGeometry(self._covered.rect())
         return False
 
     def paintEvent(self, event: QPaintEvent) -> None:
