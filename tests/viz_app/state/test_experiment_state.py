@@ -1,6 +1,6 @@
 """One experiment on the screen: what the user does to it, what is kept and dropped, undo and redo, without a window."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -274,7 +274,7 @@ def test_every_field_announces_its_change(kind: type) -> None:
         "step": 1,
     }
     changed = kind()
-    for name in vars(changed):
+    for name in [each.name for each in fields(changed)]:
         before = getattr(changed, name)
         told: list[object] = []
 
