@@ -5,9 +5,9 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, QSettings
 
 from core.analysis.selection import DEFAULT_LABEL_MODE, LABEL_MODES, LabelMode
+from core.model.heads import Head
 from core.translation.result import MAP_KINDS
-from viz_app.state.seeing import SCALES, Scale
-from viz_app.state.translate_state import HeadChoice
+from viz_app.state.map_view_settings import SCALES, Scale
 from viz_app.theme import THEME_CHOICES, ThemeChoice
 
 MAX_RECENT = 8
@@ -96,17 +96,26 @@ class Preferences:
         self._set_flag("translate/merge_words", is_on)
 
     @property
-    def head_choice(self) -> HeadChoice | None:
+    def head_choice(self) -> Head | None:
         """The head that was chosen last, None if none ever was."""
         parts = str(self.settings.value("translate/head", "")).split("/")
         kind = next((kind for kind in MAP_KINDS if kind == parts[0]), None)
         if kind is None or len(parts) != 3 or not all(part.isascii() and part.isdigit() for part in parts[1:]):
             return None
-        return HeadChoice(kind, int(parts[1]), int(parts[2]))
+        return Head(kind, int(parts[1]), int(parts[2]))
 
     @head_choice.setter
-    def head_choice(self, choice: HeadChoice) -> None:
+    def head_choice(self, choice: Head) -> None:
         self.settings.setValue("translate/head", f"{choice.kind}/{choice.layer}/{choice.head}")
+
+    @property
+    def exports_captions(self) -> bool:
+        """Whether exported pictures have a caption."""
+        return self._flag("export/caption", default=True)
+
+    @exports_captions.setter
+    def exports_captions(self, is_on: bool) -> None:
+        self._set_flag("export/caption", is_on)
 
     @property
     def is_lab_open(self) -> bool:

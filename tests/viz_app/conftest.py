@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QSettings
@@ -9,12 +10,14 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.synthetic import FakeTranslator, measure_by_halves
-from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme
 from viz_app.worker import InferenceWorker
 
-MakeWindow = Callable[..., MainWindow]
+if TYPE_CHECKING:
+    from viz_app.main_window import MainWindow
+
+MakeWindow = Callable[..., "MainWindow"]
 
 
 @pytest.fixture
@@ -34,6 +37,8 @@ def theme(qapp: QApplication) -> Theme:
 @pytest.fixture
 def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[MakeWindow]:
     """Opens main windows with a translator of thin air, and closes them."""
+    from viz_app.main_window import MainWindow
+
     windows: list[MainWindow] = []
 
     def make(

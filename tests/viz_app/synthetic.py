@@ -12,6 +12,7 @@ from core.config.presets import RunConfig
 from core.device import DeviceChoice
 from core.errors import CheckpointError, TextError
 from core.model.heads import Head
+from core.translation.experiment import Experiment, Greedy, Intervention, Output
 from core.translation.result import Alternative, AttentionMaps, FloatArray, Translation, Word
 from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 
@@ -26,6 +27,8 @@ def make_translation(
     unknown: tuple[int, ...] = (),
     ignored_text: str = "",
     notes: tuple[str, ...] = (),
+    interventions: tuple[Intervention, ...] = (),
+    output: Output | None = None,
 ) -> Translation:
     """Words are tokens; a word with "|" in it is made of several. Head h of every kind looks h positions aside."""
     source_tokens, source_words = _tokens(source, offset=1)
@@ -35,14 +38,17 @@ def make_translation(
     predicted = (*target_tokens, "<eos>")
     log_probabilities = tuple(-0.05 - 1.2 * (step % 4 == 2) for step in range(num_steps))
     return Translation(
-        source_text=source.replace("|", "") if text is None else text,
+        experiment=Experiment(source.replace("|", "") if text is None else text, output or Greedy(), interventions),
         text=" ".join(word.text for word in target_words).capitalize().replace(" .", "."),
         source_tokens=tuple(source_tokens),
         read_tokens=("<sos>", *target_tokens),
         predicted_tokens=predicted,
         log_probabilities=log_probabilities,
         alternatives=tuple(
-            (Alternative(token, log_probabilities[step]), *(Alternative(f"other{n}", -2.0 - n) for n in range(4)))
+            (
+                Alternative(token, log_probabilities[step], token),
+                *(Alternative(f"other{n}", -2.0 - n, f"other{n}") for n in range(4)),
+            )
             for step, token in enumerate(predicted)
         ),
         source_words=tuple(source_words),
@@ -50,7 +56,7 @@ def make_translation(
         unknown_source_positions=unknown,
         ignored_text=ignored_text,
         notes=notes,
-        maps=AttentionMaps(
+        attention=AttentionMaps(
             encoder=_maps(num_layers, num_heads, len(source_tokens), len(source_tokens)),
             decoder=_maps(num_layers, num_heads, num_steps, num_steps, is_causal=True),
             cross=_maps(num_layers, num_heads, num_steps, len(source_tokens)),

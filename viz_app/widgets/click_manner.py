@@ -3,10 +3,10 @@
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QMouseEvent
 
-from viz_app.state.picking import Manner
+from viz_app.state.picked_tokens import SelectionMode
 
 
-def manner_of(event: QMouseEvent) -> Manner:
+def manner_of(event: QMouseEvent) -> SelectionMode:
     """Ctrl adds one more, Shift all up to here."""
     if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
         return "also"

@@ -62,8 +62,7 @@ class ExperimentController(QObject):
             awaiting.finish()
             on_result(value)
 
-        awaiting.begin()
-        return self._worker.submit(
+        request = self._worker.submit(
             Request(
                 job,
                 self.state,
@@ -73,6 +72,8 @@ class ExperimentController(QObject):
                 on_superseded=awaiting.finish,
             )
         )
+        awaiting.begin()  # after an older request of the same widget has ended, which `submit` may have done
+        return request
 
     def _compute(self) -> None:
         state = self.state
