@@ -6,10 +6,11 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSlider, QStackedLayout, QVBoxLayout, QWidget
 
+from core.model.heads import KIND_TITLES, Head
 from core.translation.result import MAP_KINDS, MapKind
 from viz_app.heatmap.head_grid import HeadGridArea
 from viz_app.heatmap.heatmap import Heatmap
-from viz_app.state.translate_state import KIND_TITLES, Cell, HeadChoice
+from viz_app.state import map_text
 from viz_app.theme import PANEL_MARGIN, current_theme, set_role
 from viz_app.train.film_grid import FilmGrid
 from viz_app.train.film_strip import FilmStrip, moment_name
@@ -44,11 +45,9 @@ class FilmPanel(QFrame):
 
     Signals:
         moment_chosen(int): the number of a frame, from 0.
-        head_chosen(HeadChoice)
     """
 
     moment_chosen = Signal(int)
-    head_chosen = Signal(object)
 
     def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -141,20 +140,18 @@ class FilmPanel(QFrame):
         self.text.set_text(frame.translation.text or "(nothing: the end came first)")
         self._show_head()
         self.strip.rebuild()
-        self.grid.rebuild()
-        self.heatmap.rebuild()
 
     def _show_head(self) -> None:
-        maps = self._playback.maps
-        choice = maps.choice
-        num_layers, num_heads = maps.shape(choice.kind)
+        state = self._playback.maps
+        head = state.selection.head
+        num_layers, num_heads = state.maps.shape(head.kind)
         if len(self.layer_menu.actions_by_name) != num_layers or len(self.head_menu.actions_by_name) != num_heads:
             self.layer_menu.set_entries({str(n): (f"layer {n + 1}",) * 2 for n in range(num_layers)})
             self.head_menu.set_entries({str(n): (f"head {n + 1}",) * 2 for n in range(num_heads)})
-        self.kind_menu.show_choice(choice.kind)
-        self.layer_menu.show_choice(str(choice.layer))
-        self.head_menu.show_choice(str(choice.head))
-        self.meaning.setText(maps.meaning_of_rows())
+        self.kind_menu.show_choice(head.kind)
+        self.layer_menu.show_choice(str(head.layer))
+        self.head_menu.show_choice(str(head.head))
+        self.meaning.setText(map_text.meaning_of_rows(state))
 
     def _advance(self) -> None:
         shown = self._playback.frame_index
@@ -174,23 +171,24 @@ class FilmPanel(QFrame):
         self.moment_chosen.emit(index)
 
     def _choose_head(self, **change: object) -> None:
-        choice = self._playback.maps.choice
-        kind = cast(MapKind, change.get("kind", choice.kind))
-        num_layers, num_heads = self._playback.maps.shape(kind)
-        layer = min(int(str(change.get("layer", choice.layer))), num_layers - 1)
-        head = min(int(str(change.get("head", choice.head))), num_heads - 1)
-        self.head_chosen.emit(HeadChoice(kind, layer, head))
+        state = self._playback.maps
+        chosen = state.selection.head
+        kind = cast(MapKind, change.get("kind", chosen.kind))
+        num_layers, num_heads = state.maps.shape(kind)
+        layer = min(int(str(change.get("layer", chosen.layer))), num_layers - 1)
+        head = min(int(str(change.get("head", chosen.head))), num_heads - 1)
+        state.selection.choose(Head(kind, layer, head))
 
-    def _hover(self, cell: Cell | None) -> None:
-        self._playback.maps.hovered = cell
-        self.heatmap.update()
+    def _on_head_chosen(self) -> None:
+        if self._playback.frame is not None:
+            self._show_head()
+            self.strip.rebuild()
 
     def _connect(self) -> None:
         self.play_button.clicked.connect(self._toggle)
         self.slider.valueChanged.connect(self._choose_moment)
         self.strip.frame_chosen.connect(self._choose_moment)
-        self.grid.chosen.connect(self.head_chosen)
-        self.heatmap.cell_hovered.connect(self._hover)
+        self._playback.maps.selection.events.head.connect(self._on_head_chosen, max_args=0)
         self.kind_menu.chosen.connect(lambda kind: self._choose_head(kind=kind))
         self.layer_menu.chosen.connect(lambda layer: self._choose_head(layer=layer))
         self.head_menu.chosen.connect(lambda head: self._choose_head(head=head))

@@ -68,7 +68,7 @@ class FilmStrip(QWidget):
         self.pictures = []
         for slot, index in enumerate(indices):
             frame = self._playback.frames[index]
-            key = (self._playback.maps.choice, frame.step, id(frame))
+            key = (self._playback.maps.selection.head, frame.step, id(frame))
             kept[key] = self._images.get(key) or self._image(frame)
             place = QRectF(MARGIN_PX + slot * (PICTURE_PX + GAP_PX), MARGIN_PX, PICTURE_PX, PICTURE_PX)
             self.pictures.append(Picture(index, kept[key], place))

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLay
 
 from core.errors import AugenmerkError
 from viz_app.export.plotting import import_matplotlib
-from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import GAP
 from viz_app.train import memory
 from viz_app.train.choices import fresh_folder, request_rows, with_tilde
@@ -138,7 +137,6 @@ class TrainPage(QWidget):
             watch.charts.changed.connect(self._refresh)
             watch.moment_chosen.connect(self._on_moment)
             watch.film.moment_chosen.connect(self._on_frame)
-            watch.film.head_chosen.connect(self._on_head)
             watch.samples.walked.connect(self._on_walked)
 
     def _on_moment(self, step: float) -> None:
@@ -147,10 +145,6 @@ class TrainPage(QWidget):
 
     def _on_frame(self, index: int) -> None:
         self.state.playback.show_frame(index)
-        self._refresh()
-
-    def _on_head(self, choice: HeadChoice) -> None:
-        self.state.playback.choose(choice)
         self._refresh()
 
     def _on_walked(self, offset: int) -> None:

@@ -7,11 +7,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
+from core.model.heads import Head
 from core.training.events import ProbeTranslated, SampleTranslated
 from core.training.film import FilmFrame
 from core.translation.result import FloatArray, Translation
-from viz_app.state.seeing import clearest_head
-from viz_app.state.translate_state import HeadChoice, TranslateState
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_source import clearest_head
+from viz_app.state.map_view_settings import MapViewSettings
 
 
 class _Dated(Protocol):
@@ -29,12 +31,12 @@ class Playback:
         frames: the probe sentence, translated again and again.
         samples: what was made of the same validation sentences.
         moment: the step a person chose; None to follow the newest.
-        maps: the map that is shown of the frame: which head, how its rows are read.
+        maps: the experiment that is shown: that of the frame; its settings and its chosen head are the film's own.
         revision: grows whenever something else is to be shown.
     """
 
     def __init__(self) -> None:
-        self.maps = TranslateState()
+        self.maps = ExperimentState(MapViewSettings(merges_words=False))
         self.revision = 0
         self.clear()
 
@@ -135,17 +137,10 @@ class Playback:
         self.show_step(steps[place])
         return True
 
-    def choose(self, choice: HeadChoice) -> None:
-        """Shows another head; one that is not there is refused silently."""
-        num_layers, num_heads = self.maps.shape(choice.kind)
-        if choice.layer < num_layers and choice.head < num_heads:
-            self.maps.choose(choice)
-            self.revision += 1
-
     def map_of(self, frame: FilmFrame) -> FloatArray:
         """The chosen head's map in a frame, [query, key]."""
-        choice = self.maps.choice
-        maps: FloatArray = frame.translation.maps.of_kind(choice.kind)[choice.layer, choice.head]
+        head = self.maps.selection.head
+        maps: FloatArray = frame.translation.maps.of_kind(head.kind)[head.layer, head.head]
         return maps
 
     def changes_of_text(self) -> list[int]:
@@ -160,11 +155,11 @@ class Playback:
         if frame is None:
             self.maps.clear()
             return
-        if not self.maps.was_chosen:
-            newest: Translation = self.frames[-1].translation
-            self.maps.choice = HeadChoice("cross", *clearest_head(newest.maps.cross))
         if self.maps.translation is not frame.translation:
-            self.maps.show(frame.translation)
+            self.maps.show_translation(frame.translation)
+        if not self.maps.selection.was_chosen:
+            newest: Translation = self.frames[-1].translation
+            self.maps.selection.head = Head("cross", *clearest_head(newest.maps.cross))
 
 
 def _before(items: Sequence[Item], step: int) -> list[Item]:

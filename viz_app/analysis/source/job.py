@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from core.analysis.probes import SourceProbes
+
 from core.errors import AnalysisError
 from core.model.heads import Head
 from core.translation.result import Translation, TranslationStoppedError
@@ -28,9 +29,10 @@ class SourceJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> SourceFindings:
         """See `viz_app.worker.Job.run`."""
-        from core.analysis.alti import contributions_of
         from core.analysis.probing import probe_source_words
         from core.model.gates import heads_off
+
+        from core.analysis.alti import contributions_of
 
         model, text, translation = real(translator), self.translation.source_text, self.translation
         if self.off and translation.is_given:

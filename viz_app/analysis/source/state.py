@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from core.analysis.contributions import Contributions, ShareWarning, share_warnings
 from core.analysis.probes import SourceProbes, WordProbe
+
+from core.analysis.contributions import Contributions, ShareWarning, share_warnings
 from core.analysis.selection import is_hidden
 from core.model.heads import Head
 from core.translation.result import Translation

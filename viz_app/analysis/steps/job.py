@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.model.heads import Head
 from core.translation.steps import Edit, ForcedToken
+
+from core.model.heads import Head
 from viz_app.analysis.jobs import ShouldStop, Tell, real
 from viz_app.analysis.steps.state import Decoded
 from viz_app.worker import JobScope, TranslatorLike

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from core.translation.steps import DecodingPath, DecodingStep, Edit, ForcedToken, shares_of
+
 from core.model.heads import FixedRow, Head
 from core.translation.result import FloatArray
-from core.translation.steps import DecodingPath, DecodingStep, Edit, ForcedToken, shares_of
 from viz_app.state.progress import Awaited
 from viz_app.state.translate_state import TranslateState
 

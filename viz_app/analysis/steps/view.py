@@ -2,13 +2,13 @@
 
 from typing import ClassVar
 
+from core.translation.steps import DecodingStep, ForcedToken
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import AnalysisError
 from core.model.heads import FixedRow
-from core.translation.steps import DecodingStep, ForcedToken
 from viz_app.analysis.steps.job import StepsJob
 from viz_app.analysis.steps.state import Decoded, StepsState
 from viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
