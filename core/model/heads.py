@@ -1,10 +1,15 @@
-"""Which head, and which row of it. No torch here: a window can name heads before torch is imported."""
+"""Which head. No torch here: a window can name heads before torch is imported."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 AttentionKind = Literal["encoder", "decoder", "cross"]
 ATTENTION_KINDS: tuple[AttentionKind, ...] = ("encoder", "decoder", "cross")
+KIND_TITLES: dict[AttentionKind, str] = {
+    "encoder": "Encoder self-attention",
+    "decoder": "Decoder self-attention",
+    "cross": "Cross-attention",
+}
 
 
 @dataclass(frozen=True, order=True)
@@ -24,18 +29,12 @@ class Head:
         """Counted from 1, as people are shown it."""
         return f"{self.kind} layer {self.layer + 1} head {self.head + 1}"
 
+    @property
+    def title(self) -> str:
+        """The same as a heading."""
+        return f"{KIND_TITLES[self.kind]} · layer {self.layer + 1} · head {self.head + 1}"
 
-@dataclass(frozen=True)
-class FixedRow:
-    """One row of cross-attention that is used in place of what the softmax gives.
-
-    Attributes:
-        layer, head: counted from 0.
-        step: the row, that is the decoding step.
-        weights: S shares that sum to 1.
-    """
-
-    layer: int
-    head: int
-    step: int
-    weights: tuple[float, ...]
+    @property
+    def short_name(self) -> str:
+        """“cross 2·5”: layer 2, head 5."""
+        return f"{self.kind} {self.layer + 1}·{self.head + 1}"

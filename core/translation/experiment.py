@@ -144,7 +144,7 @@ class HeadScaled:
             )
 
     def __str__(self) -> str:
-        return f"{short_head_name(self.head)} " + ("off" if self.factor == 0 else f"× {self.factor:g}")
+        return f"{self.head.short_name} " + ("off" if self.factor == 0 else f"× {self.factor:g}")
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class AttentionRow:
             )
 
     def __str__(self) -> str:
-        return f"{short_head_name(self.head)} row {self.row + 1} set"
+        return f"{self.head.short_name} row {self.row + 1} set"
 
 
 @dataclass(frozen=True)
@@ -327,11 +327,6 @@ def shares_of(weights: Sequence[float]) -> tuple[float, ...]:
 def heads_switched_off(heads: Iterable[Head]) -> tuple[HeadScaled, ...]:
     """One intervention for each of these heads, each once, in their order."""
     return tuple(HeadScaled(head) for head in sorted(set(heads), key=_order_of))
-
-
-def short_head_name(head: Head) -> str:
-    """“cross 2·5”: layer 2, head 5, counted from 1."""
-    return f"{head.kind} {head.layer + 1}·{head.head + 1}"
 
 
 def _order_of(head: Head) -> tuple[int, int, int]:

@@ -175,3 +175,44 @@ class Translation:
             f"Translation({self.source_text[:60]!r} → {self.text[:60]!r}, {len(self.source_tokens)} × "
             f"{len(self.predicted_tokens)} tokens, log-probability {self.log_probability:.3f}{interventions})"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class ExperimentResult:
+    """What an experiment gives, beside what it would have given with nothing changed.
+
+    Attributes:
+        changed: the result under the experiment's interventions.
+        original: that of its baseline: the same sentence and output, nothing changed. The same object as `changed` if
+            the experiment has no interventions.
+        original_log_probabilities: natural logs of the probabilities of the tokens of `original` as the model gives
+            them under the interventions: what these cost the old translation. T values.
+        own: while a target is given, the model's own greedy translation of the unchanged sentence; else None.
+        dropped: interventions that were asked for, but do not fit this model or sentence, and were left out.
+    """
+
+    changed: Translation
+    original: Translation
+    original_log_probabilities: tuple[float, ...]
+    own: Translation | None = None
+    dropped: tuple[Intervention, ...] = ()
+
+    @classmethod
+    def of(cls, translation: Translation) -> "ExperimentResult":
+        """The result of an experiment without interventions."""
+        return cls(translation, translation, translation.log_probabilities)
+
+    @property
+    def experiment(self) -> Experiment:
+        """What was computed."""
+        return self.changed.experiment
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether there are interventions at all."""
+        return self.changed is not self.original
+
+    @property
+    def change_of_log_probability(self) -> float:
+        """How much less (below 0) or more probable the original translation is under the interventions, in nats."""
+        return sum(self.original_log_probabilities) - self.original.log_probability

@@ -14,7 +14,7 @@ from core.checkpoint.file import Checkpoint, load_checkpoint
 from core.checkpoint.history import EpochRecord
 from core.corpora.batches import pad
 from core.device import DeviceChoice, choose_device
-from core.errors import CheckpointError, TextError
+from core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from core.model.interventions import compile_interventions
 from core.model.transformer import Encoding, ModelOutput
 from core.resources import bundled_model_path
@@ -27,12 +27,14 @@ from core.translation.experiment import (
     Experiment,
     GivenTarget,
     Greedy,
+    Intervention,
     Output,
     check_beam,
 )
 from core.translation.result import (
     Alternative,
     AttentionMaps,
+    ExperimentResult,
     FloatArray,
     Translation,
     TranslationStoppedError,
@@ -133,6 +135,58 @@ class Translator:
             AnalysisError: the model has no such head.
         """
         return self._run_batch([self.compile(experiment)], True, should_stop)[0]
+
+    def compare(
+        self,
+        experiment: Experiment,
+        *,
+        original: Translation | None = None,
+        own: Translation | None = None,
+        drops_misfits: bool = False,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> ExperimentResult:
+        """An experiment's result beside that of its baseline.
+
+        Args:
+            experiment: what to translate, how, and what to change on the way.
+            original: the result of its baseline by this model, if it is known.
+            own: while a target is given, the model's own greedy translation of the sentence, if it is known.
+            drops_misfits: leave out interventions that do not fit this model or sentence instead of refusing them all.
+            should_stop: asked before each decoding step.
+
+        Raises:
+            What `run` raises.
+        """
+        dropped: tuple[Intervention, ...] = ()
+        if drops_misfits:
+            dropped = self._misfits(experiment)
+            experiment = experiment.without(*dropped)
+        baseline = experiment.baseline
+        if original is None or original.experiment != baseline:
+            original = self.run(baseline, should_stop=should_stop)
+        if isinstance(experiment.output, GivenTarget):
+            asked = Experiment(experiment.source_text)
+            if own is None or own.experiment != asked:
+                own = self.run(asked, should_stop=should_stop)
+        else:
+            own = None
+        if not experiment.interventions:
+            return ExperimentResult(original, original, original.log_probabilities, own, dropped)
+        changed = self.run(experiment, should_stop=should_stop)
+        return ExperimentResult(changed, original, self.score(original, experiment), own, dropped)
+
+    def _misfits(self, experiment: Experiment) -> tuple[Intervention, ...]:
+        """The interventions that this model refuses, source edits first: what the others must fit depends on them."""
+        kept = experiment.baseline
+        misfits: list[Intervention] = []
+        for intervention in experiment.interventions:
+            try:
+                self.compile(kept.with_interventions(intervention))
+            except (ExperimentError, AnalysisError):
+                misfits.append(intervention)
+            else:
+                kept = kept.with_interventions(intervention)
+        return tuple(misfits)
 
     def run_many(
         self,
