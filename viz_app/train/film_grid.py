@@ -1,4 +1,4 @@
-"""All heads at one moment of the training."""
+"""All heads at one step of the training."""
 
 from PySide6.QtCore import QRect, Qt
 
@@ -8,10 +8,10 @@ from viz_app.state.translate_state import HeadChoice
 
 
 class FilmGrid(HeadGrid):
-    """The grid of heads without its switches: what has been is looked at, not changed."""
+    """The grid of heads, read-only: heads of an earlier step cannot be switched off."""
 
     def switch_of(self, choice: HeadChoice) -> QRect | None:
-        """No head can be switched off here."""
+        """None: heads cannot be switched off here."""
         return None
 
     def _hover(self, choice: HeadChoice | None) -> None:
@@ -22,5 +22,5 @@ class FilmGrid(HeadGrid):
         translation = self._state.translation
         assert translation is not None
         role = self._state.role(translation, choice)
-        what = f"{role}: {ROLES[role]}, at this moment" if role != "mixed" else "no clear role at this moment"
+        what = f"{role}: {ROLES[role]}, at this step" if role != "mixed" else "no clear role at this step"
         return f"{choice.title}\n{what}"
