@@ -296,8 +296,8 @@ class MainWindow(QMainWindow):
         from viz_app.train.page import TrainPage  # matplotlib comes with it
 
         page = TrainPage(self._preferences.settings)
-        page.modelReady.connect(self._open_on_translate_page)
-        page.statusChanged.connect(self.top_bar.show_status)
+        page.model_ready.connect(self._open_on_translate_page)
+        page.status_changed.connect(self.top_bar.show_status)
         self._pages.addWidget(page)
         self.train_page = page
 
