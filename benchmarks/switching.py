@@ -3,9 +3,9 @@
 import itertools
 
 import torch
+from core.model.gates import all_heads
 
 from benchmarks.ratio import Ratio, paired_medians
-from core.model.gates import all_heads
 from core.model.heads import Head
 from core.translation.result import Translation
 from core.translation.translator import Translator

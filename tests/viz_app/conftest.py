@@ -2,19 +2,22 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from tests.viz_app.synthetic import FakeTranslator, measure_by_halves
-from viz_app.main_window import MainWindow
+from tests.viz_app.synthetic import FakeTranslator
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme
 from viz_app.worker import InferenceWorker
 
-MakeWindow = Callable[..., MainWindow]
+if TYPE_CHECKING:
+    from viz_app.main_window import MainWindow
+
+MakeWindow = Callable[..., "MainWindow"]
 
 
 @pytest.fixture
@@ -34,12 +37,14 @@ def theme(qapp: QApplication) -> Theme:
 @pytest.fixture
 def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[MakeWindow]:
     """Opens main windows with a translator of thin air, and closes them."""
+    from viz_app.main_window import MainWindow
+
     windows: list[MainWindow] = []
 
     def make(
         checkpoint: Path | None = Path("model.safetensors"), *, sentence: str | None = "Ein Mann .", wait: bool = True
     ) -> MainWindow:
-        worker = InferenceWorker(FakeTranslator, measurer=measure_by_halves)
+        worker = InferenceWorker(FakeTranslator)
         window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, worker=worker)
         windows.append(window)
         window.resize(1280, 800)

@@ -50,7 +50,6 @@ class ExportMenu(QMenu):
         self._fill()
         self.aboutToShow.connect(self._name_the_map)
         button.setMenu(self)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
 
     def copy_picture(self) -> None:
         """The map, as it stands in the window, to the clipboard."""

@@ -10,7 +10,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from core.translation.result import MAP_KINDS, MapKind
 from viz_app.heatmap.head_grid_layout import HEADER_HEIGHT, NUMBERS_HEIGHT, SPACING, GridLayout, lay_out_grid
@@ -21,6 +21,7 @@ from viz_app.heatmap.map_image import ramp_of
 from viz_app.state.role_words import role_in_short
 from viz_app.state.translate_state import HeadChoice, TranslateState
 from viz_app.theme import Theme, current_theme, is_theme_change
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 SCROLL_BAR_WIDTH = 12
 NUM_PAINTERS = 6
@@ -252,19 +253,13 @@ class HeadGrid(QWidget):
             self.update()
 
 
-class HeadGridArea(QScrollArea):
+class HeadGridArea(VerticalScrollArea):
     """Scrolls the grid when it has more layers than fit, and keeps the chosen head in sight."""
 
     def __init__(self, grid: HeadGrid, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(grid, parent)
         self._grid = grid
-        self.setWidget(grid)
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalScrollBar().valueChanged.connect(grid.update)
-        self.viewport().setAutoFillBackground(False)
-        grid.setAutoFillBackground(False)
 
     def resizeEvent(self, event: QEvent) -> None:
         """Tells the grid how much room there is."""
@@ -272,10 +267,6 @@ class HeadGridArea(QScrollArea):
         self._grid.available = QSize(self.width() - SCROLL_BAR_WIDTH, self.height())
         self._grid.rebuild()
         self.show_choice(self._grid.choice)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrow keys belong to the page; it scrolls to the head they lead to."""
-        event.ignore()
 
     def show_choice(self, choice: HeadChoice) -> None:
         """Scrolls as little as is needed to see a head, and its kind's title if it is in the first layer."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.translation.result import FloatArray
 from viz_app.state.map_view import MapView
@@ -13,6 +13,7 @@ from viz_app.state.marking import Place
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import Theme, current_theme, is_theme_change
 from viz_app.widgets.click_manner import manner_of
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 HEADER = 24
 MIN_LINE, MAX_LINE = 16.0, 34.0
@@ -257,22 +258,9 @@ class LinesView(QWidget):
             self._painter.paint(QPainter(self))
 
 
-class LinesArea(QScrollArea):
-    """Scrolls the lines where there are more tokens than room."""
-
-    def __init__(self, lines: LinesView, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWidget(lines)
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
-        lines.setAutoFillBackground(False)
+class LinesArea(VerticalScrollArea):
+    """Scrolls the lines where there are more tokens than fit."""
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for small screens."""
         return QSize(320, LEAST_HEIGHT)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrow keys belong to the page."""
-        event.ignore()

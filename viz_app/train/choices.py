@@ -10,6 +10,7 @@ import platformdirs
 
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from core.errors import ConfigError, CorpusError
+from core.training.schedules import warmup_optimizer_steps
 from viz_app.state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
@@ -120,8 +121,9 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
     batch = f"{training.batch_size:,} {training.batch_unit}"
     if training.num_accumulated > 1:
         batch += f" × {training.num_accumulated}"
+    batch += " · random" if training.batching == "random" else " · by length"
     if training.schedule == "noam":
-        rate = f"Noam · warm-up {training.warmup_steps:,}"
+        rate = f"Noam · warm-up {warmup_optimizer_steps(training):,}"
         if training.noam_factor != 1:
             rate += f" · × {training.noam_factor:g}"
     else:

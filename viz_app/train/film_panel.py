@@ -17,7 +17,8 @@ from viz_app.train.panel_tabs import PanelTabs
 from viz_app.train.playback import Playback
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
-from viz_app.widgets.few_lines import FewLines
+from viz_app.widgets.empty_state import EmptyState
+from viz_app.widgets.max_lines_label import MaxLinesLabel
 from viz_app.widgets.parts import label
 
 PLAY_SECONDS = 7.0
@@ -66,14 +67,14 @@ class FilmPanel(QFrame):
         self.slider.setProperty("role", "film")
         self.strip = FilmStrip(playback)
         self.moment = ElidingLabel("muted")
-        self.text = FewLines("sentence", MAX_LINES)
+        self.text = MaxLinesLabel("sentence", MAX_LINES)
         self.heatmap = Heatmap(playback.maps, current_theme())
         self.grid = FilmGrid(playback.maps, current_theme())
         self.area = HeadGridArea(self.grid)
         self.area.setMinimumSize(200, 50)
         self.heatmap.setMinimumSize(260, 150)
         self.meaning = label("small", wraps=True)
-        self.waiting = label("muted", wraps=True)
+        self.empty_state = EmptyState()
         self._say_what_it_is()
         self._lay_out()
         self._connect()
@@ -87,7 +88,7 @@ class FilmPanel(QFrame):
             control.setVisible(has_film)
         if not has_film:
             self.stop_playing()
-            self.waiting.setText(WAITING if is_live else EMPTY)
+            self.empty_state.show_text(WAITING if is_live else EMPTY)
         if self._drawn == playback.revision:
             return
         self._drawn = playback.revision
@@ -230,14 +231,8 @@ class FilmPanel(QFrame):
         row.setSpacing(PANEL_MARGIN)
         row.addLayout(left, 5)
         row.addLayout(right, 5)
-        empty = QWidget()
-        column = QVBoxLayout(empty)
-        self.waiting.setMaximumWidth(560)
-        column.addStretch(1)
-        column.addWidget(self.waiting, 0, Qt.AlignmentFlag.AlignHCenter)
-        column.addStretch(1)
         self._stack = QStackedLayout()
-        self._stack.addWidget(empty)
+        self._stack.addWidget(self.empty_state)
         self._stack.addWidget(film)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)

@@ -5,13 +5,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from core.config import PRESETS, preset
 from viz_app.theme import set_role
 from viz_app.train.choices import DATA_KINDS, DataKind, RunChoices, fresh_folder, key_settings, with_tilde
 from viz_app.train.devices import DEVICES_WITHOUT_ASKING, DeviceOption
-from viz_app.widgets.choice_button import ChoiceButton
+from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 
 _DATA_LABELS: dict[DataKind, str] = {
@@ -40,10 +49,9 @@ class RunForm(QWidget):
         super().__init__(parent)
         self._choices = choices
         self.setProperty("role", "form")
-        self.preset_button = ChoiceButton("preset", self)
-        self.preset_button.set_options([(name, name) for name in PRESETS])
-        self.data_button = ChoiceButton("data", self)
-        self.device_button = ChoiceButton("device", self)
+        self.preset_menu = _value_menu("preset", [(name, name) for name in PRESETS])
+        self.data_menu = _value_menu("data")
+        self.device_menu = _value_menu("device")
         self.epochs_edit = _number_edit("epochs")
         self.patience_edit = _number_edit("patience")
         self.patience_edit.setPlaceholderText("never")
@@ -72,9 +80,9 @@ class RunForm(QWidget):
         self._lay_out()
         self.set_devices(DEVICES_WITHOUT_ASKING)
         self._show_choices()
-        self.preset_button.chosen.connect(self._on_preset)
-        self.data_button.chosen.connect(self._on_data)
-        self.device_button.chosen.connect(lambda device: self._change(device=device))
+        self.preset_menu.chosen.connect(self._on_preset)
+        self.data_menu.chosen.connect(self._on_data)
+        self.device_menu.chosen.connect(lambda device: self._change(device=device))
         self.epochs_edit.textEdited.connect(lambda text: self._change(num_epochs=text))
         self.patience_edit.textEdited.connect(lambda text: self._change(patience=text))
         self.probe_edit.textEdited.connect(lambda text: self._change(probe=text))
@@ -93,8 +101,8 @@ class RunForm(QWidget):
 
     def set_devices(self, options: Sequence[DeviceOption]) -> None:
         """Offers these devices. One that was chosen and is not among them stays: starting will say what is here."""
-        self.device_button.set_options([(option.name, option.label) for option in options])
-        self.device_button.set_key(self._choices.device)
+        self.device_menu.set_entries(_entries([(option.name, option.label) for option in options]))
+        self.device_menu.show_choice(self._choices.device)
 
     def refresh_folder(self) -> None:
         """Shows the folder that a run started now would get."""
@@ -108,13 +116,13 @@ class RunForm(QWidget):
         grid.setColumnStretch(1, 1)
         self._settings.setVerticalSpacing(2)
         self._settings.setColumnStretch(1, 1)
-        _add_row(grid, 0, "preset", self.preset_button)
+        _add_row(grid, 0, "preset", self.preset_menu)
         grid.addWidget(self._description, 1, 0, 1, 2)
         grid.addLayout(self._settings, 2, 0, 1, 2)
         grid.setRowMinimumHeight(3, 6)
-        _add_row(grid, 4, "data", self.data_button)
+        _add_row(grid, 4, "data", self.data_menu)
         grid.addWidget(self._data_path, 5, 0, 1, 2)
-        _add_row(grid, 6, "device", self.device_button)
+        _add_row(grid, 6, "device", self.device_menu)
         _add_row(grid, 7, "epochs", self.epochs_edit)
         _add_row(grid, 8, "patience", self.patience_edit)
         _add_row(grid, 9, "seed", self.seed_edit)
@@ -127,19 +135,18 @@ class RunForm(QWidget):
 
     def _show_choices(self) -> None:
         choices = self._choices
-        self.preset_button.set_key(choices.preset)
+        self.preset_menu.show_choice(choices.preset)
         self._description.setText(preset(choices.preset).description)
         self._show_settings()
-        self.data_button.set_options(
-            [("copy", _COPY_LABEL)] if choices.is_copy_task else [(kind, _DATA_LABELS[kind]) for kind in DATA_KINDS]
-        )
-        self.data_button.set_key("copy" if choices.is_copy_task else choices.data_kind)
+        kinds = [("copy", _COPY_LABEL)] if choices.is_copy_task else [(kind, _DATA_LABELS[kind]) for kind in DATA_KINDS]
+        self.data_menu.set_entries(_entries(kinds))
+        self.data_menu.show_choice("copy" if choices.is_copy_task else choices.data_kind)
         if choices.is_copy_task:
             hint = "sequences of symbols; nothing to download"
         else:
             hint = _DATA_HINTS[choices.data_kind] or with_tilde(Path(choices.data_path))
         self._data_path.setText(hint)
-        self.device_button.set_key(choices.device)
+        self.device_menu.show_choice(choices.device)
         for edit, text in (
             (self.epochs_edit, choices.num_epochs),
             (self.patience_edit, choices.patience),
@@ -198,6 +205,21 @@ def _add_row(grid: QGridLayout, row: int, name: str, control: QWidget) -> None:
     label.setBuddy(control)
     grid.addWidget(label, row, 0)
     grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignRight)
+
+
+def _value_menu(name: str, options: Sequence[tuple[str, str]] = ()) -> ChoiceMenu:
+    menu = ChoiceMenu("", _entries(options), has_arrow_keys=True)
+    menu.setProperty("role", "value")
+    menu.setAccessibleName(name)
+    menu.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    menu.setCursor(Qt.CursorShape.PointingHandCursor)
+    menu.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    return menu
+
+
+def _entries(options: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """The entries of a `ChoiceMenu`, from keys and labels."""
+    return {key: (label, label) for key, label in options}
 
 
 def _number_edit(name: str) -> QLineEdit:

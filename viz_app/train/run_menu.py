@@ -4,13 +4,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from viz_app.train.run_files import RunOnDisk
+from viz_app.widgets.menu_button import MenuButton
 
 
-class RunMenu(QToolButton):
-    """A word that opens a menu, made anew each time it is opened.
+class RunMenu(MenuButton):
+    """Its menu is filled each time it is opened.
 
     Signals:
         about_to_show(): fill the menu now, with `offer`.
@@ -23,11 +24,7 @@ class RunMenu(QToolButton):
     published_chosen = Signal()
 
     def __init__(self, text: str, tip: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setText(text)
-        self.setProperty("role", "flat")
-        self.setToolTip(tip)
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        super().__init__(text, tip, parent)
         self._menu = QMenu(self)
         self._menu.setToolTipsVisible(True)
         self._menu.aboutToShow.connect(self.about_to_show)

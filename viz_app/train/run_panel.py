@@ -1,7 +1,7 @@
 """The left column of the Train page: the form or what runs, the buttons, and the figures of the run."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from viz_app.theme import PANEL_MARGIN, set_role
 from viz_app.train.run_form import RunForm
@@ -10,6 +10,7 @@ from viz_app.train.state import Status, TrainState
 from viz_app.train.words import activity, number_rows, resume_word
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.progress_line import ProgressLine
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 WIDTH_PX = 316
 
@@ -153,15 +154,9 @@ class RunPanel(QFrame):
         content = QWidget()
         content.setLayout(column)
         content.setProperty("role", "transparent")
-        scroll = QScrollArea()
-        scroll.setWidgetResizable(True)
-        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setFrameShape(QFrame.Shape.NoFrame)
-        scroll.setWidget(content)
-        scroll.viewport().setAutoFillBackground(False)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(1, 1, 1, 1)
-        outer.addWidget(scroll)
+        outer.addWidget(VerticalScrollArea(content, takes_keys=True))
 
 
 class NumberTable(QWidget):

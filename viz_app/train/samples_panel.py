@@ -1,13 +1,14 @@
 """What the model makes of a few validation sentences, beside their references, at each validation."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from core.training.events import SampleTranslated
 from viz_app.theme import PANEL_MARGIN, set_role
 from viz_app.train.panel_tabs import PanelTabs
 from viz_app.train.playback import Playback
 from viz_app.widgets.parts import flat_button, label
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 WAITING = "At each validation a sample of validation sentences is translated: BLEU on all of it, five of them to read."
 EMPTY = "No translations were kept of this run."
@@ -107,11 +108,7 @@ class SamplesPanel(QFrame):
         inner.setContentsMargins(0, 0, 0, 0)
         inner.addLayout(self._grid)
         inner.addStretch(1)
-        self._table = QScrollArea()
-        self._table.setWidgetResizable(True)
-        self._table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._table.setWidget(content)
-        self._table.viewport().setAutoFillBackground(False)
+        self._table = VerticalScrollArea(content, takes_keys=True)
         column_layout = QVBoxLayout(self)
         column_layout.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
         column_layout.setSpacing(6)

@@ -22,8 +22,9 @@ from viz_app.views.pick_line import PickLine
 from viz_app.views.query_key import QueryKeyCard
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
-from viz_app.widgets.steady_room import SteadyRoom
+from viz_app.widgets.stable_height_label import StableHeightLabel
 
 SCOPES = {
     "head": ("this head", "This head alone"),
@@ -89,7 +90,7 @@ class HeadPanel(QFrame):
         self.title = ElidingLabel("heading")
         self.role = label("accent")
         self.meaning = label("muted", wraps=True)
-        self._meaning_room = SteadyRoom(self.meaning)
+        self._meaning_room = StableHeightLabel(self.meaning)
         self.explanation = Explanation()
         self._header, self._is_header_split = QGridLayout(), False
         self._meanings, self._title, self._has_role = ("", "", ""), "", False
@@ -183,7 +184,7 @@ class HeadPanel(QFrame):
         self.combination_menu = ChoiceMenu("How several heads become one map", COMBINATIONS)
         self.scope_menu.chosen.connect(self.scope_chosen)
         self.combination_menu.chosen.connect(self.combination_chosen)
-        self.export_button = flat_button("Export ▾", "Save or copy the map, all heads, the page, the numbers")
+        self.export_button = MenuButton("Export ▾", "Save or copy the map, all heads, the page, the numbers")
         self.explain_button = flat_button("", f"{QUESTION} Rows, columns and cells of this map in a few sentences")
         self.explain_button.setCheckable(True)
         self.explain_button.setAccessibleName(QUESTION)

@@ -10,6 +10,7 @@ from safetensors.numpy import save_file
 
 from core.errors import CheckpointError
 from core.training.film import FilmFrame, frame_path, frame_paths, read_film, read_frame, step_of_frame, write_frame
+from core.translation.experiment import Experiment
 from core.translation.result import Alternative, AttentionMaps, Translation, Word
 
 
@@ -21,7 +22,7 @@ def translation(text: str = "ein hund", num_source: int = 4, num_target: int = 3
         return weights / weights.sum(axis=-1, keepdims=True)
 
     return Translation(
-        source_text=text,
+        experiment=Experiment(text),
         text="A dog",
         source_tokens=("<sos>", "ein", "hund", "<eos>"),
         read_tokens=("<sos>", "a", "dog"),
@@ -33,7 +34,9 @@ def translation(text: str = "ein hund", num_source: int = 4, num_target: int = 3
         unknown_source_positions=(2,),
         ignored_text="",
         notes=("Unknown to the model, read as a blank: hund.",),
-        maps=AttentionMaps(maps(num_source, num_source), maps(num_target, num_target), maps(num_target, num_source)),
+        attention=AttentionMaps(
+            maps(num_source, num_source), maps(num_target, num_target), maps(num_target, num_source)
+        ),
         seconds=0.1,
         source_ids=(2, 5, 0, 3),
         read_ids=(2, 6, 7),
@@ -51,7 +54,7 @@ def test_a_frame_comes_back_as_it_was_but_for_the_precision_of_its_maps(tmp_path
     after = read_frame(path)
     assert (after.epoch, after.step, after.validation_loss) == (2, 14, 2.5)
     for field in dataclasses.fields(Translation):
-        if field.name != "maps":
+        if field.name != "attention":
             assert getattr(after.translation, field.name) == getattr(before.translation, field.name), field.name
     for kind in ("encoder", "decoder", "cross"):
         old, new = before.translation.maps.of_kind(kind), after.translation.maps.of_kind(kind)

@@ -238,7 +238,7 @@ def test_a_beam_search_finds_other_translations_one_by_one_and_in_a_corpus(subwo
 
 
 def test_a_beam_that_makes_no_sense_is_refused(subword_translator: Translator) -> None:
-    with pytest.raises(ConfigError, match="The beam is 0"):
+    with pytest.raises(ConfigError, match="The beam size is 0"):
         subword_translator.translate("Ein Mann.", beam=0)
     with pytest.raises(ConfigError, match="The length penalty is -1"):
         subword_translator.translate_corpus([], beam=2, length_penalty=-1)
@@ -268,7 +268,7 @@ def test_a_loaded_checkpoint_translates_as_before(translator: Translator, tmp_pa
     loaded = Translator.load(path, "cpu")
     assert (loaded.name, loaded.path, loaded.device) == ("mine.v2", path, DeviceChoice("cpu", "asked for"))
     assert loaded.num_parameters == translator.num_parameters
-    assert loaded.run == translator.run
+    assert loaded.run_config == translator.run_config
     for text in SENTENCES:
         before, after = translator.translate(text), loaded.translate(text)
         assert after.predicted_tokens == before.predicted_tokens

@@ -8,8 +8,8 @@ import pytest
 from core.analysis.capture import trace_translation
 from core.analysis.measures import measure_maps
 from core.analysis.selection import Selection
-from core.model.gates import heads_off
 from core.model.heads import Head
+from core.translation.experiment import Experiment, GivenTarget, heads_switched_off
 from core.translation.translator import Translator
 from tests.test_walls import modules_imported_by
 from viz_app.export import figures
@@ -49,14 +49,13 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
     untrained_checkpoint: Path, tmp_path: Path, drawn: list
 ) -> None:
     arguments = ["--target", TARGET, "--kind", "cross", "--layer", "2", "--head", "1", "--measure", "norm"]
-    arguments += ["--label", "predicted", "--words", "--hide", "end", "--off", "encoder:1:1"]
+    arguments += ["--label", "predicted", "--words", "--hide", "end", "--head-off", "encoder:1:1"]
     assert draw(untrained_checkpoint, *arguments, "--out", str(tmp_path / "map.svg")) == 0
     (picture,) = drawn[0]
     translator = Translator.load(untrained_checkpoint, "cpu")
-    off = [Head("encoder", 0, 0)]
-    translation = translator.translate_given(SENTENCE, TARGET, off=off)
-    with heads_off(translator.model, off):
-        maps = measure_maps(trace_translation(translator, translation), "norm", "cross")
+    off = heads_switched_off([Head("encoder", 0, 0)])
+    translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), off))
+    maps = measure_maps(trace_translation(translator, translation), "norm", "cross")
     expected = Selection("predicted", True, frozenset({"end"})).apply(maps[1, 0], translation, "cross")
     np.testing.assert_allclose(picture.weights, expected.weights, atol=1e-6)
     assert picture.row_labels == expected.rows.labels

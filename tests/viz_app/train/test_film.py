@@ -150,9 +150,9 @@ def test_run_without_a_film_says_so(qtbot: QtBot, theme: Theme) -> None:
     panel = FilmPanel(Playback())
     qtbot.addWidget(panel)
     panel.show_playback(is_live=True)
-    assert "become a film" in panel.waiting.text()
+    assert "become a film" in panel.empty_state.label.text()
     panel.show_playback(is_live=False)
-    assert panel.waiting.text() == "This run kept no film."
+    assert panel.empty_state.label.text() == "This run kept no film."
     panel.play()
     assert not panel.is_playing
 

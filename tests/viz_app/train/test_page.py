@@ -230,8 +230,8 @@ def test_copy_presets_bring_their_own_data(make_page: MakePage, qtbot: QtBot) ->
     script = ScriptedTraining(num_epochs=1)
     page = make_page(script)
     while page.form.choices().preset != "copy-task-small":
-        qtbot.keyClick(page.form.preset_button, Qt.Key.Key_Down)
-    assert page.form.data_button.keys() == ["copy"]
+        qtbot.keyClick(page.form.preset_menu, Qt.Key.Key_Down)
+    assert list(page.form.data_menu.actions_by_name) == ["copy"]
     click(qtbot, page.panel.start_button)
     script.allow(5)
     wait_for_end(qtbot, page)
@@ -243,21 +243,21 @@ def test_folder_is_chosen_by_dialog_and_a_cancelled_dialog_changes_nothing(
     make_page: MakePage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = make_page(ScriptedTraining())
-    actions = {action.data(): action for action in page.form.data_button.menu().actions()}
+    actions = page.form.data_menu.actions_by_name
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: "")
     actions["folder"].trigger()
     assert page.form.choices().data_kind == "multi30k"
-    assert page.form.data_button.key() == "multi30k"
+    assert page.form.data_menu.choice == "multi30k"
     monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
-    actions = {action.data(): action for action in page.form.data_button.menu().actions()}
+    actions = page.form.data_menu.actions_by_name
     actions["folder"].trigger()
     assert page.form.choices().source() == tmp_path
 
 
 def test_devices_are_found_in_a_worker(make_page: MakePage, qtbot: QtBot) -> None:
     page = make_page(ScriptedTraining())
-    qtbot.waitUntil(lambda: page.form.device_button.keys() == ["auto", "cpu", "cuda:0"])
-    assert page.form.device_button.key() == "auto"
+    qtbot.waitUntil(lambda: list(page.form.device_menu.actions_by_name) == ["auto", "cpu", "cuda:0"])
+    assert page.form.device_menu.choice == "auto"
 
 
 def test_device_that_is_gone_stays_chosen_until_the_engine_says_what_is_here(make_page: MakePage) -> None:
@@ -265,13 +265,13 @@ def test_device_that_is_gone_stays_chosen_until_the_engine_says_what_is_here(mak
     page.form.set_choices(replace(page.form.choices(), device="cuda:7"))
     page.form.set_devices(devices.DEVICES_WITHOUT_ASKING)
     assert page.form.choices().device == "cuda:7"
-    assert page.form.device_button.text().startswith("cuda:7")
+    assert page.form.device_menu.text().startswith("cuda:7")
 
 
 def test_choices_are_remembered(make_page: MakePage, qtbot: QtBot) -> None:
     first = make_page(ScriptedTraining())
     type_over(qtbot, first.form.epochs_edit, "3")
-    qtbot.keyClick(first.form.device_button, Qt.Key.Key_Down)
+    qtbot.keyClick(first.form.device_menu, Qt.Key.Key_Down)
     second = make_page(ScriptedTraining())
     assert second.form.choices() == first.form.choices()
     assert second.form.choices().num_epochs == "3"
