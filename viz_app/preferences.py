@@ -85,6 +85,15 @@ class Preferences:
         self.settings.setValue("translate/head", f"{head.kind}/{head.layer}/{head.head}")
 
     @property
+    def exports_captions(self) -> bool:
+        """Whether exported pictures have a caption."""
+        return self._flag("export/caption", default=True)
+
+    @exports_captions.setter
+    def exports_captions(self, is_on: bool) -> None:
+        self._set_flag("export/caption", is_on)
+
+    @property
     def is_analysis_open(self) -> bool:
         """Whether the analysis tabs are shown."""
         return self._flag("translate/lab", default=False)

@@ -223,8 +223,8 @@ class Theme:
         QToolButton[role="flat"]:hover {{ color: {colors.text}; background: {colors.raised}; }}
         QToolButton[role="flat"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="flat"]::menu-indicator {{ image: none; }}
-        QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm}; border: 1px solid {colors.border};
-            border-radius: {CHIP_RADIUS}px; padding: 2px 7px; }}
+        QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm};
+            border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 2px 7px; }}
         QToolButton[role="chip"]:hover {{ border-color: {colors.warm}; }}
         QToolButton[role="chip"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="chip"][isUnreached="true"] {{ color: {colors.muted}; }}

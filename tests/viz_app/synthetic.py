@@ -15,8 +15,10 @@ from core.translation.experiment import (
     Experiment,
     ForcedToken,
     GivenTarget,
+    Greedy,
     HeadScaled,
     Intervention,
+    Output,
     SourceWordReplaced,
 )
 from core.translation.result import (
@@ -42,6 +44,8 @@ def make_translation(
     unknown: tuple[int, ...] = (),
     ignored_text: str = "",
     notes: tuple[str, ...] = (),
+    interventions: tuple[Intervention, ...] = (),
+    output: Output | None = None,
 ) -> Translation:
     """Words are tokens; a word with "|" in it is made of several. Head h of every kind looks h positions aside."""
     source_tokens, source_words = _tokens(source, offset=1)
@@ -51,7 +55,8 @@ def make_translation(
     predicted = (*target_tokens, "<eos>")
     log_probabilities = tuple(-0.05 - 1.2 * (step % 4 == 2) for step in range(num_steps))
     return Translation(
-        experiment=experiment or Experiment(source.replace("|", "") if text is None else text),
+        experiment=experiment
+        or Experiment(source.replace("|", "") if text is None else text, output or Greedy(), interventions),
         text=" ".join(word.text for word in target_words).capitalize().replace(" .", "."),
         source_tokens=tuple(source_tokens),
         read_tokens=("<sos>", *target_tokens),

@@ -1,6 +1,6 @@
-"""Two colour tables of 256 entries for attention weights: "paper" for light themes, "ember" for dark ones.
+"""Colour tables: "paper" for weights in light themes, "ember" in dark ones, and a diverging pair for differences.
 
-Both are our own. Lightness runs in a straight line in OKLab (Björn Ottosson, "A perceptual color space for image
+All are our own. Lightness runs in a straight line in OKLab (Björn Ottosson, "A perceptual color space for image
 processing", 2020), so equal steps of weight look equally far apart and the tables survive printing in grey; hue and
 chroma follow a few anchors. Weight 0 is close to the ground of the theme, weight 1 stands out most.
 """
@@ -35,11 +35,32 @@ EMBER = Ramp(
 )
 
 
+@dataclass(frozen=True)
+class SignedRamp:
+    """Blue below 0, the ground of the theme at 0, orange above; see `signed_rgb_table`.
+
+    Attributes:
+        is_dark: of which theme.
+        missing: a neutral tone for what has no value, as 0xAARRGGBB.
+    """
+
+    is_dark: bool
+    missing: int
+
+
+SIGNED_PAPER, SIGNED_EMBER = SignedRamp(is_dark=False, missing=0xFFD3D6DA), SignedRamp(is_dark=True, missing=0xFF53585F)
+
+
+@cache
+def signed_color_table(ramp: SignedRamp) -> tuple[int, ...]:
+    """The 255 colours from −1 to 1 as 0xAARRGGBB integers, and after them the tone for what has no value."""
+    return (*_packed(signed_rgb_table(is_dark=ramp.is_dark)), ramp.missing)
+
+
 @cache
 def color_table(ramp: Ramp) -> tuple[int, ...]:
     """The table as 256 opaque 0xAARRGGBB integers, for `QImage.setColorTable`."""
-    red, green, blue = (rgb_table(ramp).astype(np.int64)).T
-    return tuple(int(color) for color in (0xFF << 24) | (red << 16) | (green << 8) | blue)
+    return _packed(rgb_table(ramp))
 
 
 def rgb_table(ramp: Ramp) -> NDArray[np.uint8]:
@@ -78,6 +99,12 @@ def quantize(weights: NDArray[np.float32], top: float = 1.0) -> NDArray[np.uint8
     """Weights from 0 to `top` as table indices from 0 to 255, the same shape. What lies outside is clipped."""
     scale = (NUM_COLORS - 1) / top if top > 0 else 0.0
     return (weights * scale + 0.5).clip(0, NUM_COLORS - 1).astype(np.uint8)
+
+
+def _packed(table: NDArray[np.uint8]) -> tuple[int, ...]:
+    """[N, 3] bytes as opaque 0xAARRGGBB integers."""
+    red, green, blue = table.astype(np.int64).T
+    return tuple(int(color) for color in (0xFF << 24) | (red << 16) | (green << 8) | blue)
 
 
 def _oklab_to_linear_rgb(

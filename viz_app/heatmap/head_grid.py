@@ -1,6 +1,6 @@
 """All heads of all layers of all three kinds, as thumbnails in one widget."""
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import (
     QHelpEvent,
     QImage,
@@ -12,49 +12,44 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from core.model.heads import Head
 from core.translation.result import MAP_KINDS, MapKind
 from viz_app.heatmap.head_grid_layout import HEADER_HEIGHT, NUMBERS_HEIGHT, SPACING, GridLayout, lay_out_grid
 from viz_app.heatmap.head_grid_paint import GridPainter, Thumbnail
 from viz_app.heatmap.head_sheets import HeadSheets
 from viz_app.heatmap.image_store import ImageStore
-from viz_app.heatmap.map_image import ramp_of
+from viz_app.heatmap.map_image import ramp_of, signed_ramp_of
+from viz_app.state.evented_options import on_redraw
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.role_words import role_in_short
-from viz_app.state.translate_state import HeadChoice, TranslateState
 from viz_app.theme import Theme, current_theme, is_theme_change
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 SCROLL_BAR_WIDTH = 12
 NUM_PAINTERS = 6
-FRAME_ROOM = 6  # what a frame may take around a thumbnail
+FRAME_WIDTH = 6  # what a frame may take around a thumbnail
 
 
 class HeadGrid(QWidget):
-    """Draws every head of a translation; the chosen one is framed.
+    """Draws every head of an experiment's result; the chosen one is framed.
 
-    Signals:
-        chosen(HeadChoice): a thumbnail was clicked.
-        switched(HeadChoice): a head is to be switched off, or on again: a right click, or a click on the small switch
-            that the thumbnail under the mouse has in its corner.
-        added(HeadChoice): Ctrl and a click: the head joins those that are shown together, or leaves them.
+    A click chooses a head; with Ctrl it joins those that are shown together, or leaves them. A right click, or a click
+    on the small switch that the thumbnail under the mouse has in its corner, switches a head off, or on again.
     """
 
-    chosen = Signal(object)
-    switched = Signal(object)
-    added = Signal(object)
-
-    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
         self._theme = theme
         self._painter: GridPainter | None = None
-        self._hovered: HeadChoice | None = None
+        self._hovered: Head | None = None
         self._store = ImageStore()
         self._images: dict[MapKind, list[QImage]] = {}
         self._layout_key: tuple[object, ...] = ()
         self._look: tuple[object, ...] = ()
         self._sheets = HeadSheets()
         self._painters: list[tuple[tuple[object, ...], GridPainter]] = []
-        self._painted_choice: HeadChoice | None = None
+        self._painted_head: Head | None = None
         self._was_plain = False
         self.available = QSize()  # room for the grid, a scroll bar left out, whether there is one or not
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or every change paints the page below it again
@@ -63,6 +58,16 @@ class HeadGrid(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("All heads")
         self.setAccessibleDescription("Arrow keys walk through heads and layers; O switches the chosen head off or on.")
+        self._follow(state)
+
+    def _follow(self, state: ExperimentState) -> None:
+        for changed in (state.result_changed, state.measured_changed, state.roles_changed):
+            changed.connect(self.rebuild)
+        state.experiment_changed.connect(self.show_marks)
+        on_redraw(state.settings, ("maps", "grid"), self.rebuild)
+        state.selection.events.head.connect(self.show_choice, max_args=0)
+        for mark in ("pinned", "picked", "picked_key"):
+            getattr(state.selection.events, mark).connect(self.show_marks, max_args=0)
 
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
@@ -78,11 +83,12 @@ class HeadGrid(QWidget):
         """
         old, old_images, old_look = self._painter, self._images, self._look
         self._painter, self._images = None, {}
-        if self._state.translation is not None:
+        if self._state.result is not None:
             layout = self._lay_out(old)
             self._images = self._make_images(layout)
             state = self._state
-            self._look = self._theme, state.order, state.shown_role, state.sample_roles, state.switchboard.off
+            order, role = state.settings.order, state.settings.shown_role
+            self._look = self._theme, order, role, state.maps.sample_roles, state.experiment.heads_off
             is_same = all(self._images[kind] is old_images.get(kind) for kind in MAP_KINDS)
             is_plain = self._was_plain and self._is_plain and self._look == old_look
             if old is not None and is_plain and layout is old.layout:
@@ -90,7 +96,7 @@ class HeadGrid(QWidget):
                     self._painter = old
                 else:
                     self._painter = self._painter_of(layout)
-                    self.update(layout.left - FRAME_ROOM, NUMBERS_HEIGHT, self.width(), layout.height)  # one rectangle
+                    self.update(layout.left - FRAME_WIDTH, NUMBERS_HEIGHT, self.width(), layout.height)  # one rectangle
                 self.show_choice()
                 return
             self._painter = self._painter_of(layout)
@@ -102,49 +108,74 @@ class HeadGrid(QWidget):
         if not (self._was_plain and self._is_plain):
             self.update()
             return
-        for choice in {self._painted_choice, self.choice} if self._painted_choice != self.choice else ():
-            place = self.place_of(choice) if choice is not None else None
+        for head in {self._painted_head, self.head} if self._painted_head != self.head else ():
+            place = self.place_of(head) if head is not None else None
             if place is not None:
-                self.update(place.adjusted(-FRAME_ROOM, -FRAME_ROOM, FRAME_ROOM, FRAME_ROOM))
+                self.update(place.adjusted(-FRAME_WIDTH, -FRAME_WIDTH, FRAME_WIDTH, FRAME_WIDTH))
+
+    def show_marks(self) -> None:
+        """Something was pinned or picked, or a head switched off."""
+        self.update()
 
     @property
     def _is_plain(self) -> bool:
         """Whether nothing but the frame depends on which head is chosen."""
-        return self._state.scope == "head" and not self._state.has_marks
+        return self._state.settings.scope == "head" and not self._state.selection.has_marks
 
     @property
-    def choice(self) -> HeadChoice:
+    def state(self) -> ExperimentState:
+        """Whose heads these are."""
+        return self._state
+
+    @property
+    def head(self) -> Head:
         """The framed head."""
-        return self._state.choice
+        return self._state.selection.head
 
-    def place_of(self, choice: HeadChoice) -> QRect | None:
+    def choose(self, head: Head) -> None:
+        """Chooses a head alone."""
+        self._state.settings.show_one()
+        self._state.selection.choose(head)
+
+    def show_together(self, head: Head) -> None:
+        """Shows a head together with those shown now, or without it if it is one of them."""
+        settings, chosen = self._state.settings, self.head
+        settings.show_together(head, chosen)
+        if settings.several:
+            self._state.selection.choose(chosen if chosen in settings.several else min(settings.several))
+
+    def switch(self, head: Head) -> None:
+        """Switches a head off, or on again."""
+        self._state.toggle_head(head)
+
+    def place_of(self, head: Head) -> QRect | None:
         """Where a head's thumbnail stands, in the widget's coordinates."""
-        return self._painter.layout.places.get(choice) if self._painter else None
+        return self._painter.layout.places.get(head) if self._painter else None
 
-    def head_at(self, point: QPoint) -> HeadChoice | None:
+    def head_at(self, point: QPoint) -> Head | None:
         """The head whose thumbnail holds a point."""
         places = self._painter.layout.places.items() if self._painter else ()
-        return next((choice for choice, place in places if place.contains(point)), None)
+        return next((head for head, place in places if place.contains(point)), None)
 
-    def switch_of(self, choice: HeadChoice) -> QRect | None:
+    def switch_of(self, head: Head) -> QRect | None:
         """Where a head's switch stands: in the upper right corner; None if its thumbnail is too small for one."""
-        return self._painter.switch_of(choice) if self._painter else None
+        return self._painter.switch_of(head) if self._painter else None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click chooses; a right click, or one on the switch, switches."""
         point = event.position().toPoint()
-        choice = self.head_at(point)
-        if choice is None:
+        head = self.head_at(point)
+        if head is None:
             return
-        switch = self.switch_of(choice)
+        switch = self.switch_of(head)
         is_on_switch = switch is not None and switch.contains(point)
         if event.button() == Qt.MouseButton.RightButton or (
             is_on_switch and event.button() == Qt.MouseButton.LeftButton
         ):
-            self.switched.emit(choice)
+            self.switch(head)
         elif event.button() == Qt.MouseButton.LeftButton:
             is_added = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-            (self.added if is_added else self.chosen).emit(choice)
+            (self.show_together if is_added else self.choose)(head)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """The press said it all."""
@@ -165,18 +196,18 @@ class HeadGrid(QWidget):
     def event(self, event: QEvent) -> bool:
         """Tool tips name the head under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            choice = self.head_at(event.pos())
-            if choice is None:
+            head = self.head_at(event.pos())
+            if head is None:
                 QToolTip.hideText()
             else:
-                QToolTip.showText(event.globalPos(), self._tip(choice), self)
+                QToolTip.showText(event.globalPos(), self._tip(head), self)
             return True
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Labels, thumbnails, frames."""
         painter = QPainter(self)
-        self._painted_choice, self._was_plain = self.choice, self._is_plain
+        self._painted_head, self._was_plain = self.head, self._is_plain
         if self._painter is None:
             painter.fillRect(event.rect(), self._theme.color("panel"))
             return
@@ -190,12 +221,10 @@ class HeadGrid(QWidget):
         if event.region().intersects(QRect(0, top, self.width(), NUMBERS_HEIGHT)):
             self._painter.paint_numbers(painter, top, self.width())
 
-    def _tip(self, choice: HeadChoice) -> str:
-        translation = self._state.translation
-        assert translation is not None
-        what = role_in_short(self._state, translation, choice)
-        switch = "Switched off. Right-click: switch it on" if self._state.is_off(choice) else "Right-click: switch off"
-        return f"{choice.title}\n{what}\n{switch} · Ctrl-click: show several together"
+    def _tip(self, head: Head) -> str:
+        what = role_in_short(self._state.maps, head)
+        switch = "Switched off. Right-click: switch it on" if self._state.is_off(head) else "Right-click: switch off"
+        return f"{head.title}\n{what}\n{switch} · Ctrl-click: show several together"
 
     def _lay_out(self, old: GridPainter | None) -> GridLayout:
         """The layout there is, as long as all that it follows from stays."""
@@ -204,22 +233,23 @@ class HeadGrid(QWidget):
             self.available.toTuple(),
             self.width(),
             self._theme,
-            state.order,
-            tuple(state.shape(kind) for kind in MAP_KINDS),
+            state.settings.order,
+            tuple(state.maps.shape(kind) for kind in MAP_KINDS),
         )
-        if old is not None and key == self._layout_key and state.order == "layer":
+        if old is not None and key == self._layout_key and state.settings.order == "layer":
             return old.layout
         self._layout_key = key
         return lay_out_grid(state, self.available, self.width(), self._theme)
 
     def _make_images(self, layout: GridLayout) -> dict[MapKind, list[QImage]]:
         """The pictures of all heads, layer by layer."""
-        state, translation = self._state, self._state.translation
-        assert translation is not None
-        ramp, max_pixels = ramp_of(self._theme), int(layout.size.height() * self.devicePixelRatioF())
+        maps, max_pixels = self._state.maps, int(layout.size.height() * self.devicePixelRatioF())
         return {
             kind: self._store.images_of(
-                state.thumbnails(translation, kind), state.tops(translation, kind), ramp, max_pixels
+                maps.thumbnails(kind),
+                maps.top_values(kind),
+                signed_ramp_of(self._theme) if maps.is_signed(kind) else ramp_of(self._theme),
+                max_pixels,
             )
             for kind in MAP_KINDS
         }
@@ -235,7 +265,7 @@ class HeadGrid(QWidget):
         return painter
 
     def _make_thumbnails(self, layout: GridLayout) -> list[Thumbnail]:
-        num_heads = {kind: self._state.shape(kind)[1] for kind in MAP_KINDS}
+        num_heads = {kind: self._state.maps.shape(kind)[1] for kind in MAP_KINDS}
         return [
             Thumbnail(
                 head,
@@ -246,10 +276,10 @@ class HeadGrid(QWidget):
             for (head, place), framed in zip(layout.places.items(), layout.framed, strict=True)
         ]
 
-    def _hover(self, choice: HeadChoice | None) -> None:
-        if choice != self._hovered:
-            self._hovered = choice
-            self.setCursor(Qt.CursorShape.PointingHandCursor if choice else Qt.CursorShape.ArrowCursor)
+    def _hover(self, head: Head | None) -> None:
+        if head != self._hovered:
+            self._hovered = head
+            self.setCursor(Qt.CursorShape.PointingHandCursor if head else Qt.CursorShape.ArrowCursor)
             self.update()
 
 
@@ -260,19 +290,23 @@ class HeadGridArea(VerticalScrollArea):
         super().__init__(grid, parent)
         self._grid = grid
         self.verticalScrollBar().valueChanged.connect(grid.update)
+        state = grid.state
+        state.result_changed.connect(self.show_choice)
+        state.selection.events.head.connect(self.show_choice, max_args=0)
 
     def resizeEvent(self, event: QEvent) -> None:
         """Tells the grid how much room there is."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._grid.available = QSize(self.width() - SCROLL_BAR_WIDTH, self.height())
         self._grid.rebuild()
-        self.show_choice(self._grid.choice)
+        self.show_choice()
 
-    def show_choice(self, choice: HeadChoice) -> None:
-        """Scrolls as little as is needed to see a head, and its kind's title if it is in the first layer."""
-        place = self._grid.place_of(choice)
+    def show_choice(self) -> None:
+        """Scrolls as little as is needed to see the chosen head, and its kind's title if it is in the first layer."""
+        head = self._grid.head
+        place = self._grid.place_of(head)
         if place is not None:
-            margin = NUMBERS_HEIGHT + (HEADER_HEIGHT if choice.layer == 0 else SPACING)
+            margin = NUMBERS_HEIGHT + (HEADER_HEIGHT if head.layer == 0 else SPACING)
             self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + margin)
 
     def minimumSizeHint(self) -> QSize:

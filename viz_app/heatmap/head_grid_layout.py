@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRect, QSize
 
+from core.model.heads import Head
 from core.translation.result import MAP_KINDS, MapKind
-from viz_app.state.translate_state import HeadChoice, TranslateState
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.theme import Theme
 
 MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a comfortable size
@@ -32,7 +33,7 @@ class GridLayout:
         framed: every thumbnail with its hairline.
     """
 
-    places: dict[HeadChoice, QRect]
+    places: dict[Head, QRect]
     headers: dict[MapKind, QRect]
     lines: tuple[tuple[QRect, str], ...]
     left: int
@@ -41,7 +42,7 @@ class GridLayout:
     framed: tuple[QRect, ...]
 
 
-def lay_out_grid(state: TranslateState, available: QSize, width: int, theme: Theme) -> GridLayout:
+def lay_out_grid(state: ExperimentState, available: QSize, width: int, theme: Theme) -> GridLayout:
     """Kind under kind; in each a line for each layer, or lines in the order that was chosen.
 
     Args:
@@ -52,7 +53,7 @@ def lay_out_grid(state: TranslateState, available: QSize, width: int, theme: The
     """
     left = theme.base_px * 5 + 4
     size = _thumbnail_size(state, available, left)
-    places: dict[HeadChoice, QRect] = {}
+    places: dict[Head, QRect] = {}
     headers: dict[MapKind, QRect] = {}
     lines: list[tuple[QRect, str]] = []
     y = NUMBERS_HEIGHT
@@ -70,20 +71,21 @@ def lay_out_grid(state: TranslateState, available: QSize, width: int, theme: The
     return GridLayout(places, headers, tuple(lines), left, size, y if places else 0, framed)
 
 
-def _name(state: TranslateState, line: tuple[HeadChoice, ...]) -> str:
+def _name(state: ExperimentState, line: tuple[Head, ...]) -> str:
     """A layer, or the role with which a line begins; nothing where heads are ordered by how clearly they point."""
-    if state.order == "layer":
+    order = state.settings.order
+    if order == "layer":
         return f"layer {line[0].layer + 1}"
-    if state.order == "clarity" or state.translation is None:
+    if order == "clarity":
         return ""
-    roles = [state.role(state.translation, head) for head in line]
+    roles = [state.maps.role(head) for head in line]
     return roles[0] + (" …" if len(set(roles)) > 1 else "")
 
 
-def _thumbnail_size(state: TranslateState, available: QSize, left: int) -> QSize:
+def _thumbnail_size(state: ExperimentState, available: QSize, left: int) -> QSize:
     """As large as width and height allow, a little wider than high if need be."""
-    num_heads = max(1, *(state.shape(kind)[1] for kind in MAP_KINDS))
-    num_layers = max(1, sum(state.shape(kind)[0] for kind in MAP_KINDS))
+    num_heads = max(1, *(state.maps.shape(kind)[1] for kind in MAP_KINDS))
+    num_layers = max(1, sum(state.maps.shape(kind)[0] for kind in MAP_KINDS))
     fixed = NUMBERS_HEIGHT + len(MAP_KINDS) * (HEADER_HEIGHT + SECTION_SPACING)
     by_width = (available.width() - left - 4) // num_heads - SPACING
     by_height = (available.height() - fixed) // num_layers - SPACING

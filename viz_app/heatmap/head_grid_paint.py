@@ -7,10 +7,13 @@ from itertools import pairwise
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPen, QRegion
 
+from core.model.heads import Head
 from core.translation.result import MAP_KINDS
 from viz_app.heatmap.head_grid_layout import NUMBERS_HEIGHT, SPACING, GridLayout
 from viz_app.heatmap.map_image import draw_thumbnail
-from viz_app.state.translate_state import KIND_DIRECTIONS, KIND_NAMES, HeadChoice, TranslateState
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
+from viz_app.state.marks import lit_keys, lit_queries
 from viz_app.theme import Theme
 
 SWITCH_SIZE = 15
@@ -22,7 +25,7 @@ VEIL = 0.62
 class Thumbnail:
     """One head's picture and where it stands, without its hairline and with it."""
 
-    choice: HeadChoice
+    head: Head
     image: QImage
     place: QRect
     framed: QRect
@@ -39,7 +42,7 @@ class GridPainter:
         thumbnails: all heads.
     """
 
-    state: TranslateState
+    state: ExperimentState
     theme: Theme
     layout: GridLayout
     thumbnails: Sequence[Thumbnail]
@@ -53,35 +56,35 @@ class GridPainter:
                 draw_thumbnail(painter, item.place, item.image)
         self._paint_hairlines(painter, clip)
 
-    def paint_marks(self, painter: QPainter, clip: QRegion, hovered: HeadChoice | None) -> None:
+    def paint_marks(self, painter: QPainter, clip: QRegion, hovered: Head | None) -> None:
         """What is chosen, lit, off: all the rest but the numbers over the columns."""
         if self._paint_lit(painter):
             self._paint_hairlines(painter, clip)
         self._paint_dimmed(painter)
         self._paint_switched_off(painter)
-        if self.state.order != "layer":
+        if self.state.settings.order != "layer":
             self._paint_tags(painter)
         self._paint_frame(painter, hovered, 1)
         self._paint_combined(painter)
-        self._paint_frame(painter, self.state.choice, 3)
+        self._paint_frame(painter, self.state.selection.head, 3)
         self._paint_switch(painter, hovered)
 
     def paint_numbers(self, painter: QPainter, top: int, width: int) -> None:
         """Head numbers stay at the top while the layers scroll under them."""
         if top > 0:
             painter.fillRect(0, top, width, NUMBERS_HEIGHT, self.theme.color("panel"))
-        if self.state.order != "layer":
+        if self.state.settings.order != "layer":
             return
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("small"))
         size = self.layout.size
-        for head in range(max(self.state.shape(kind)[1] for kind in MAP_KINDS)):
+        for head in range(max(self.state.maps.shape(kind)[1] for kind in MAP_KINDS)):
             place = QRect(self.layout.left + head * (size.width() + SPACING), top, size.width(), NUMBERS_HEIGHT)
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(head + 1))
 
-    def switch_of(self, choice: HeadChoice) -> QRect | None:
+    def switch_of(self, head: Head) -> QRect | None:
         """Where a head's switch stands: in the upper right corner; None if its thumbnail is too small for one."""
-        place = self.layout.places.get(choice)
+        place = self.layout.places.get(head)
         if place is None or min(place.width(), place.height()) < MIN_WITH_SWITCH:
             return None
         return QRect(place.right() - SWITCH_SIZE, place.top() + 1, SWITCH_SIZE, SWITCH_SIZE)
@@ -103,7 +106,7 @@ class GridPainter:
             painter.setFont(theme.font("small"))
             painter.drawText(header.adjusted(self.layout.left, 0, 0, 0), middle, KIND_DIRECTIONS[kind])
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        if self.state.order != "layer":  # names of roles are long; looking for breaks takes time
+        if self.state.settings.order != "layer":  # names of roles are long; looking for breaks takes time
             flags |= Qt.TextFlag.TextWordWrap
         painter.setPen(theme.color("muted"))
         painter.setFont(theme.font("small"))
@@ -116,16 +119,16 @@ class GridPainter:
         Returns:
             Whether there are any.
         """
-        translation = self.state.translation
-        if translation is None or not self.state.has_marks:
+        state = self.state
+        if state.result is None or not state.selection.has_marks:
             return False
         for kind in MAP_KINDS:
-            labelled = self.state.labelled_all(translation, kind)
-            rows = _entries(labelled.rows.positions, self.state.lit_rows(kind))
-            columns = _entries(labelled.columns.positions, self.state.lit_columns(kind))
+            labelled = state.maps.labelled_all(kind)
+            rows = _entries(labelled.rows.positions, lit_queries(state, kind))
+            columns = _entries(labelled.columns.positions, lit_keys(state, kind))
             if not rows and not columns:
                 continue
-            places = [item.place for item in self.thumbnails if item.choice.kind == kind]
+            places = [item.place for item in self.thumbnails if item.head.kind == kind]
             self._paint_lit_of(painter, places, rows, columns, QSize(len(labelled.columns), len(labelled.rows)))
         return True
 
@@ -156,15 +159,15 @@ class GridPainter:
         painter.setFont(self.theme.font("small"))
         metrics = QFontMetrics(painter.font())
         for item in self.thumbnails:
-            text = f"{item.choice.layer + 1}·{item.choice.head + 1}"
+            text = f"{item.head.layer + 1}·{item.head.head + 1}"
             width = metrics.horizontalAdvance(text) + 4
             place = QRect(item.place.left(), item.place.bottom() - metrics.height() + 4, width, metrics.height() - 3)
             painter.fillRect(place, self.theme.color("panel", 0.88))
             painter.setPen(self.theme.color("text"))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, text)
 
-    def _paint_frame(self, painter: QPainter, choice: HeadChoice | None, width: int) -> None:
-        place = self.layout.places.get(choice) if choice is not None else None
+    def _paint_frame(self, painter: QPainter, head: Head | None, width: int) -> None:
+        place = self.layout.places.get(head) if head is not None else None
         if place is None:
             return
         margin = width // 2 + 1
@@ -179,8 +182,8 @@ class GridPainter:
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self.theme.color("warm"), 2))
-        for head in self.state.switchboard.off:
-            place = self.layout.places.get(HeadChoice(head.kind, head.layer, head.head))
+        for head in self.state.experiment.heads_off:
+            place = self.layout.places.get(head)
             if place is not None:
                 painter.fillRect(place, self.theme.color("panel", 0.82))
                 inner = place.adjusted(2, 2, -2, -2)
@@ -189,22 +192,20 @@ class GridPainter:
 
     def _paint_combined(self, painter: QPainter) -> None:
         """Heads that are shown together are framed together."""
-        choice = self.state.choice
-        together = self.state.heads(choice, self.state.shape(choice.kind))
-        if self.state.scope != "head":
-            for layer, head in together:
-                self._paint_frame(painter, HeadChoice(choice.kind, layer, head), 2)
+        if self.state.settings.scope != "head":
+            for layer, head in self.state.maps.heads():
+                self._paint_frame(painter, Head(self.state.selection.head.kind, layer, head), 2)
 
     def _paint_dimmed(self, painter: QPainter) -> None:
         """Heads of other roles than the one looked for are pale."""
-        translation, role = self.state.translation, self.state.shown_role
-        if translation is None or role is None:
+        role = self.state.settings.shown_role
+        if self.state.result is None or role is None:
             return
         for item in self.thumbnails:
-            if self.state.role(translation, item.choice) != role:
+            if self.state.maps.role(item.head) != role:
                 painter.fillRect(item.place, self.theme.color("panel", 0.8))
 
-    def _paint_switch(self, painter: QPainter, hovered: HeadChoice | None) -> None:
+    def _paint_switch(self, painter: QPainter, hovered: Head | None) -> None:
         """The sign of a power switch, on the head under the mouse."""
         switch = self.switch_of(hovered) if hovered is not None else None
         if switch is None or hovered is None:

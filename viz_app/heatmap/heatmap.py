@@ -1,17 +1,21 @@
 """One attention map, large: labels, colour bar, cross-hair and the value under the mouse, drawn natively."""
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
 from viz_app.heatmap.heatmap_layout import COLUMN_COSINE, COLUMN_SINE, SCROLL_BAR, HeatmapLayout, lay_out
 from viz_app.heatmap.heatmap_paint import HeatmapPainter
-from viz_app.heatmap.map_image import map_image, ramp_of
-from viz_app.state.map_view import MapView
-from viz_app.state.marking import Cell
-from viz_app.state.translate_state import TranslateState
+from viz_app.heatmap.map_image import map_image, ramp_of, signed_ramp_of
+from viz_app.state import map_text
+from viz_app.state.evented_options import on_redraw
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_selection import MARKS, token_shift_of_queries
+from viz_app.state.map_view import MapView, Pair, Place
+from viz_app.state.marks import query_sum
+from viz_app.state.zoom import zoomed
 from viz_app.theme import Theme, current_theme, is_theme_change
-from viz_app.widgets.click_manner import manner_of
+from viz_app.heatmap.selection_mode import selection_mode_of
 
 WHEEL_STEP = 120
 ROW_TIP = "Click: pick this row. With Ctrl: one more row. With Shift: up to here. Picked rows are summed."
@@ -19,30 +23,18 @@ COLUMN_TIP = "Click: mark this column here and in all heads."
 
 
 class Heatmap(QWidget):
-    """Draws the chosen map of a `TranslateState`; scrolls where it is larger than the widget, its labels stay.
+    """Draws the large map of an `ExperimentState`; scrolls where it is larger than the widget, its labels stay.
 
-    Signals:
-        cell_hovered(Cell | None): the mouse came upon a cell, or left the map.
-        cell_clicked(Cell)
-        rows_clicked(tuple[int, ...], str): the label of these rows, or a cell with Ctrl or Shift; see `Manner`.
-        columns_clicked(tuple[int, ...]): the label of these columns.
-        sum_hovered(int | None): a column of the sum of rows.
-        zoom_wanted(float): larger by so many steps, smaller if negative.
+    The mouse hovers, pins and picks what the state's selection holds. Where the map is shown as lines, this draws
+    nothing.
     """
 
-    cell_hovered = Signal(object)
-    cell_clicked = Signal(object)
-    rows_clicked = Signal(object, str)
-    columns_clicked = Signal(object)
-    sum_hovered = Signal(object)
-    zoom_wanted = Signal(float)
-
-    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
         self._theme = theme
         self._view: MapView | None = None
-        self._image = QImage()
+        self._image, self._top = QImage(), 1.0
         self._was_plain = False
         self._painter: HeatmapPainter | None = None
         self._layout_key: tuple[object, ...] = ()
@@ -55,6 +47,18 @@ class Heatmap(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Attention of the chosen head")
+        self._follow(state)
+        self.rebuild()
+
+    def _follow(self, state: ExperimentState) -> None:
+        state.result_changed.connect(self.rebuild)
+        state.measured_changed.connect(self.rebuild)
+        on_redraw(state.settings, ("maps", "large map"), self.rebuild)
+        state.settings.events.zoom.connect(self.lay_out, max_args=0)
+        state.selection.events.head.connect(self.rebuild, max_args=0)
+        for mark in MARKS:
+            redraw = self.lay_out if mark == "picked" else self.show_marks
+            getattr(state.selection.events, mark).connect(redraw, max_args=0)
 
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
@@ -64,21 +68,26 @@ class Heatmap(QWidget):
             self.rebuild()
 
     def rebuild(self) -> None:
-        """Makes the picture anew: the head, the labels, the scale, the theme or the size changed."""
-        self._view = self._state.view()
+        """Makes the picture anew: the maps, the head, the theme or the size changed."""
+        state = self._state
+        is_drawn = state.settings.picture == "heatmap"
+        self._view = state.maps.view() if is_drawn else None
         if self._view is not None:
-            top = self._state.top_weight(self._view.weights)
-            self._image = map_image(self._view.weights, ramp_of(self._theme), top)
-            self.setAccessibleDescription(f"{self._state.title()}. {self._state.meaning_of_rows()}")
-        self.lay_out()
+            head, values = state.selection.head, self._view.values
+            self._top = state.maps.top_value(head, values)
+            ramp = signed_ramp_of(self._theme) if state.maps.is_signed(head.kind) else ramp_of(self._theme)
+            self._image = map_image(values, ramp, self._top)
+            self.setAccessibleDescription(f"{map_text.title(state)}. {map_text.meaning_of_rows(state)}")
+        if is_drawn:
+            self.lay_out()
 
     def lay_out(self) -> None:
-        """Rows were picked, or the zoom changed: parts stand elsewhere."""
+        """Queries were picked, or the zoom changed: parts stand elsewhere."""
         old, self._painter = self._painter, None
         if self._view is not None:
-            total = self._state.row_sum()
+            total = query_sum(self._state)
             layout = self._layout_of(self._view, old, has_strip=total is not None)
-            self._painter = HeatmapPainter(self._state, self._theme, self._view, layout, self._image, total)
+            self._painter = HeatmapPainter(self._state, self._theme, self._view, layout, self._image, self._top, total)
         self._fit_scroll_bars()
         if (
             old is None
@@ -89,21 +98,26 @@ class Heatmap(QWidget):
         else:
             self.update(self._painter.cells_and_bar)
 
+    def show_marks(self) -> None:
+        """Something was hovered, pinned or picked, or let go."""
+        self.update()
+
     def _layout_of(self, view: MapView, old: HeatmapPainter | None, *, has_strip: bool) -> HeatmapLayout:
         """The layout there is, as long as all that it follows from stays: other weights move nothing."""
-        scroll, zoom = QPointF(self.across.value(), self.down.value()), self._state.zoom
+        scroll, zoom = QPointF(self.across.value(), self.down.value()), self._state.settings.zoom
         labels = view.row_labels, view.column_labels
-        key = *labels, self.size().toTuple(), self._theme, zoom, scroll.toTuple(), has_strip
+        is_signed = self._state.maps.is_signed(self._state.selection.head.kind)
+        key = *labels, self.size().toTuple(), self._theme, zoom, scroll.toTuple(), has_strip, is_signed
         if old is not None and key == self._layout_key:
             return old.layout
         self._layout_key = key
-        return lay_out(view, self.size(), self._theme, zoom, scroll, has_strip=has_strip)
+        return lay_out(view, self.size(), self._theme, zoom, scroll, has_strip=has_strip, is_signed=is_signed)
 
     @property
     def _is_plain(self) -> bool:
         """Whether the labels are all painted alike."""
-        state = self._state
-        return state.hovered is None and state.highlighted_word is None and not state.has_marks
+        selection = self._state.selection
+        return selection.hovered is None and selection.hovered_word is None and not selection.has_marks
 
     @property
     def layout_now(self) -> HeatmapLayout | None:
@@ -114,23 +128,32 @@ class Heatmap(QWidget):
         """Small enough for small screens."""
         return QSize(320, 150)
 
-    def cell_rect(self, cell: Cell) -> QRectF | None:
-        """Where a cell of the whole map is drawn; None if it is hidden."""
-        return self._painter.cell_rect(cell) if self._painter is not None else None
+    def cell_rect(self, pair: Pair) -> QRectF | None:
+        """Where a query and a key are drawn; None if one of them is hidden."""
+        return self._painter.cell_rect(pair) if self._painter is not None else None
 
-    def cell_at(self, point: QPointF) -> Cell | None:
-        """The cell of the whole map under a point."""
+    def pair_at(self, point: QPointF) -> Pair | None:
+        """The query and the key of the cell under a point."""
         view, layout = self._view, self.layout_now
         if view is None or layout is None or not layout.window.contains(point):
             return None
         column = int((point.x() - layout.map.left()) / layout.cell.x())
         row = int((point.y() - layout.map.top()) / layout.cell.y())
-        if row >= len(view.rows) or column >= len(view.columns):
+        if row >= view.num_rows or column >= view.num_columns:
             return None
-        return Cell(view.rows[row], view.columns[column])
+        return view.pair_at(Place(row, column))
+
+    def queries_at(self, point: QPointF) -> tuple[int, ...]:
+        """The queries of the row under a point, be it its label or one of its cells; empty if there is none."""
+        view, row = self._view, self.row_label_at(point)
+        if view is None:
+            return ()
+        if row is None and (pair := self.pair_at(point)) is not None:
+            row = view.row_of(pair.query)
+        return view.queries_of(row) if row is not None and row < view.num_rows else ()
 
     def row_label_at(self, point: QPointF) -> int | None:
-        """The row, as shown, whose label is under a point."""
+        """The row whose label is under a point."""
         layout = self.layout_now
         if layout is None or not 0 <= point.x() < layout.window.left():
             return None
@@ -139,7 +162,7 @@ class Heatmap(QWidget):
         return int((point.y() - layout.map.top()) / layout.cell.y())
 
     def column_label_at(self, point: QPointF) -> int | None:
-        """The column, as shown, whose slanted label is under a point."""
+        """The column whose slanted label is under a point."""
         layout = self.layout_now
         if layout is None or not 0 <= point.y() < layout.window.top():
             return None
@@ -149,7 +172,7 @@ class Heatmap(QWidget):
         return int((x - layout.map.left()) / layout.cell.x())
 
     def sum_at(self, point: QPointF) -> int | None:
-        """The column, as shown, of the sum of rows under a point."""
+        """The column of the sum of queries under a point."""
         layout = self.layout_now
         if layout is None or layout.strip is None or not layout.strip.contains(point):
             return None
@@ -162,37 +185,35 @@ class Heatmap(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The cross-hair follows the mouse."""
-        point = event.position()
-        cell = self.cell_at(point)
+        point, selection = event.position(), self._state.selection
+        pair = self.pair_at(point)
         is_on_label = self.row_label_at(point) is not None or self.column_label_at(point) is not None
         shapes = Qt.CursorShape
-        self.setCursor(shapes.CrossCursor if cell else shapes.PointingHandCursor if is_on_label else shapes.ArrowCursor)
-        if (column := self.sum_at(point)) != self._state.hovered_sum:
-            self.sum_hovered.emit(column)
-        if cell != self._state.hovered:
-            self.cell_hovered.emit(cell)
+        self.setCursor(shapes.CrossCursor if pair else shapes.PointingHandCursor if is_on_label else shapes.ArrowCursor)
+        selection.hovered_sum = self.sum_at(point)
+        if pair is not None:
+            selection.hovered_word = None
+        selection.hovered = pair
 
     def leaveEvent(self, event: QEvent) -> None:
         """No cross-hair once the mouse is gone; a pinned cell stays."""
-        if self._state.hovered is not None:
-            self.cell_hovered.emit(None)
-        if self._state.hovered_sum is not None:
-            self.sum_hovered.emit(None)
+        self._state.selection.hovered = None
+        self._state.selection.hovered_sum = None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click pins a cell or picks a row or column; with Ctrl or Shift the cell's row joins those picked."""
-        view, point = self._view, event.position()
+        view, point, selection = self._view, event.position(), self._state.selection
         if view is None or event.button() != Qt.MouseButton.LeftButton:
             return
-        cell, manner = self.cell_at(point), manner_of(event)
-        if cell is not None and manner == "alone":
-            self.cell_clicked.emit(cell)
-        elif cell is not None and (index := view.row_of(cell.row)) is not None:
-            self.rows_clicked.emit(view.row_positions[index], manner)
-        elif (row := self.row_label_at(point)) is not None:
-            self.rows_clicked.emit(view.row_positions[row], manner)
+        pair, mode = self.pair_at(point), selection_mode_of(event)
+        if pair is not None and mode == "alone":
+            selection.pin(pair)
+        elif queries := self.queries_at(point):
+            selection.pick_queries(
+                queries, token_shift_of_queries(selection.head.kind, self._state.settings.label_mode), mode
+            )
         elif (column := self.column_label_at(point)) is not None:
-            self.columns_clicked.emit(view.column_positions[column])
+            selection.pick_keys(view.keys_of(column))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scrolls; with Shift sideways; with Ctrl it zooms, and the cell under the mouse stays there."""
@@ -206,12 +227,12 @@ class Heatmap(QWidget):
         event.accept()
 
     def zoom_about(self, point: QPointF, num_steps: float) -> None:
-        """Zooms so that what is under a point stays there."""
+        """Zooms by so many steps, so that what is under a point stays there; out if negative."""
         before = self.layout_now
         if before is None:
             return
         x, y = (point.x() - before.map.left()) / before.cell.x(), (point.y() - before.map.top()) / before.cell.y()
-        self.zoom_wanted.emit(num_steps)
+        self._state.settings.zoom = zoomed(before.cell.y(), num_steps)
         after = self.layout_now
         if after is not None:
             self.across.setValue(round(x * after.cell.x() - (point.x() - after.window.left())))

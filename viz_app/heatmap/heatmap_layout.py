@@ -19,7 +19,7 @@ MAX_LABEL_SHARE = 0.26  # of the height: a low map has short labels
 LABEL_GAP = 7
 COLUMN_ANGLE = -55
 COLUMN_SINE, COLUMN_COSINE = 0.8192, 0.5736
-BAR_WIDTH, BAR_GAP, BAR_LABEL = 10, 16, 34
+BAR_WIDTH, BAR_GAP, BAR_LABEL, SIGN_WIDTH = 10, 16, 34, 10
 MIN_LABEL_PX = 10
 EDGE = 6
 STRIP_GAP, MIN_STRIP, MAX_STRIP = 7, 14.0, 24.0
@@ -83,6 +83,7 @@ def lay_out(
     scroll: QPointF | None = None,
     *,
     has_strip: bool = False,
+    is_signed: bool = False,
 ) -> HeatmapLayout:
     """Cells as large as fit, square where that leaves them large enough; labels thin out where cells are small.
 
@@ -93,14 +94,17 @@ def lay_out(
         zoom: see `viz_app.state.zoom`.
         scroll: how far the map is scrolled; clipped to what there is.
         has_strip: whether the sum of rows is shown below.
+        is_signed: whether the numbers at the colour bar have signs.
     """
     font = QFont(theme.font("body"))
-    margins = _margins(view, font, size, has_strip=has_strip)
+    margins = _margins(view, font, size, has_strip=has_strip, is_signed=is_signed)
     cell = _cell(view, size, margins, zoom)
     font.setPixelSize(max(MIN_LABEL_PX, min(theme.base_px, int(min(cell.x(), cell.y()) * 0.95))))
-    margins = _margins(view, font, size, has_strip=has_strip)  # a smaller font leaves more room for the cells
+    margins = _margins(
+        view, font, size, has_strip=has_strip, is_signed=is_signed
+    )  # a smaller font leaves more room for the cells
     cell = _cell(view, size, margins, zoom)
-    content = QSizeF(cell.x() * len(view.columns), cell.y() * len(view.rows))
+    content = QSizeF(cell.x() * view.num_columns, cell.y() * view.num_rows)
     room = _room(size, margins)
     fits_high, fits_wide = content.height() <= room.height() + 0.5, content.width() <= room.width() + 0.5
     room = QSizeF(room.width(), room.height() - (0 if fits_wide else SCROLL_BAR))
@@ -138,7 +142,7 @@ def thinned(count: int, step: int, lit: list[int]) -> list[int]:
     return sorted({*kept, *lit})
 
 
-def _margins(view: MapView, font: QFont, size: QSize, *, has_strip: bool) -> _Margins:
+def _margins(view: MapView, font: QFont, size: QSize, *, has_strip: bool, is_signed: bool) -> _Margins:
     metrics, key = QFontMetrics(font), font.toString()
     row_label_width = min(_longest(view.row_labels, key) + 1, MAX_ROW_LABEL)
     if has_strip:
@@ -148,7 +152,7 @@ def _margins(view: MapView, font: QFont, size: QSize, *, has_strip: bool) -> _Ma
     return _Margins(
         left=row_label_width + LABEL_GAP + EDGE,
         top=int(column_length * COLUMN_SINE + metrics.height() * 0.6) + LABEL_GAP,
-        right=max(BAR_GAP + BAR_WIDTH + BAR_LABEL, int(column_length * COLUMN_COSINE)),
+        right=max(BAR_GAP + BAR_WIDTH + BAR_LABEL + SIGN_WIDTH * is_signed, int(column_length * COLUMN_COSINE)),
         bottom=EDGE + (STRIP_GAP + MAX_STRIP if has_strip else 0),
         row_label_width=row_label_width,
         column_label_length=column_length,
@@ -188,7 +192,7 @@ def _room(size: QSize, margins: _Margins) -> QSizeF:
 def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom) -> QPointF:
     """Square, or up to twice as wide as high where many rows would make the map a narrow band."""
     room = _room(size, margins)
-    width, height = room.width() / len(view.columns), room.height() / len(view.rows)
+    width, height = room.width() / view.num_columns, room.height() / view.num_rows
     fitting = min(width, height, MAX_CELL)
     if zoom == AUTO:
         side = fitting if fitting >= MIN_LEGIBLE_PX else LEGIBLE_PX

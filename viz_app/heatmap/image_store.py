@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtGui import QImage
 
 from core.translation.result import FloatArray
-from viz_app.heatmap.colormap import Ramp
+from viz_app.heatmap.colormap import Ramp, SignedRamp
 from viz_app.heatmap.map_image import map_images
 
 CAPACITY = 24
@@ -16,11 +16,11 @@ CAPACITY = 24
 class _Made:
     maps: FloatArray
     tops: FloatArray
-    ramp: Ramp
+    ramp: Ramp | SignedRamp
     max_pixels: int
     images: list[QImage]
 
-    def is_of(self, maps: FloatArray, tops: FloatArray, ramp: Ramp, max_pixels: int) -> bool:
+    def is_of(self, maps: FloatArray, tops: FloatArray, ramp: Ramp | SignedRamp, max_pixels: int) -> bool:
         return (
             self.max_pixels == max_pixels
             and self.ramp is ramp
@@ -36,7 +36,7 @@ class ImageStore:
     def __init__(self) -> None:
         self._made: list[_Made] = []
 
-    def images_of(self, maps: FloatArray, tops: FloatArray, ramp: Ramp, max_pixels: int) -> list[QImage]:
+    def images_of(self, maps: FloatArray, tops: FloatArray, ramp: Ramp | SignedRamp, max_pixels: int) -> list[QImage]:
         """One image for each map of [L, H, rows, columns], head by head: the very list as before for the same maps.
 
         Args:

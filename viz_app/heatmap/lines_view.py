@@ -1,18 +1,25 @@
-"""One attention map as lines: queries at the left, keys at the right, the wider a line the larger its weight."""
+"""One attention map as lines: queries at the left, keys at the right, the wider a line the larger its weight.
+
+Of a difference, lines for more are orange and lines for less are blue, as the cells of the heatmap.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.translation.result import FloatArray
+from viz_app.heatmap.colormap import signed_color_table
+from viz_app.heatmap.map_image import signed_ramp_of
+from viz_app.state.evented_options import on_redraw
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
 from viz_app.state.map_view import MapView
-from viz_app.state.marking import Place
-from viz_app.state.translate_state import TranslateState
+from viz_app.state.marks import lit_keys, lit_queries
 from viz_app.theme import Theme, current_theme, is_theme_change
-from viz_app.widgets.click_manner import manner_of
+from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 HEADER = 24
@@ -38,7 +45,7 @@ class LinesPainter:
         size: of the picture; tokens stand closer where it is low.
     """
 
-    state: TranslateState
+    state: ExperimentState
     theme: Theme
     view: MapView
     size: QSize
@@ -48,55 +55,57 @@ class LinesPainter:
         self.label_width = min(
             max(map(metrics.horizontalAdvance, (*self.view.row_labels, *self.view.column_labels))) + 2, MAX_LABEL
         )
-        self.top = self.state.top_weight(self.view.weights)
-        number = metrics.horizontalAdvance("0.00") + GAP
+        head, maps = self.state.selection.head, self.state.maps
+        self.top = maps.top_value(head, self.view.values)
+        self.is_signed, self.new_entries = maps.is_signed(head.kind), maps.new_entries(head.kind)
+        number = metrics.horizontalAdvance("+0.00" if self.is_signed else "0.00") + GAP
         span = min(MAX_SPAN, self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
         self.left = (self.size.width() - max(span, 40.0)) / 2
         self.right = self.size.width() - self.left
 
     @classmethod
-    def of_natural_size(cls, state: TranslateState, theme: Theme, view: MapView) -> "LinesPainter":
+    def of_natural_size(cls, state: ExperimentState, theme: Theme, view: MapView) -> "LinesPainter":
         """As large as its tokens like it."""
         count = max(len(view.row_labels), len(view.column_labels))
         return cls(state, theme, view, QSize(NATURAL_WIDTH, int(HEADER + NATURAL_LINE * count)))
 
-    def y_of(self, place: Place) -> float:
+    def y_of(self, label: HoveredLabel) -> float:
         """The middle of a token's line."""
-        count = len(self.view.row_labels if place.is_row else self.view.column_labels)
+        count = len(self.view.row_labels if label.is_query else self.view.column_labels)
         step = min((self.size.height() - HEADER) / count, MAX_LINE)
-        return HEADER + (place.index + 0.5) * step
+        return HEADER + (label.index + 0.5) * step
 
-    def place_at(self, point: QPointF) -> Place | None:
+    def label_at(self, point: QPointF) -> HoveredLabel | None:
         """The token whose label is under a point."""
-        is_row = point.x() < self.left
-        if not is_row and point.x() <= self.right:
+        is_query = point.x() < self.left
+        if not is_query and point.x() <= self.right:
             return None
-        count = len(self.view.row_labels if is_row else self.view.column_labels)
+        count = len(self.view.row_labels if is_query else self.view.column_labels)
         step = min((self.size.height() - HEADER) / count, MAX_LINE)
         index = int((point.y() - HEADER) // step)
-        return Place(index, is_row=is_row) if 0 <= index < count else None
+        return HoveredLabel(index, is_query=is_query) if 0 <= index < count else None
 
     def strength(self) -> FloatArray:
-        """[rows, columns], from 0 to 1: how strong each line is; 0 where none is drawn."""
-        share = np.clip(self.view.weights / self.top, 0, 1)
-        strength = np.where(share >= self.state.line_threshold, share, 0).astype(np.float32)
+        """[queries, keys], from 0 to 1: how strong each line is, whatever its sign; 0 where none is drawn."""
+        share = np.clip(np.abs(np.nan_to_num(self.view.values)) / self.top, 0, 1)
+        strength = np.where(share >= self.state.settings.line_threshold, share, 0).astype(np.float32)
         only = self._only()
-        return np.where(only, strength, 0 if self.state.hovered_place is not None else strength * FAINT)
+        return np.where(only, strength, 0 if self.state.selection.hovered_label is not None else strength * FAINT)
 
     def _only(self) -> np.ndarray:
         """Which lines stand out: those of the token under the mouse, else those of pinned and picked ones, else all."""
-        only = np.zeros(self.view.weights.shape, dtype=bool)
-        place, state = self.state.hovered_place, self.state
-        if place is not None:
-            only[(place.index, slice(None)) if place.is_row else (slice(None), place.index)] = True
+        only = np.zeros(self.view.values.shape, dtype=bool)
+        selection = self.state.selection
+        label, kind = selection.hovered_label, selection.head.kind
+        if label is not None:
+            only[(label.index, slice(None)) if label.is_query else (slice(None), label.index)] = True
             return only
-        if not state.has_marks:
+        if not selection.has_marks:
             return ~only
-        kind = state.choice.kind
-        for row in {self.view.row_of(each) for each in state.lit_rows(kind)} - {None}:
+        for row in {self.view.row_of(each) for each in lit_queries(self.state, kind)} - {None}:
             only[row] = True
         if not only.any():
-            for column in {self.view.column_of(each) for each in state.lit_columns(kind)} - {None}:
+            for column in {self.view.column_of(each) for each in lit_keys(self.state, kind)} - {None}:
                 only[:, column] = True
         return only
 
@@ -106,48 +115,63 @@ class LinesPainter:
         strength = self.strength()
         self._paint_lines(painter, strength)
         lit_rows, lit_columns = strength.max(axis=1) > FAINT, strength.max(axis=0) > FAINT
-        if not self.state.has_marks and self.state.hovered_place is None:
+        if not self.state.selection.has_marks and self.state.selection.hovered_label is None:
             lit_rows[:] = lit_columns[:] = False
+        for lit, new in zip((lit_rows, lit_columns), self.new_entries, strict=True):
+            lit[sorted(new)] = True
         sides = (True, self.view.row_labels, lit_rows), (False, self.view.column_labels, lit_columns)
-        for is_row, labels, lit in sides:
+        for is_query, labels, lit in sides:
             for index, text in enumerate(labels):
-                self._paint_label(painter, Place(index, is_row=is_row), text, bool(lit[index]))
+                self._paint_label(painter, HoveredLabel(index, is_query=is_query), text, bool(lit[index]))
         self._paint_titles(painter)
         self._paint_values(painter)
 
     def _paint_lines(self, painter: QPainter, strength: FloatArray) -> None:
         """The faintest first, all of a shade at once."""
-        rows = [self.y_of(Place(row, is_row=True)) for row in range(strength.shape[0])]
-        columns = [self.y_of(Place(column, is_row=False)) for column in range(strength.shape[1])]
+        rows = [self.y_of(HoveredLabel(row, is_query=True)) for row in range(strength.shape[0])]
+        columns = [self.y_of(HoveredLabel(column, is_query=False)) for column in range(strength.shape[1])]
         shades = np.ceil(strength * NUM_SHADES).astype(int)
         for shade in range(1, NUM_SHADES + 1):
             share = shade / NUM_SHADES
-            lines = [
-                QLineF(self.left, rows[row], self.right, columns[column])
-                for row, column in zip(*(each.tolist() for each in np.nonzero(shades == shade)), strict=True)
-            ]
-            if lines:
-                pen = QPen(self.theme.color("accent", 0.12 + 0.8 * share), MIN_WIDTH + (MAX_WIDTH - MIN_WIDTH) * share)
+            for color, is_drawn in self._colors():
+                lines = [
+                    QLineF(self.left, rows[row], self.right, columns[column])
+                    for row, column in zip(
+                        *(each.tolist() for each in np.nonzero((shades == shade) & is_drawn)), strict=True
+                    )
+                ]
+                if not lines:
+                    continue
+                color.setAlphaF(0.12 + 0.8 * share)
+                pen = QPen(color, MIN_WIDTH + (MAX_WIDTH - MIN_WIDTH) * share)
                 pen.setCapStyle(Qt.PenCapStyle.RoundCap)
                 painter.setPen(pen)
                 painter.drawLines(lines)
 
-    def _paint_label(self, painter: QPainter, place: Place, text: str, is_lit: bool) -> None:
+    def _colors(self) -> list[tuple[QColor, np.ndarray]]:
+        """Which lines are drawn in which colour."""
+        if not self.is_signed:
+            return [(self.theme.color("accent"), np.ones(self.view.values.shape, dtype=bool))]
+        table, is_less = signed_color_table(signed_ramp_of(self.theme)), self.view.values < 0
+        return [(QColor.fromRgba(table[0]), is_less), (QColor.fromRgba(table[-2]), ~is_less)]
+
+    def _paint_label(self, painter: QPainter, label: HoveredLabel, text: str, is_lit: bool) -> None:
         font = self.theme.font("body")
         metrics = QFontMetrics(font)
         painter.setFont(font)
         is_special = text.startswith("<") and text.endswith(">")
         painter.setPen(self.theme.color("accent" if is_lit else "muted" if is_special else "text"))
-        x = self.left - GAP - self.label_width if place.is_row else self.right + GAP
-        side = Qt.AlignmentFlag.AlignRight if place.is_row else Qt.AlignmentFlag.AlignLeft
-        box = QRectF(x, self.y_of(place) - 12, self.label_width, 24)
+        x = self.left - GAP - self.label_width if label.is_query else self.right + GAP
+        side = Qt.AlignmentFlag.AlignRight if label.is_query else Qt.AlignmentFlag.AlignLeft
+        box = QRectF(x, self.y_of(label) - 12, self.label_width, 24)
         elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.label_width)
         painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter, elided)
 
     def _paint_titles(self, painter: QPainter) -> None:
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
-        rows = "source token" if self.state.choice.kind == "encoder" else f"token {self.state.label_mode}"
+        is_encoder = self.state.selection.head.kind == "encoder"
+        rows = "source token" if is_encoder else f"token {self.state.settings.label_mode}"
         width = self.left - GAP
         flags = Qt.AlignmentFlag.AlignVCenter
         painter.drawText(QRectF(0, 0, width, HEADER - 6), flags | Qt.AlignmentFlag.AlignRight, rows)
@@ -155,39 +179,31 @@ class LinesPainter:
 
     def _paint_values(self, painter: QPainter) -> None:
         """The weights of the token under the mouse, beyond the labels of the other side."""
-        place = self.state.hovered_place
-        if place is None:
+        label = self.state.selection.hovered_label
+        if label is None:
             return
-        weights = self.view.weights[place.index] if place.is_row else self.view.weights[:, place.index]
+        values = self.view.values[label.index] if label.is_query else self.view.values[:, label.index]
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
-        for index, weight in enumerate(weights.tolist()):
-            if weight < self.state.line_threshold * self.top or weight < 0.005:
+        least = max(self.state.settings.line_threshold * self.top, 0.005)
+        for index, value in enumerate(np.nan_to_num(values).tolist()):
+            if abs(value) < least:
                 continue
-            other = Place(index, is_row=not place.is_row)
-            text = f"{weight:.2f}"
+            other = HoveredLabel(index, is_query=not label.is_query)
+            text = f"{value:+.2f}".replace("-", "−") if self.is_signed else f"{value:.2f}"
             width = QFontMetrics(painter.font()).horizontalAdvance(text)
             x = (
                 self.left - GAP - self.label_width - width - 4
-                if other.is_row
+                if other.is_query
                 else self.right + GAP + self.label_width + 4
             )
             painter.drawText(QRectF(x, self.y_of(other) - 12, width + 2, 24), Qt.AlignmentFlag.AlignVCenter, text)
 
 
 class LinesView(QWidget):
-    """Draws the chosen map of a `TranslateState` as lines.
+    """Draws the large map of an `ExperimentState` as lines, while its settings ask for lines."""
 
-    Signals:
-        place_hovered(Place | None): the mouse came upon a token, or left it.
-        rows_clicked(tuple[int, ...], str), columns_clicked(tuple[int, ...]): as of `Heatmap`.
-    """
-
-    place_hovered = Signal(object)
-    rows_clicked = Signal(object, str)
-    columns_clicked = Signal(object)
-
-    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
         self._theme = theme
@@ -198,6 +214,17 @@ class LinesView(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Attention of the chosen head, as lines")
         self.setToolTip("Point at a token to see its lines alone. Click: pick it; with Ctrl or Shift, several.")
+        self._follow(state)
+        self.rebuild()
+
+    def _follow(self, state: ExperimentState) -> None:
+        state.result_changed.connect(self.rebuild)
+        state.measured_changed.connect(self.rebuild)
+        on_redraw(state.settings, ("maps", "large map"), self.rebuild)
+        state.settings.events.line_threshold.connect(self.show_marks, max_args=0)
+        state.selection.events.head.connect(self.rebuild, max_args=0)
+        for mark in MARKS:
+            getattr(state.selection.events, mark).connect(self.show_marks, max_args=0)
 
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
@@ -208,12 +235,16 @@ class LinesView(QWidget):
 
     def rebuild(self) -> None:
         """Another map, or another size."""
-        self._view = self._state.view()
         self._painter = None
+        self._view = self._state.maps.view() if self._state.settings.picture == "lines" else None
         if self._view is not None:
-            count = max(len(self._view.rows), len(self._view.columns))
+            count = max(self._view.num_rows, self._view.num_columns)
             self.setMinimumHeight(int(HEADER + MIN_LINE * count))
             self._painter = LinesPainter(self._state, self._theme, self._view, self.size())
+        self.update()
+
+    def show_marks(self) -> None:
+        """Something was hovered, pinned or picked, or let go; or other lines are left out."""
         self.update()
 
     @property
@@ -221,32 +252,37 @@ class LinesView(QWidget):
         """What is painted; None while nothing is shown."""
         return self._painter
 
+    def queries_at(self, point: QPointF) -> tuple[int, ...]:
+        """The queries of the label under a point; empty if there is none."""
+        label = self._painter.label_at(point) if self._painter is not None else None
+        return self._view.queries_of(label.index) if self._view is not None and label and label.is_query else ()
+
     def resizeEvent(self, event: QEvent) -> None:
         """Tokens spread over the height."""
         self.rebuild()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Only the lines of the token under the mouse."""
-        place = self._painter.place_at(event.position()) if self._painter is not None else None
-        if place != self._state.hovered_place:
-            self.setCursor(Qt.CursorShape.PointingHandCursor if place else Qt.CursorShape.ArrowCursor)
-            self.place_hovered.emit(place)
+        label = self._painter.label_at(event.position()) if self._painter is not None else None
+        if label != self._state.selection.hovered_label:
+            self.setCursor(Qt.CursorShape.PointingHandCursor if label else Qt.CursorShape.ArrowCursor)
+            self._state.selection.hovered_label = label
 
     def leaveEvent(self, event: QEvent) -> None:
         """All lines again."""
-        if self._state.hovered_place is not None:
-            self.place_hovered.emit(None)
+        self._state.selection.hovered_label = None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click picks a token."""
-        view = self._view
-        place = self._painter.place_at(event.position()) if self._painter is not None else None
-        if view is None or place is None or event.button() != Qt.MouseButton.LeftButton:
+        view, selection = self._view, self._state.selection
+        label = self._painter.label_at(event.position()) if self._painter is not None else None
+        if view is None or label is None or event.button() != Qt.MouseButton.LeftButton:
             return
-        if place.is_row:
-            self.rows_clicked.emit(view.row_positions[place.index], manner_of(event))
+        if label.is_query:
+            shift = token_shift_of_queries(selection.head.kind, self._state.settings.label_mode)
+            selection.pick_queries(view.queries_of(label.index), shift, selection_mode_of(event))
         else:
-            self.columns_clicked.emit(view.column_positions[place.index])
+            selection.pick_keys(view.keys_of(label.index))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys belong to the page."""

@@ -1,11 +1,23 @@
 """Attention maps as images, ready to be drawn by the painter."""
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QPaintEngine, QPainter
 
 from core.translation.result import FloatArray
-from viz_app.heatmap.colormap import EMBER, PAPER, Ramp, color_table, quantize
+from viz_app.heatmap.colormap import (
+    EMBER,
+    PAPER,
+    SIGNED_EMBER,
+    SIGNED_PAPER,
+    Ramp,
+    SignedRamp,
+    color_table,
+    quantize,
+    signed_color_table,
+    signed_indices,
+)
 from viz_app.theme import Theme
 
 VECTOR_ENGINES = (QPaintEngine.Type.SVG, QPaintEngine.Type.Pdf)
@@ -19,13 +31,18 @@ def ramp_of(theme: Theme) -> Ramp:
     return EMBER if theme.is_dark else PAPER
 
 
-def map_image(weights: FloatArray, ramp: Ramp, top: float = 1.0, max_pixels: int | None = None) -> QImage:
+def signed_ramp_of(theme: Theme) -> SignedRamp:
+    """The diverging colour table that belongs to a theme."""
+    return SIGNED_EMBER if theme.is_dark else SIGNED_PAPER
+
+
+def map_image(weights: FloatArray, ramp: Ramp | SignedRamp, top: float = 1.0, max_pixels: int | None = None) -> QImage:
     """One map [rows, columns] as an image of one pixel per weight; the rest is as for `map_images`."""
     return map_images(weights[None], ramp, np.float32(top), max_pixels)[0]
 
 
 def map_images(
-    weights: FloatArray, ramp: Ramp, tops: FloatArray | np.float32, max_pixels: int | None = None
+    weights: FloatArray, ramp: Ramp | SignedRamp, tops: FloatArray | np.float32, max_pixels: int | None = None
 ) -> list[QImage]:
     """Many maps at once, which is several times quicker than one after the other.
 
@@ -33,16 +50,35 @@ def map_images(
 
     Args:
         weights: [N, rows, columns].
-        ramp: colour table.
+        ramp: colour table; with a signed one values may lie on both sides of 0, and NaN gets a tone of its own.
         tops: the weight of the last colour, of all maps or of each, [N]; where it is not above 0 all is of the first.
         max_pixels: if the maps have more rows or columns than this, neighbours are merged by their maximum: a thin line
             stays visible in a thumbnail that is smaller than the map.
     """
+    if isinstance(ramp, SignedRamp):
+        return _signed_images(weights, ramp, tops, max_pixels)
     if max_pixels is not None:
         weights = _merge_by_maximum(weights, max_pixels)
     tops = np.broadcast_to(np.asarray(tops, dtype=np.float32), weights.shape[:1])
     scaled = weights * np.where(tops > 0, 1 / np.where(tops > 0, tops, 1), 0)[:, None, None]
-    pixels = np.array(color_table(ramp), dtype=np.uint32)[quantize(scaled)]
+    return _images(np.array(color_table(ramp), dtype=np.uint32)[quantize(scaled)])
+
+
+def _signed_images(
+    values: FloatArray, ramp: SignedRamp, tops: FloatArray | np.float32, max_pixels: int | None
+) -> list[QImage]:
+    """Where neighbours are merged, the one farthest from 0 is kept."""
+    if max_pixels is not None:
+        highest, lowest = (_merge_by_maximum(values, max_pixels, each) for each in (np.fmax, np.fmin))
+        values = np.where(highest >= -lowest, highest, lowest)
+    tops = np.broadcast_to(np.asarray(tops, dtype=np.float32), values.shape[:1])
+    scaled = values * np.where(tops > 0, 1 / np.where(tops > 0, tops, 1), 0)[:, None, None]
+    table = np.array(signed_color_table(ramp), dtype=np.uint32)
+    return _images(table[np.where(np.isnan(values), len(table) - 1, signed_indices(scaled, 1.0))])
+
+
+def _images(pixels: NDArray[np.uint32]) -> list[QImage]:
+    """[N, rows, columns] colours."""
     _, num_rows, num_columns = pixels.shape
     stride = num_columns * pixels.itemsize
     return [
@@ -95,10 +131,10 @@ def _draw_rectangles(painter: QPainter, target: QRectF, image: QImage) -> None:
             first = column
 
 
-def _merge_by_maximum(weights: FloatArray, max_pixels: int) -> FloatArray:
+def _merge_by_maximum(weights: FloatArray, max_pixels: int, largest: np.ufunc = np.maximum) -> FloatArray:
     for axis in (-2, -1):
         size = weights.shape[axis]
         if size > max_pixels > 0:
             starts = np.arange(max_pixels) * size // max_pixels
-            weights = np.maximum.reduceat(weights, starts, axis=axis)
+            weights = largest.reduceat(weights, starts, axis=axis)
     return weights

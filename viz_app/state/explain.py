@@ -1,15 +1,16 @@
-"""What am I looking at? The large map in a few plain sentences. No Qt."""
+"""What am I looking at? The large map of the current experiment in a few plain sentences. No Qt."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from core.analysis.measures import MEASURES
+from core.analysis.measures import MEASURES, Measure
 from core.text.vocabulary import SPECIALS
+from viz_app.state import map_text
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import MapView
 from viz_app.state.measuring import SHORT_NAMES
 from viz_app.state.role_words import role_in_words
-from viz_app.state.translate_state import TranslateState
 
 BEWARE = (
     "Weights show where the model looks, not why it chose a word; to see what a head does, switch it off. Much weight "
@@ -24,52 +25,74 @@ class Part(NamedTuple):
     text: str
 
 
-def explain(state: TranslateState) -> tuple[Part, ...]:
+def explain(state: ExperimentState) -> tuple[Part, ...]:
     """The map as it is shown now, in a few paragraphs; none while nothing is shown."""
-    view = state.view()
+    view, settings = state.maps.view(), state.settings
     if view is None:
         return ()
-    is_lines = state.picture == "lines"
+    is_lines = settings.picture == "lines"
     rows, columns, cells = ("Tokens at the left", "At the right", "Lines") if is_lines else ("Rows", "Columns", "Cells")
-    parts = [Part("For example:", _example(state, view)), Part(rows, _rows(state)), Part(columns, _columns(state))]
+    parts = _of_experiment(state)
+    parts += [Part("For example:", _example(state, view)), Part(rows, _rows(state)), Part(columns, _columns(state))]
     parts.append(Part(cells, _lines(state) if is_lines else _cells(state)))
-    if state.scope == "head" and state.translation is not None:
-        parts.append(Part("This head", role_in_words(state, state.translation, state.choice)))
-    if state.merges_words and state.has_split_words:
+    if settings.scope == "head":
+        parts.append(Part("This head", _head(state)))
+    if settings.merges_words and map_text.splits_words(state):
         parts.append(Part("Words", "A word of several pieces is summed over its columns and averaged over its rows."))
-    if state.translation is not None and state.hides_nothing_of(state.translation, state.choice):
-        parts.append(Part("Hidden", state.hiding_note()))
-    elif state.selection.hide:
+    if settings.selection.hide and state.maps.hides_nothing:
+        parts.append(Part("Hidden", map_text.hiding_note(state)))
+    elif settings.selection.hide:
         share = f"Hidden tokens took {100 * view.hidden_share:.0f} % of these rows"
         parts.append(Part("Hidden", f"{share}; what is left of each row is scaled up to its former sum."))
-    if state.switchboard.off:
-        parts.insert(0, Part("Heads off", state.switchboard.maps_note))
     parts.append(Part("Beware:", BEWARE))
     return tuple(parts)
 
 
-def _example(state: TranslateState, view: MapView) -> str:
+def _of_experiment(state: ExperimentState) -> list[Part]:
+    """What was changed, and which of the maps these are; nothing if nothing was."""
+    if state.result is None or not state.result.is_changed:
+        return []
+    changes = ", ".join(map(str, state.result.experiment.interventions))
+    shown = {
+        "original": "These are the maps of the original translation, with nothing changed.",
+        "changed": "These are the maps under this change.",
+        "difference": map_text.difference_note(state),
+    }[state.maps.shown]
+    return [Part("Changed:", f"{changes}. {shown}")]
+
+
+def _example(state: ExperimentState, view: MapView) -> str:
     """The largest cell, words before everything else, as a sentence."""
+    settings, head = state.settings, state.selection.head
+    is_signed = state.maps.is_signed(head.kind)
     rows = np.array([_is_word(label) for label in view.row_labels])
     columns = np.array([_is_word(label) for label in view.column_labels])
     words = np.outer(rows, columns)
-    weights = np.where(words, view.weights, -1) if words.any() else view.weights
-    row, column = np.unravel_index(int(weights.argmax()), weights.shape)
-    weight, looked_at = float(view.weights[row, column]), view.column_labels[column]
-    predicts = state.choice.kind != "encoder" and state.label_mode == "predicted"
+    sizes = np.abs(np.nan_to_num(view.values))
+    sizes = np.where(words, sizes, -1) if words.any() else sizes
+    row, column = np.unravel_index(int(sizes.argmax()), sizes.shape)
+    value, looked_at = float(np.nan_to_num(view.values[row, column])), view.column_labels[column]
+    predicts = head.kind != "encoder" and settings.label_mode == "predicted"
     when = f"While the model {'predicts' if predicts else 'reads'} “{view.row_labels[row]}”"
-    if state.measure_of_choice != "weight":
-        return f"{when}, “{looked_at}” counts most: {weight:.2f} by {SHORT_NAMES[state.measure_of_choice]}."
+    measure = _measure(state)
+    more = "more" if value >= 0 else "less"
+    if measure != "weight":
+        if is_signed:
+            return f"{when}, “{looked_at}” counts {abs(value):.2f} {more} than before by {SHORT_NAMES[measure]}."
+        return f"{when}, “{looked_at}” counts most: {value:.2f} by {SHORT_NAMES[measure]}."
     who, gives, its = _who(state)
-    return f"{when}, {who} {gives} {100 * weight:.0f} % of {its} attention to “{looked_at}”."
+    if is_signed:
+        points = f"{100 * abs(value):.0f} percentage points {more}"
+        return f"{when}, {who} {gives} “{looked_at}” {points} of {its} attention than in the original."
+    return f"{when}, {who} {gives} {100 * value:.0f} % of {its} attention to “{looked_at}”."
 
 
-def _who(state: TranslateState) -> tuple[str, str, str]:
+def _who(state: ExperimentState) -> tuple[str, str, str]:
     """Whose attention it is: the subject of a sentence, its verb, and whose."""
-    num_heads = len(state.heads(state.choice, state.shape(state.choice.kind)))
-    if state.scope == "head" or num_heads == 1:
+    num_heads = len(state.maps.heads())
+    if state.settings.scope == "head" or num_heads == 1:
         return "this head", "gives", "its"
-    if state.combination == "max":
+    if state.settings.combination == "max":
         return f"one of these {num_heads} heads", "gives", "its"
     return f"these {num_heads} heads", "give on average", "their"
 
@@ -78,29 +101,47 @@ def _is_word(label: str) -> bool:
     return label not in SPECIALS and any(letter.isalnum() for letter in label)
 
 
-def _cells(state: TranslateState) -> str:
-    how = {"mean": "the mean over", "max": "the largest value among"}[state.combination]
-    num_heads = len(state.heads(state.choice, state.shape(state.choice.kind)))
-    several = f" Each cell is {how} {num_heads} heads." if state.scope != "head" and num_heads > 1 else ""
-    description = MEASURES[state.measure_of_choice]
-    return f"hold the {description.title}. {description.meaning} {description.caveat}{several}"
+def _measure(state: ExperimentState) -> Measure:
+    return state.maps.shown_measure(state.selection.head.kind)
 
 
-def _lines(state: TranslateState) -> str:
-    threshold = f"those under {state.line_threshold:.0%} of the strongest colour are left out"
-    return f"are the wider the larger the number behind them; {threshold}. They {_cells(state)}"
+def _head(state: ExperimentState) -> str:
+    head = state.selection.head
+    text = role_in_words(state.maps, head)
+    if state.is_off(head) and state.maps.shown != "original":
+        text += " It is switched off: these are the weights it computes, but its output is not used."
+    return text
 
 
-def _rows(state: TranslateState) -> str:
+def _cells(state: ExperimentState) -> str:
+    how = {"mean": "the mean over", "max": "the largest value among"}[state.settings.combination]
+    num_heads = len(state.maps.heads())
+    several = f" Each cell is {how} {num_heads} heads." if state.settings.scope != "head" and num_heads > 1 else ""
+    description = MEASURES[_measure(state)]
+    change = "change, from the original to the changed translation, of the " if _is_signed(state) else ""
+    return f"hold the {change}{description.title}. {description.meaning} {description.caveat}{several}"
+
+
+def _lines(state: ExperimentState) -> str:
+    threshold = f"those under {state.settings.line_threshold:.0%} of the strongest colour are left out"
+    colors = " Orange lines are for more, blue ones for less." if _is_signed(state) else ""
+    return f"are the wider the larger the number behind them; {threshold}.{colors} They {_cells(state)}"
+
+
+def _is_signed(state: ExperimentState) -> bool:
+    return state.maps.is_signed(state.selection.head.kind)
+
+
+def _rows(state: ExperimentState) -> str:
     source, target = state.languages
-    if state.choice.kind == "encoder":
+    if state.selection.head.kind == "encoder":
         return f"are the {source} tokens that the encoder reads."
-    if state.label_mode == "predicted":
+    if state.settings.label_mode == "predicted":
         return f"are named by the {target} token that the decoder predicts there; it has just read the one before."
     return f"are named by the {target} token that the decoder reads there; it predicts the next one."
 
 
-def _columns(state: TranslateState) -> str:
+def _columns(state: ExperimentState) -> str:
     source, target = state.languages
-    tokens = f"{target} tokens read so far" if state.choice.kind == "decoder" else f"{source} tokens"
+    tokens = f"{target} tokens read so far" if state.selection.head.kind == "decoder" else f"{source} tokens"
     return f"are the {tokens}: where it may look."

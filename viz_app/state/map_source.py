@@ -80,6 +80,17 @@ class MapSource:
         )
         return found if isinstance(found, str) else ""
 
+    def new_entries(self, kind: MapKind) -> tuple[frozenset[int], frozenset[int]]:
+        """Which of the queries and keys shown the original maps of this kind do not have, as indices of those shown."""
+        found = self._kept(
+            ("difference", kind, self.settings.selection, self._measures(kind)), self._difference_of(kind)
+        )
+        if self.shown == "original" or not isinstance(found, MapDifference):
+            return frozenset(), frozenset()
+        labelled = self.labelled_all(kind)
+        queries = frozenset(range(len(labelled.rows))) - {query for _, query in found.row_pairs}
+        return queries, frozenset(range(len(labelled.columns))) - {key for _, key in found.column_pairs}
+
     def shape(self, kind: MapKind) -> tuple[int, int]:
         """Number of layers and of heads of one kind; zeros while nothing is shown."""
         if self.translation is None:

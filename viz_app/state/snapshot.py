@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +15,20 @@ import numpy as np
 from core.errors import StorageError
 from core.storage import atomic_path
 from core.translation.result import MAP_KINDS
+from viz_app.state import map_text
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import MapView
+from viz_app.state.map_view_settings import ShownMaps
+from viz_app.state.marks import query_sum
 from viz_app.state.measuring import SHORT_NAMES
-from viz_app.state.translate_state import TranslateState
 
 NUMBER_FORMATS = ("csv", "json", "npz")
+CORNER = "query \\ key"
+SHOWN_NAMES: dict[ShownMaps, str] = {
+    "original": "original, with nothing changed",
+    "changed": "changed",
+    "difference": "changed minus original",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,17 +36,21 @@ class Snapshot:
     """One map and all that is needed to know what it is.
 
     Attributes:
-        view: weights and labels.
+        view: values and labels.
         title: which head or heads.
-        facts: model, sentence, translation, kind, layer, head, measure, label mode and the like; what does not
-            apply is left out.
+        facts: model, sentence, translation, experiment, kind, layer, head, measure, label mode and the like; what does
+            not apply is left out.
         file_name: a name for files made of it, without an ending.
+        is_signed: whether values lie on both sides of 0: a difference.
+        top: the value of the last colour; of a difference, on both sides of 0.
     """
 
     view: MapView
     title: str
     facts: dict[str, str]
     file_name: str
+    is_signed: bool
+    top: float
 
     @property
     def caption(self) -> str:
@@ -44,32 +58,54 @@ class Snapshot:
         return in_one_line(self.facts)
 
 
-def take_snapshot(state: TranslateState, model: str) -> Snapshot | None:
+def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
     """The large map as it is shown now; None while there is none."""
-    view, translation, choice = state.view(), state.translation, state.choice
-    if view is None or translation is None:
+    view, head, settings = state.maps.view(), state.selection.head, state.settings
+    if view is None:
         return None
+    title = map_text.title(state)
+    facts = {
+        **facts_of(state, model),
+        "map": title,
+        "measure": SHORT_NAMES[state.maps.shown_measure(head.kind)],
+        "rows": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
+    }
+    if settings.selection.hide and state.maps.hides_nothing:
+        facts["hidden"] = "nothing: no token would be left"
+    elif settings.selection.hide:
+        facts["hidden"] = f"{100 * view.hidden_share:.1f} % of the attention, rows scaled up to their former sum"
+    if settings.merges_words and map_text.splits_words(state):
+        facts["words"] = "pieces merged: columns summed, rows averaged"
+    total = query_sum(state)
+    if total is not None:
+        facts["picked"] = total.sentence
+    words = re.findall(r"\w+", title.lower())
+    shown = state.maps.shown
+    is_signed = state.maps.is_signed(head.kind)
+    if state.result is not None and state.result.is_changed and (shown != "difference" or is_signed):
+        words.append(shown)
+    return Snapshot(view, title, facts, "-".join(words), is_signed, state.maps.top_value(head, view.values))
+
+
+def facts_of(state: ExperimentState, model: str) -> dict[str, str]:
+    """What is true of all maps that are shown: model, sentence, translation, what was changed."""
+    translation, result = state.maps.translation, state.result
+    if translation is None or result is None:
+        return {"model": model}
     facts = {
         "model": model,
         "sentence": translation.source_text,
         "given translation" if translation.is_given else "translation": translation.text,
-        "map": state.title(),
-        "measure": SHORT_NAMES[state.measure_of_choice],
-        "rows": "source token" if choice.kind == "encoder" else f"token {state.label_mode}",
     }
-    if state.selection.hide and state.hides_nothing_of(translation, choice):
-        facts["hidden"] = "nothing: no token would be left"
-    elif state.selection.hide:
-        facts["hidden"] = f"{100 * view.hidden_share:.1f} % of the attention, rows scaled up to their former sum"
-    if state.merges_words and state.has_split_words:
-        facts["words"] = "pieces merged: columns summed, rows averaged"
-    if state.switchboard.off:
-        facts["heads"] = state.switchboard.maps_fact
-    total = state.row_sum()
-    if total is not None:
-        facts["picked"] = total.sentence
-    words = re.findall(r"\w+", state.title().lower())
-    return Snapshot(view, state.title(), facts, "-".join(words))
+    if result.is_changed:
+        facts["experiment"] = "; ".join(map(str, result.experiment.interventions))
+        facts["maps"] = SHOWN_NAMES[state.maps.shown]
+        problem = state.maps.difference_problem(state.selection.head.kind)
+        if state.maps.shown == "difference" and problem:
+            facts["maps"] = f"{SHOWN_NAMES['changed']}; there is no difference"
+        elif state.maps.shown == "difference":
+            facts["original translation"] = result.original.text
+    return facts
 
 
 def in_one_line(facts: Mapping[str, str]) -> str:
@@ -77,23 +113,22 @@ def in_one_line(facts: Mapping[str, str]) -> str:
     return " · ".join(f"{name}: {value}" for name, value in facts.items())
 
 
-def as_table(view: MapView, delimiter: str = ",", corner: str = "") -> str:
-    """Weights with labels: the first line holds the columns, each other line begins with its row's label.
+def as_table(view: MapView, delimiter: str = ",") -> str:
+    """Values with labels: the first line holds the keys, each other line begins with its query's label.
 
     Args:
-        view: weights and labels.
+        view: values and labels; where there is no value, its cell is empty.
         delimiter: between two cells.
-        corner: stands in the first cell of all.
     """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([corner, *view.column_labels])
-    for label, row in zip(view.row_labels, view.weights.tolist(), strict=True):
-        writer.writerow([label, *(f"{weight:.8g}" for weight in row)])
+    writer.writerow([CORNER, *view.column_labels])
+    for label, row in zip(view.row_labels, view.values.tolist(), strict=True):
+        writer.writerow([label, *("" if math.isnan(value) else f"{value:.8g}" for value in row)])
     return text.getvalue()
 
 
-def save_numbers(snapshot: Snapshot, state: TranslateState, target: Path) -> None:
+def save_numbers(snapshot: Snapshot, state: ExperimentState, target: Path) -> None:
     """Writes the map as CSV or JSON, or all maps of all kinds as NPZ, by the name's ending.
 
     Raises:
@@ -105,37 +140,40 @@ def save_numbers(snapshot: Snapshot, state: TranslateState, target: Path) -> Non
     view = snapshot.view
     with atomic_path(target) as temporary:
         if kind == "csv":
-            temporary.write_text(as_table(view, corner=snapshot.caption), encoding="utf-8")
+            temporary.write_text(as_table(view), encoding="utf-8")
         elif kind == "json":
             described = {
                 **snapshot.facts,
                 "row_labels": view.row_labels,
                 "column_labels": view.column_labels,
-                "weights": view.weights.tolist(),
+                "weights": [[None if math.isnan(value) else value for value in row] for row in view.values.tolist()],
             }
-            temporary.write_text(json.dumps(described, ensure_ascii=False, indent=1), encoding="utf-8")
+            temporary.write_text(json.dumps(described, ensure_ascii=False, indent=1, allow_nan=False), encoding="utf-8")
         else:
             content = io.BytesIO()  # a file that cannot be written must not be left to a half-made archive
             np.savez_compressed(content, **_arrays(snapshot, state))
             temporary.write_bytes(content.getbuffer())
 
 
-def _arrays(snapshot: Snapshot, state: TranslateState) -> dict[str, Any]:
+def _arrays(snapshot: Snapshot, state: ExperimentState) -> dict[str, Any]:
     """The map, its labels, and every head: encoder, decoder, cross, each [L, H, Q, M].
 
-    These are weights of whole maps, with nothing merged or hidden. If another measure is shown, there are also its
-    maps, such as norm_cross.
+    These are weights of whole maps, with nothing merged or hidden: of the original translation if its maps are shown,
+    else of the changed one; beside a difference, those of the original too, such as original_cross. If another measure
+    is shown, there are also its maps, such as norm_cross.
     """
-    translation = state.translation
+    translation, maps = state.maps.translation, state.maps
     assert translation is not None
+    assert state.result is not None
     view = snapshot.view
     measured = {
-        f"{state.measure}_{kind}": state.maps(translation, kind)
+        f"{state.settings.measure}_{kind}": maps.maps_of(translation, kind)
         for kind in MAP_KINDS
-        if state.shown_measure(translation, kind) != "weight"
+        if maps.shown_measure(kind) != "weight"
     }
+    original = state.result.original if maps.shown == "difference" else None
     return {
-        "map": view.weights,
+        "map": view.values,
         "row_labels": np.array(view.row_labels),
         "column_labels": np.array(view.column_labels),
         "caption": np.array(snapshot.caption),
@@ -143,5 +181,6 @@ def _arrays(snapshot: Snapshot, state: TranslateState) -> dict[str, Any]:
         "read_tokens": np.array(translation.read_tokens),
         "predicted_tokens": np.array(translation.predicted_tokens),
         **{kind: translation.maps.of_kind(kind) for kind in MAP_KINDS},
+        **({f"original_{kind}": original.maps.of_kind(kind) for kind in MAP_KINDS} if original is not None else {}),
         **measured,
     }

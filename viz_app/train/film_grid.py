@@ -1,26 +1,31 @@
-"""All heads at one moment of the training."""
+"""All heads at one step of the training."""
 
 from PySide6.QtCore import QRect, Qt
 
 from core.analysis.roles import ROLES
+from core.model.heads import Head
 from viz_app.heatmap.head_grid import HeadGrid
-from viz_app.state.translate_state import HeadChoice
 
 
 class FilmGrid(HeadGrid):
-    """The grid of heads without its switches: what has been is looked at, not changed."""
+    """The grid of heads, read-only: heads of an earlier step cannot be switched off; one head at a time."""
 
-    def switch_of(self, choice: HeadChoice) -> QRect | None:
-        """No head can be switched off here."""
+    def switch_of(self, head: Head) -> QRect | None:
+        """None: heads cannot be switched off here."""
         return None
 
-    def _hover(self, choice: HeadChoice | None) -> None:
-        """No frame and no switch on the head under the mouse."""
-        self.setCursor(Qt.CursorShape.PointingHandCursor if choice else Qt.CursorShape.ArrowCursor)
+    def switch(self, head: Head) -> None:
+        """No head can be switched off here."""
 
-    def _tip(self, choice: HeadChoice) -> str:
-        translation = self._state.translation
-        assert translation is not None
-        role = self._state.role(translation, choice)
-        what = f"{role}: {ROLES[role]}, at this moment" if role != "mixed" else "no clear role at this moment"
-        return f"{choice.title}\n{what}"
+    def show_together(self, head: Head) -> None:
+        """Shows this head alone."""
+        self.choose(head)
+
+    def _hover(self, head: Head | None) -> None:
+        """No frame and no switch on the head under the mouse."""
+        self.setCursor(Qt.CursorShape.PointingHandCursor if head else Qt.CursorShape.ArrowCursor)
+
+    def _tip(self, head: Head) -> str:
+        role = self._state.maps.role(head)
+        what = f"{role}: {ROLES[role]}, at this step" if role != "mixed" else "no clear role at this step"
+        return f"{head.title}\n{what}"

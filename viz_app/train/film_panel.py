@@ -1,4 +1,4 @@
-"""The film of attention: a sentence translated again and again while the model learns, and where any head looked."""
+"""The film of attention: the probe sentence translated at each validation, with the maps of every head."""
 
 from typing import cast
 
@@ -6,10 +6,11 @@ from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSlider, QStackedLayout, QVBoxLayout, QWidget
 
+from core.model.heads import KIND_TITLES, Head
 from core.translation.result import MAP_KINDS, MapKind
 from viz_app.heatmap.head_grid import HeadGridArea
 from viz_app.heatmap.heatmap import Heatmap
-from viz_app.state.translate_state import KIND_TITLES, Cell, HeadChoice
+from viz_app.state import map_text
 from viz_app.theme import PANEL_MARGIN, current_theme, set_role
 from viz_app.train.film_grid import FilmGrid
 from viz_app.train.film_strip import FilmStrip, moment_name
@@ -22,16 +23,16 @@ from viz_app.widgets.max_lines_label import MaxLinesLabel
 from viz_app.widgets.parts import label
 
 PLAY_SECONDS = 7.0
-"""How long a film lasts, unless it has very few frames or very many."""
+"""Duration of a film, unless it has very few or very many frames."""
 WAITING = (
     "The probe sentence is translated before the first step and at each validation, and the maps of every head are "
-    "kept. Here they become a film: scrub through the training and see a head find its words."
+    "saved. Drag the slider to see how the attention of a head develops during training."
 )
 MAX_LINES = 3
-"""Of the translation; a longer one scrolls, so that the heads below keep their room."""
-ROOMY_PX = 400
-"""From this height of the panel on the translation may have all of them."""
-EMPTY = "This run kept no film."
+"""Of the translation; a longer one scrolls, so that the heads below stay visible."""
+TALL_PX = 400
+"""From this height of the panel on, the translation may use all of them."""
+EMPTY = "This run has no film."
 
 
 class FilmPanel(QFrame):
@@ -44,11 +45,9 @@ class FilmPanel(QFrame):
 
     Signals:
         moment_chosen(int): the number of a frame, from 0.
-        head_chosen(HeadChoice)
     """
 
     moment_chosen = Signal(int)
-    head_chosen = Signal(object)
 
     def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,12 +74,12 @@ class FilmPanel(QFrame):
         self.heatmap.setMinimumSize(260, 150)
         self.meaning = label("small", wraps=True)
         self.empty_state = EmptyState()
-        self._say_what_it_is()
+        self._set_tips()
         self._lay_out()
         self._connect()
 
     def show_playback(self, *, is_live: bool) -> None:
-        """Draws the moment that is shown."""
+        """Shows the current frame."""
         playback = self._playback
         has_film = playback.frame is not None
         self._stack.setCurrentIndex(1 if has_film else 0)
@@ -97,11 +96,11 @@ class FilmPanel(QFrame):
 
     @property
     def is_playing(self) -> bool:
-        """Whether the film runs by itself."""
+        """Whether the film is playing."""
         return self._timer.isActive()
 
     def play(self) -> None:
-        """Runs from the shown moment to the end; from the beginning if it is at the end."""
+        """Plays from the shown frame to the end; from the beginning if it is at the end."""
         frames, shown = self._playback.frames, self._playback.frame_index
         if len(frames) < 2 or shown is None:
             return
@@ -111,17 +110,17 @@ class FilmPanel(QFrame):
         self.play_button.setText("❚❚  Pause")
 
     def stop_playing(self) -> None:
-        """Stays at the shown moment."""
+        """Stays at the shown frame."""
         self._timer.stop()
         self.play_button.setText("▶  Play")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a low panel the translation has one line less or two."""
+        """In a low panel the translation has fewer lines."""
         super().resizeEvent(event)
-        self.text.set_max_lines(MAX_LINES if self.height() >= ROOMY_PX else 2 if self.height() >= ROOMY_PX - 70 else 1)
+        self.text.set_max_lines(MAX_LINES if self.height() >= TALL_PX else 2 if self.height() >= TALL_PX - 70 else 1)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks: the film stops."""
+        """Stops playing while hidden."""
         super().hideEvent(event)
         self.stop_playing()
 
@@ -138,23 +137,21 @@ class FilmPanel(QFrame):
         self.probe.setText(f"probe: {frame.translation.source_text}")
         newest = " · the newest" if playback.follows and len(playback.frames) > 1 else ""
         self.moment.setText(f"{moment_name(frame)}{newest}")
-        self.text.set_text(frame.translation.text or "(nothing: the end came first)")
+        self.text.set_text(frame.translation.text or "(empty translation)")
         self._show_head()
         self.strip.rebuild()
-        self.grid.rebuild()
-        self.heatmap.rebuild()
 
     def _show_head(self) -> None:
-        maps = self._playback.maps
-        choice = maps.choice
-        num_layers, num_heads = maps.shape(choice.kind)
+        state = self._playback.maps
+        head = state.selection.head
+        num_layers, num_heads = state.maps.shape(head.kind)
         if len(self.layer_menu.actions_by_name) != num_layers or len(self.head_menu.actions_by_name) != num_heads:
             self.layer_menu.set_entries({str(n): (f"layer {n + 1}",) * 2 for n in range(num_layers)})
             self.head_menu.set_entries({str(n): (f"head {n + 1}",) * 2 for n in range(num_heads)})
-        self.kind_menu.show_choice(choice.kind)
-        self.layer_menu.show_choice(str(choice.layer))
-        self.head_menu.show_choice(str(choice.head))
-        self.meaning.setText(maps.meaning_of_rows())
+        self.kind_menu.show_choice(head.kind)
+        self.layer_menu.show_choice(str(head.layer))
+        self.head_menu.show_choice(str(head.head))
+        self.meaning.setText(map_text.meaning_of_rows(state))
 
     def _advance(self) -> None:
         shown = self._playback.frame_index
@@ -174,33 +171,34 @@ class FilmPanel(QFrame):
         self.moment_chosen.emit(index)
 
     def _choose_head(self, **change: object) -> None:
-        choice = self._playback.maps.choice
-        kind = cast(MapKind, change.get("kind", choice.kind))
-        num_layers, num_heads = self._playback.maps.shape(kind)
-        layer = min(int(str(change.get("layer", choice.layer))), num_layers - 1)
-        head = min(int(str(change.get("head", choice.head))), num_heads - 1)
-        self.head_chosen.emit(HeadChoice(kind, layer, head))
+        state = self._playback.maps
+        chosen = state.selection.head
+        kind = cast(MapKind, change.get("kind", chosen.kind))
+        num_layers, num_heads = state.maps.shape(kind)
+        layer = min(int(str(change.get("layer", chosen.layer))), num_layers - 1)
+        head = min(int(str(change.get("head", chosen.head))), num_heads - 1)
+        state.selection.choose(Head(kind, layer, head))
 
-    def _hover(self, cell: Cell | None) -> None:
-        self._playback.maps.hovered = cell
-        self.heatmap.update()
+    def _on_head_chosen(self) -> None:
+        if self._playback.frame is not None:
+            self._show_head()
+            self.strip.rebuild()
 
     def _connect(self) -> None:
         self.play_button.clicked.connect(self._toggle)
         self.slider.valueChanged.connect(self._choose_moment)
         self.strip.frame_chosen.connect(self._choose_moment)
-        self.grid.chosen.connect(self.head_chosen)
-        self.heatmap.cell_hovered.connect(self._hover)
+        self._playback.maps.selection.events.head.connect(self._on_head_chosen, max_args=0)
         self.kind_menu.chosen.connect(lambda kind: self._choose_head(kind=kind))
         self.layer_menu.chosen.connect(lambda layer: self._choose_head(layer=layer))
         self.head_menu.chosen.connect(lambda head: self._choose_head(head=head))
 
-    def _say_what_it_is(self) -> None:
-        self.play_button.setToolTip("Runs through the training. The dotted line in the chart goes with it.")
-        self.slider.setToolTip("Scrub through the training. The dotted line in the chart marks the moment.")
-        self.slider.setAccessibleName("Moment of the training")
-        self.strip.setToolTip("An orange dot: the translation became another here.")
-        self.text.setToolTip("What the model makes of the probe sentence at this moment.")
+    def _set_tips(self) -> None:
+        self.play_button.setToolTip("Plays the training from here. The dotted line in the chart marks the shown step.")
+        self.slider.setToolTip("Choose a validation. The dotted line in the chart marks the shown step.")
+        self.slider.setAccessibleName("Training step")
+        self.strip.setToolTip("Orange dot: the translation changed here.")
+        self.text.setToolTip("The translation of the probe sentence at this step.")
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()

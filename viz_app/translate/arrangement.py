@@ -3,7 +3,6 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from viz_app.analysis.area import USUAL_WIDTH, AnalysisPanel
 from viz_app.preferences import Preferences
 from viz_app.theme import GAP
 from viz_app.widgets.parts import flat_button
@@ -22,7 +21,7 @@ class Arrangement(QSplitter):
         self,
         heads: QWidget,
         head: QWidget,
-        analysis: AnalysisPanel,
+        analysis: QWidget,
         preferences: Preferences,
         parent: QWidget | None = None,
     ) -> None:
@@ -44,11 +43,10 @@ class Arrangement(QSplitter):
             self.setStretchFactor(index, 1 - index)
             self.setCollapsible(index, False)
         self.setHandleWidth(GAP)
-        self.setSizes([1000, USUAL_WIDTH])
+        self.setSizes([1000, analysis.sizeHint().width()])
         self.restoreState(preferences.bytes("lab_splitter"))
         self.show_analysis(preferences.is_analysis_open)
         self.analysis_button.clicked.connect(self.toggle_analysis)
-        analysis.closed.connect(lambda: self.show_analysis(False))
 
     def show_analysis(self, is_shown: bool) -> None:
         """Opens or closes the analysis tabs, and remembers it."""

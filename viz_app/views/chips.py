@@ -15,7 +15,7 @@ from viz_app.state.map_selection import MARKS
 from viz_app.state.marks import key_shares, word_of_query
 from viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change
 from viz_app.views.alternatives_card import AlternativesCard
-from viz_app.views.selection_mode import selection_mode_of
+from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.widgets.chip_flow import flow_chips
 
 INSET = 3  # where the text of the lines above begins

@@ -1,30 +1,36 @@
 """One head, large."""
 
 import re
+from functools import partial
 
-from PySide6.QtCore import QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from core.analysis.measures import MEASURES
 from core.analysis.roles import ROLES
+from core.model.heads import KIND_TITLES
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.heatmap.lines_view import LinesArea, LinesView
+from viz_app.state import map_text
+from viz_app.state.evented_options import on_redraw
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.explain import explain
 from viz_app.state.measuring import SHORT_NAMES
 from viz_app.state.role_words import role_in_words
-from viz_app.state.translate_state import KIND_NAMES, KIND_TITLES, TranslateState
-from viz_app.state.zoom import FIT
 from viz_app.theme import PANEL_MARGIN, Theme
+from viz_app.views.cell_menu import CellMenu
 from viz_app.views.explanation import Explanation
 from viz_app.views.head_controls import HeadControls, SizeControls
 from viz_app.views.pick_line import PickLine
 from viz_app.views.query_key import QueryKeyCard
+from viz_app.views.shown_maps_switch import ShownMapsSwitch
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
 from viz_app.widgets.stable_height_label import StableHeightLabel
+from viz_app.worker.experiment_controller import ExperimentController
 
 SCOPES = {
     "head": ("this head", "This head alone"),
@@ -33,7 +39,7 @@ SCOPES = {
     "chosen": ("chosen", "Several heads: Ctrl-click them in the grid"),
 }
 QUESTION = "What am I looking at?"
-LOW_PANEL = 460  # below this height what a row means is said in one line
+LOW_PANEL = 460  # below this height what a row means stands in one paragraph
 COMBINATIONS = {"mean": ("mean", "Their mean"), "max": ("maximum", "Their maximum, cell by cell")}
 PICTURES = {
     "heatmap": ("heatmap", "Heatmap: a cell for each pair of tokens"),
@@ -45,11 +51,12 @@ class HeadPanel(QFrame):
     """The chosen head, large, with what its rows mean.
 
     Attributes:
-        heatmap, lines: the map, in two ways of drawing.
-        query_key: the products behind the pinned cell, over the map.
+        heatmap, lines: the map, in two ways of drawing; `map` holds both.
+        query_key: explains the pinned weight, over the map.
         pick_line: what is pinned and picked, in words.
         sizes: how large its cells are, or which lines are drawn.
         controls: how rows and columns are named, and which are left out.
+        shown_switch: original, changed, or difference.
         switch_button: switches the head off, or on again.
         export_button: for the page to put a menu on.
         measure_menu: what a cell tells.
@@ -57,20 +64,16 @@ class HeadPanel(QFrame):
         scope_menu, combination_menu: which heads the map is made of, and how.
         explain_button, explanation: what am I looking at?
         title, role, meaning: which head it is, what it does here, and what a row of it means.
-
-    Signals:
-        measure_chosen(str), scope_chosen(str), combination_chosen(str): see `viz_app.state.seeing`.
-        switch_wanted(): the chosen head is to be switched off, or on again.
-        zoom_chosen(float): see `viz_app.state.zoom`.
+        cell_menu: the context menu that was opened last, or None.
     """
 
-    measure_chosen = Signal(str)
-    scope_chosen = Signal(str)
-    combination_chosen = Signal(str)
-    switch_wanted = Signal()
-    zoom_chosen = Signal(float)
-
-    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        state: ExperimentState,
+        theme: Theme,
+        controller: ExperimentController,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._state = state
@@ -79,90 +82,112 @@ class HeadPanel(QFrame):
         self.map = QStackedWidget()
         self.map.addWidget(self.heatmap)
         self.map.addWidget(LinesArea(self.lines))
-        self.query_key = QueryKeyCard(state, theme, self)
-        self.pick_line = PickLine(state)
+        self.query_key = QueryKeyCard(state, controller, self)
+        self.pick_line = PickLine(state, self.query_key.explanation)
         self.controls = HeadControls(state)
         self.sizes = SizeControls(state)
-        self.sizes.zoom_wanted.connect(
-            lambda steps: self.heatmap.zoom_about(QPointF(self.heatmap.rect().center()), steps)
-        )
-        self.sizes.fit_wanted.connect(lambda: self.zoom_chosen.emit(FIT))
+        self.sizes.zoomed.connect(self._zoom)
+        self.shown_switch = ShownMapsSwitch(state)
         self.title = ElidingLabel("heading")
         self.role = label("accent")
         self.meaning = label("muted", wraps=True)
         self._meaning_room = StableHeightLabel(self.meaning)
         self.explanation = Explanation()
+        self.cell_menu: CellMenu | None = None
         self._header, self._is_header_split = QGridLayout(), False
         self._meanings, self._title, self._has_role = ("", "", ""), "", False
         self._make_header()
         self._lay_out()
+        self._follow()
+        self.rebuild()
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self.query_key.apply_theme(theme)
+    def _follow(self) -> None:
+        state, selection = self._state, self._state.selection.events
+        for changed in (state.result_changed, state.measured_changed, state.roles_changed):
+            changed.connect(self.rebuild)
+        on_redraw(state.settings, ("maps", "large map"), self.rebuild)
+        selection.head.connect(self.rebuild, max_args=0)
+        state.experiment_changed.connect(self._show_switch)
+        state.measuring.events.problem.connect(self.rebuild, max_args=0)
+        state.settings.events.line_threshold.connect(self._show_explanation, max_args=0)
+        state.settings.events.zoom.connect(self._place_card, max_args=0)
+        selection.pinned.connect(self._place_card, max_args=0)
+        explained = self.query_key.explanation
+        for changed in (explained.events.is_open, explained.request.events.is_running):
+            changed.connect(self._place_card, max_args=0)
+        for widget in (self.heatmap, self.lines):
+            widget.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+            widget.customContextMenuRequested.connect(partial(self._open_cell_menu, widget))
 
     def rebuild(self) -> None:
-        """Another translation, head, label mode, scale, or way of seeing."""
-        state = self._state
+        """Another result, head, label mode, scale, or way to show the map: the words around it follow."""
+        state, settings = self._state, self._state.settings
         self._name_head()
-        self.measure_menu.show_choice(state.measure)
-        self.scope_menu.show_choice(state.scope)
-        self.combination_menu.show_choice(state.combination)
-        self.combination_menu.setVisible(state.scope != "head")
-        self.controls.rebuild()
-        self.show_picture()
-        self._meanings = state.hiding_note(), state.meaning_of_rows(), state.measure_note()
+        self.measure_menu.show_choice(settings.measure)
+        self.picture_menu.show_choice(settings.picture)
+        self.scope_menu.show_choice(settings.scope)
+        self.combination_menu.show_choice(settings.combination)
+        self.combination_menu.setVisible(settings.scope != "head")
+        self.map.setCurrentIndex(1 if settings.picture == "lines" else 0)
+        self._meanings = (
+            " ".join(filter(None, (map_text.difference_note(state), map_text.hiding_note(state)))),
+            map_text.meaning_of_rows(state),
+            map_text.measure_note(state),
+        )
         self._show_explanation()
-        self.show_products()
+        self._place_card()
         self._fit()
 
-    def show_picture(self) -> None:
-        """Draws the map anew, as a heatmap or as lines."""
-        is_lines = self._state.picture == "lines"
-        self.picture_menu.show_choice(self._state.picture)
-        self.map.setCurrentIndex(1 if is_lines else 0)
-        (self.lines if is_lines else self.heatmap).rebuild()
-        self.sizes.rebuild()
-        self.pick_line.rebuild()
-        self._show_explanation()
+    def _zoom(self, num_steps: int) -> None:
+        self.heatmap.zoom_about(QPointF(self.heatmap.rect().center()), num_steps)
 
-    def show_picks(self) -> None:
-        """Something was pinned or picked, or let go."""
-        self.pick_line.rebuild()
-        self.heatmap.lay_out()
-        self.lines.update()
+    def _place_card(self) -> None:
+        """The explanation of the pinned weight stands where it does not cover the cell."""
+        if self.query_key.explanation.is_open:
+            pinned = self._state.selection.pinned
+            cell = self.heatmap.cell_rect(pinned) if pinned is not None else None
+            self.query_key.stand_over(self.map.geometry(), cell.center().y() if cell is not None else None)
 
-    def show_products(self) -> None:
-        """The products of query and key behind the pinned cell, if they are looked at."""
-        self.query_key.rebuild()
-        pinned = self.heatmap.cell_rect(self._state.pinned) if self._state.pinned is not None else None
-        self.query_key.stand_over(self.map.geometry(), pinned.center().y() if pinned is not None else None)
-
-    def show_switch(self) -> None:
+    def _show_switch(self) -> None:
         """The head, or another one, was switched off or on."""
         self._name_head()
         self._show_explanation()
         self._fit()
 
+    def _open_cell_menu(self, widget: Heatmap | LinesView, point: QPoint) -> None:
+        at = QPointF(point)
+        pair = widget.pair_at(at) if isinstance(widget, Heatmap) else None
+        place = widget.mapToGlobal(point)
+        self.cell_menu = CellMenu(self._state, widget.queries_at(at), pair, place, self)
+        if self.cell_menu.actions():
+            self.cell_menu.popup(place)
+
     def _name_head(self) -> None:
-        state = self._state
-        is_off = state.is_off(state.choice)
-        self._title = state.title() + (" · switched off" if is_off and state.scope == "head" else "")
+        state, scope = self._state, self._state.settings.scope
+        head = state.selection.head
+        is_off = state.is_off(head)
+        shown = state.maps.shown
+        is_changed = state.result is not None and state.result.is_changed
+        parts = [map_text.title(state)]
+        if is_off and scope == "head" and shown != "original":
+            parts.append("off")
+        if is_changed and (shown == "original" or state.maps.is_signed(head.kind)):
+            parts.append(shown)
+        self._title = " · ".join(parts)
         self.switch_button.setText("switch on" if is_off else "switch off")
-        self.switch_button.setVisible(state.scope == "head")
-        has_role = state.translation is not None and state.scope == "head"
-        role = state.role(state.translation, state.choice) if has_role and state.translation else "mixed"
+        self.switch_button.setVisible(scope == "head")
+        has_role = state.result is not None and scope == "head"
+        role = state.maps.role(head) if has_role else "mixed"
         self._has_role = role != "mixed"
         self.role.setVisible(self._has_role)
         self.role.setText(role)
-        here = state.translation if has_role else None
-        self.role.setToolTip(role_in_words(state, here, state.choice) if here is not None else "")
+        self.role.setToolTip(role_in_words(state.maps, head) if has_role else "")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Title and tools stand in one line, or in two where there is no room; so do the controls below."""
         super().resizeEvent(event)
         self._fit()
-        QTimer.singleShot(0, self, self.show_products)  # the map has its place only then
+        QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
 
     def _show_explanation(self) -> None:
         is_wanted = self.explain_button.isChecked()
@@ -172,35 +197,48 @@ class HeadPanel(QFrame):
             self._fit()
 
     def _make_header(self) -> None:
+        settings = self._state.settings
         self.switch_button = flat_button("switch off", "See what the translation becomes without this head (key O)")
-        self.switch_button.clicked.connect(self.switch_wanted)
+        self.switch_button.clicked.connect(self._switch_head)
         self.measure_menu = ChoiceMenu("What a cell tells", {each: (name, name) for each, name in SHORT_NAMES.items()})
         for measure, action in self.measure_menu.actions_by_name.items():
             described = MEASURES[measure]  # type: ignore[index]
             action.setToolTip(f"<p>{described.meaning}</p><p>{described.caveat}</p>")
-        self.measure_menu.chosen.connect(self.measure_chosen)
         self.picture_menu = ChoiceMenu("How the map is drawn", PICTURES)
         self.scope_menu = ChoiceMenu("Which heads the map is made of", SCOPES)
         self.combination_menu = ChoiceMenu("How several heads become one map", COMBINATIONS)
-        self.scope_menu.chosen.connect(self.scope_chosen)
-        self.combination_menu.chosen.connect(self.combination_chosen)
+        self.picture_menu.chosen.connect(self._choose_picture)
+        for menu, name in (
+            (self.measure_menu, "measure"),
+            (self.scope_menu, "scope"),
+            (self.combination_menu, "combination"),
+        ):
+            menu.chosen.connect(partial(setattr, settings, name))
         self.export_button = MenuButton("Export ▾", "Save or copy the map, all heads, the page, the numbers")
         self.explain_button = flat_button("", f"{QUESTION} Rows, columns and cells of this map in a few sentences")
         self.explain_button.setCheckable(True)
         self.explain_button.setAccessibleName(QUESTION)
-        self.explain_button.toggled.connect(lambda _: self._show_explanation())
+        self.explain_button.toggled.connect(self._on_explain_toggled)
+
+    def _choose_picture(self, picture: str) -> None:
+        self._state.selection.clear_hovered()
+        self._state.settings.picture = "lines" if picture == "lines" else "heatmap"
+
+    def _switch_head(self) -> None:
+        self._state.toggle_head(self._state.selection.head)
+
+    def _on_explain_toggled(self) -> None:
+        self._show_explanation()
+        self._fit()
 
     def _fit(self) -> None:
+        """What a row means is always said in full: in as many lines as it takes."""
         width = self.width() - 2 * PANEL_MARGIN
-        is_low = self.height() < LOW_PANEL
-        hidden, rows, measure = self._meanings
-        off = self._state.switchboard.maps_note
-        whole = "\n".join(filter(None, (off, f"{rows} {hidden}".rstrip(), measure)))
-        text = whole
-        if is_low:
-            short = " ".join(filter(None, (off, hidden, measure, rows)))
-            text = self.meaning.fontMetrics().elidedText(short, Qt.TextElideMode.ElideRight, width)
-        self.meaning.setToolTip(whole if is_low else "")
+        notes, rows, measure = self._meanings
+        if self.height() < LOW_PANEL:
+            text = " ".join(filter(None, (rows, notes, measure)))
+        else:
+            text = "\n".join(filter(None, (f"{rows} {notes}".rstrip(), measure)))
         self._meaning_room.show_text(text, width)
         self.controls.fit(width)
         self._fit_header()
@@ -240,8 +278,8 @@ class HeadPanel(QFrame):
 
     def _forms_of_title(self) -> tuple[str, ...]:
         """From the whole one over "Cross · L3 · H5 · off" to "Cross L3 H5 off"."""
-        kind = self._state.choice.kind
-        short = self._title.replace(KIND_TITLES[kind], KIND_NAMES[kind]).replace("switched off", "off")
+        kind = self._state.selection.head.kind
+        short = self._title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
         shortest = re.sub(r"\blayer (\d)", r"L\1", re.sub(r"\bhead (\d)", r"H\1", short))
         return self._title, short, shortest, shortest.replace(" · ", " ")
 
@@ -251,7 +289,14 @@ class HeadPanel(QFrame):
             (name, (self.title, self.role)),
             (
                 tools,
-                (self.measure_menu, self.picture_menu, self.combination_menu, self.scope_menu, self.switch_button),
+                (
+                    self.shown_switch,
+                    self.measure_menu,
+                    self.picture_menu,
+                    self.combination_menu,
+                    self.scope_menu,
+                    self.switch_button,
+                ),
             ),
             (ends, (self.export_button, self.explain_button)),
         ):

@@ -1,9 +1,14 @@
 """The controls under the large map: what its rows are called, what is left out, how large it is."""
 
+from functools import partial
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QCheckBox, QHBoxLayout, QRadioButton, QSlider, QWidget
 
-from viz_app.state.translate_state import TranslateState
+from viz_app.state import map_text
+from viz_app.state.evented_options import on_redraw
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.zoom import FIT
 from viz_app.widgets.parts import flat_button, label
 
 MAX_THRESHOLD_PERCENT = 60
@@ -18,18 +23,9 @@ class HeadControls(QWidget):
     Attributes:
         read_button, predicted_button, hide_wrapping, hide_punctuation, merge_words: how rows and columns are named,
             and which are left out.
-
-    Signals:
-        label_mode_chosen(str): "read" or "predicted".
-        hide_wrapping_chosen(bool), hide_punctuation_chosen(bool), merge_words_chosen(bool)
     """
 
-    label_mode_chosen = Signal(str)
-    hide_wrapping_chosen = Signal(bool)
-    hide_punctuation_chosen = Signal(bool)
-    merge_words_chosen = Signal(bool)
-
-    def __init__(self, state: TranslateState, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
         self.read_button = QRadioButton("token read")
@@ -43,28 +39,30 @@ class HeadControls(QWidget):
         self._group = QButtonGroup(self)
         self._group.addButton(self.read_button)
         self._group.addButton(self.predicted_button)
-        (self.read_button if state.label_mode == "read" else self.predicted_button).setChecked(True)
-        self.hide_wrapping.setChecked(state.hides_wrapping)
-        self.hide_punctuation.setChecked(state.hides_punctuation)
-        self.merge_words.setChecked(state.merges_words)
         self._rows_label, self._hide_label = label("muted"), label("muted")
         self._rows_label.setText("rows:")
         self._hide_label.setText("hide:")
-        self.read_button.toggled.connect(
-            lambda is_read: self.label_mode_chosen.emit("read" if is_read else "predicted")
-        )
-        self.hide_wrapping.toggled.connect(self.hide_wrapping_chosen)
-        self.hide_punctuation.toggled.connect(self.hide_punctuation_chosen)
-        self.merge_words.toggled.connect(self.merge_words_chosen)
+        self.rebuild()
+        self.read_button.toggled.connect(self._choose_label_mode)
+        self.hide_wrapping.toggled.connect(partial(setattr, state.settings, "hides_wrapping"))
+        self.hide_punctuation.toggled.connect(partial(setattr, state.settings, "hides_punctuation"))
+        self.merge_words.toggled.connect(partial(setattr, state.settings, "merges_words"))
         self._lay_out()
+        state.result_changed.connect(self.rebuild)
+        state.selection.events.head.connect(self.rebuild, max_args=0)
+        on_redraw(state.settings, ("maps",), self.rebuild)
 
     def rebuild(self) -> None:
-        """Another translation, or another kind of map."""
-        is_encoder = self._state.choice.kind == "encoder"
+        """Another result, another kind of map, or another choice."""
+        settings, is_encoder = self._state.settings, self._state.selection.head.kind == "encoder"
+        (self.read_button if settings.label_mode == "read" else self.predicted_button).setChecked(True)
+        self.hide_wrapping.setChecked(settings.hides_wrapping)
+        self.hide_punctuation.setChecked(settings.hides_punctuation)
+        self.merge_words.setChecked(settings.merges_words)
         for button, tip in ((self.read_button, READ_TIP), (self.predicted_button, PREDICTED_TIP)):
             button.setEnabled(not is_encoder)
             button.setToolTip(ENCODER_TIP if is_encoder else tip)
-        self.merge_words.setVisible(self._state.has_split_words)
+        self.merge_words.setVisible(map_text.splits_words(self._state))
 
     def fit(self, width: int) -> None:
         """One line if it fits into this width, else two."""
@@ -75,6 +73,9 @@ class HeadControls(QWidget):
         if direction != self._line.direction():
             self._line.setDirection(direction)
             self._line.setSpacing(18 if fits else 4)
+
+    def _choose_label_mode(self, is_read: bool) -> None:
+        self._state.settings.label_mode = "read" if is_read else "predicted"
 
     def _lay_out(self) -> None:
         self._rows, self._columns = QHBoxLayout(), QHBoxLayout()
@@ -101,30 +102,26 @@ class SizeControls(QWidget):
         threshold: of the lines, in percent of the last colour's weight.
 
     Signals:
-        zoom_wanted(int): larger by a step, or smaller.
-        fit_wanted()
-        threshold_chosen(float): from 0 to 1.
+        zoomed(int): the map is to be larger by a step, or smaller: by how much depends on how large it is.
     """
 
-    zoom_wanted = Signal(int)
-    fit_wanted = Signal()
-    threshold_chosen = Signal(float)
+    zoomed = Signal(int)
 
-    def __init__(self, state: TranslateState, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
         self.zoom_out = flat_button("−", "Smaller cells (Ctrl and the wheel)")
         self.zoom_fit = flat_button("fit", "The whole map, whatever its size")
         self.zoom_in = flat_button("+", "Larger cells (Ctrl and the wheel); the map scrolls")
-        self.zoom_out.clicked.connect(lambda: self.zoom_wanted.emit(-1))
-        self.zoom_fit.clicked.connect(self.fit_wanted)
-        self.zoom_in.clicked.connect(lambda: self.zoom_wanted.emit(1))
+        self.zoom_out.clicked.connect(lambda: self.zoomed.emit(-1))
+        self.zoom_fit.clicked.connect(self._fit)
+        self.zoom_in.clicked.connect(lambda: self.zoomed.emit(1))
         self.threshold = QSlider(Qt.Orientation.Horizontal)
         self.threshold.setRange(0, MAX_THRESHOLD_PERCENT)
         self.threshold.setFixedWidth(110)
         self.threshold.setToolTip("Weaker lines are left out")
         self.threshold.setAccessibleName("Weakest line that is drawn")
-        self.threshold.valueChanged.connect(lambda value: self.threshold_chosen.emit(value / 100))
+        self.threshold.valueChanged.connect(self._choose_threshold)
         self._caption = label("small")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -132,13 +129,22 @@ class SizeControls(QWidget):
         for widget in (self.zoom_out, self.zoom_fit, self.zoom_in, self._caption, self.threshold):
             row.addWidget(widget)
         self.rebuild()
+        for changed in (state.settings.events.picture, state.settings.events.line_threshold):
+            changed.connect(self.rebuild, max_args=0)
 
     def rebuild(self) -> None:
         """The picture or the threshold was changed."""
-        is_lines = self._state.picture == "lines"
+        settings = self._state.settings
+        is_lines = settings.picture == "lines"
         for button in (self.zoom_out, self.zoom_fit, self.zoom_in):
             button.setVisible(not is_lines)
-        self._caption.setText(f"from {self._state.line_threshold:.2f}")
-        self.threshold.setValue(round(100 * self._state.line_threshold))
+        self._caption.setText(f"from {settings.line_threshold:.2f}")
+        self.threshold.setValue(round(100 * settings.line_threshold))
         for widget in (self._caption, self.threshold):
             widget.setVisible(is_lines)
+
+    def _fit(self) -> None:
+        self._state.settings.zoom = FIT
+
+    def _choose_threshold(self, percent: int) -> None:
+        self._state.settings.line_threshold = percent / 100

@@ -1,6 +1,8 @@
 """All heads of all layers."""
 
-from PySide6.QtCore import Qt, Signal
+from functools import partial
+
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
 
@@ -8,7 +10,8 @@ from core.analysis.roles import ROLES, Role
 from core.analysis.sample_roles import SampleRoles
 from core.translation.result import Translation
 from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
-from viz_app.state.translate_state import TranslateState
+from viz_app.state.evented_options import on_redraw
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.theme import GAP, PANEL_MARGIN, Theme
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
@@ -36,18 +39,9 @@ class HeadsPanel(QFrame):
         scale_menu: how far the colours reach.
         role_menu: which heads stand out.
         order_menu: in which order they stand.
-
-    Signals:
-        scale_chosen(str): see `viz_app.state.seeing.Scale`.
-        role_chosen(str): a role, or "any".
-        order_chosen(str): see `viz_app.state.seeing.Order`.
     """
 
-    scale_chosen = Signal(str)
-    role_chosen = Signal(str)
-    order_chosen = Signal(str)
-
-    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._state = state
@@ -55,11 +49,11 @@ class HeadsPanel(QFrame):
         self.grid = HeadGrid(state, theme)
         self.area = HeadGridArea(self.grid)
         self.scale_menu = ChoiceMenu("How far the colours reach", SCALES, "scale: ")
-        self.scale_menu.chosen.connect(self.scale_chosen)
+        self.scale_menu.chosen.connect(partial(setattr, state.settings, "scale"))
         self.order_menu = ChoiceMenu("In which order the heads of a kind stand", ORDERS)
-        self.order_menu.chosen.connect(self.order_chosen)
+        self.order_menu.chosen.connect(partial(setattr, state.settings, "order"))
         self.role_menu = ChoiceMenu("", {})
-        self.role_menu.chosen.connect(self.role_chosen)
+        self.role_menu.chosen.connect(self._choose_role)
         hint = ElidingLabel("small", "← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)")
         self.title = label("heading")
         self.title.setText("All heads")
@@ -79,6 +73,10 @@ class HeadsPanel(QFrame):
         column.addLayout(self._header)
         column.addWidget(self.area, 1)
         column.addWidget(hint)
+        state.result_changed.connect(self.rebuild)
+        state.roles_changed.connect(self.rebuild)
+        on_redraw(state.settings, ("maps", "grid"), self.rebuild)
+        self.rebuild()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Where title and menus do not fit into one line, the menus stand below."""
@@ -95,31 +93,28 @@ class HeadsPanel(QFrame):
             self._header.addWidget(self._menus, 0, 1, Qt.AlignmentFlag.AlignRight)
 
     def rebuild(self) -> None:
-        """The translation, the scale or the way of seeing changed."""
-        self.scale_menu.show_choice(self._state.scale)
-        self.order_menu.show_choice(self._state.order)
+        """Another result, or other settings: the menus follow."""
+        self.scale_menu.show_choice(self._state.settings.scale)
+        self.order_menu.show_choice(self._state.settings.order)
         self._offer_roles()
-        self.grid.rebuild()
 
-    def show_choice(self) -> None:
-        """Another head was chosen."""
-        self.grid.show_choice()
-        self.area.show_choice(self._state.choice)
+    def _choose_role(self, name: str) -> None:
+        self._state.settings.shown_role = next((role for role in ROLES if role == name), None)
 
     def _offer_roles(self) -> None:
         """Only roles that some head has; one that was chosen stays."""
-        state = self._state
-        offered, sample = (state.translation, state.shown_role, state.sample_roles), state.sample_roles
+        maps, shown_role = self._state.maps, self._state.settings.shown_role
+        offered, sample = (maps.translation, shown_role, maps.sample_roles), maps.sample_roles
         if offered[0] is self._offered[0] and offered[1] == self._offered[1] and sample is self._offered[2]:
             return
         self._offered = offered
-        where = state.where_roles_hold
+        where = maps.where_roles_hold
         self.role_menu.setToolTip(f"Show the heads that do one thing {where}")
         self.order_menu.setToolTip(f"In which order the heads of a kind stand; a role is what a head does {where}")
-        counts = state.count_roles(state.translation) if state.translation is not None else {}
+        counts = maps.count_roles()
         entries = {ANY_ROLE: ("any role", "Any role")}
         for role, text in ROLES.items():
-            if role in counts or role == state.shown_role:
+            if role in counts or role == shown_role:
                 entries[role] = (role, f"{role} ({counts.get(role, 0)}): {text}")
         self.role_menu.set_entries(entries)
-        self.role_menu.show_choice(state.shown_role or ANY_ROLE)
+        self.role_menu.show_choice(shown_role or ANY_ROLE)

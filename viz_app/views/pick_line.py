@@ -1,8 +1,13 @@
 """One line under the large map: what is pinned and picked, in words; else how to do it."""
 
+from functools import partial
+
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from viz_app.state.translate_state import TranslateState
+from viz_app.state import map_text
+from viz_app.state.evented_options import on_redraw
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.weight_explanation import WeightExplanation
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.parts import flat_button
 
@@ -16,31 +21,42 @@ class PickLine(QWidget):
     Attributes:
         label: the words.
         clear_button: lets go of all of it.
-        products_button: shows the products behind the pinned cell.
+        explain_button: shows where the pinned weight comes from.
     """
 
-    def __init__(self, state: TranslateState, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, explanation: WeightExplanation, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._state = state
+        self._state, self._explanation = state, explanation
         self.label = ElidingLabel("small", HINT)
         self.clear_button = flat_button("clear", "Let go of what is pinned and picked (Esc)")
         policy = self.clear_button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the map must not jump when a cell is pinned
         self.clear_button.setSizePolicy(policy)
-        self.products_button = flat_button("q·k", "Where the pinned weight comes from: query times key, by dimension")
-        self.products_button.setCheckable(True)
-        self.products_button.setAccessibleName("Products of query and key")
+        self.clear_button.clicked.connect(state.selection.clear_marks)
+        self.explain_button = flat_button(
+            "Explain this weight", "Where the pinned weight comes from: query times key, by dimension"
+        )
+        self.explain_button.setCheckable(True)
+        self.explain_button.toggled.connect(partial(setattr, explanation, "is_open"))
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(0, 0, 0, 0)
         self.row.setSpacing(4)
         self.row.addWidget(self.label, 1)
         self.row.addWidget(self.clear_button)
-        self.row.addWidget(self.products_button)
+        self.row.addWidget(self.explain_button)
         self.rebuild()
+        for changed in (state.result_changed, state.measured_changed):
+            changed.connect(self.rebuild)
+        on_redraw(state.settings, ("maps", "large map"), self.rebuild)
+        selection = state.selection.events
+        for changed in (selection.head, selection.pinned, selection.picked, selection.picked_key):
+            changed.connect(self.rebuild, max_args=0)
+        explanation.events.is_open.connect(self.rebuild, max_args=0)
 
     def rebuild(self) -> None:
-        """Something was pinned or picked, or let go."""
-        state = self._state
-        self.clear_button.setVisible(state.has_marks)
-        self.label.setText(state.marks_in_words() or (LINES_HINT if state.picture == "lines" else HINT))
-        self.products_button.setVisible(state.picture == "heatmap")
+        """Something was pinned or picked, or let go, or means something else now."""
+        state, is_lines = self._state, self._state.settings.picture == "lines"
+        self.clear_button.setVisible(state.selection.has_marks)
+        self.label.setText(map_text.marks_in_words(state) or (LINES_HINT if is_lines else HINT))
+        self.explain_button.setVisible(not is_lines)
+        self.explain_button.setChecked(self._explanation.is_open)

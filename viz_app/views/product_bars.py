@@ -4,8 +4,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from viz_app.state.tracing import QueryKeyView
-from viz_app.theme import Theme
+from viz_app.state.weight_explanation import QueryKeyView
+from viz_app.theme import current_theme
 
 EDGE, RIGHT = 4, 64
 
@@ -13,17 +13,11 @@ EDGE, RIGHT = 4, 64
 class ProductBars(QWidget):
     """K bars, up or down from zero; the line ends at the logit."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._view: QueryKeyView | None = None
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Products of query and key")
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self._theme = theme
-        self.update()
 
     def show_view(self, view: QueryKeyView | None) -> None:
         """Another cell, or none."""
@@ -56,7 +50,7 @@ class ProductBars(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Bars, the zero line, the running sum, the logit."""
-        view, theme = self._view, self._theme
+        view, theme = self._view, current_theme()
         if view is None:
             return
         painter = QPainter(self)

@@ -1,43 +1,43 @@
-"""A card over the map: the products of query and key behind the pinned cell."""
+"""A card over the map: the products of query and key behind the pinned weight."""
 
-from PySide6.QtCore import QRect, Signal
+from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from viz_app.state.tracing import Tracing, query_key_view
-from viz_app.state.translate_state import TranslateState
-from viz_app.theme import Theme
+from core.analysis.trace import Trace
+from core.translation.result import Translation
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view import Pair
+from viz_app.state.weight_explanation import WeightExplanation, query_key_view
 from viz_app.views.product_bars import ProductBars
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.parts import flat_button, label
+from viz_app.worker.experiment_controller import ExperimentController
+from viz_app.worker.jobs import TraceJob
 
 MAX_WIDTH, HEIGHT, MIN_HEIGHT = 600, 178, 90
 
 
 class QueryKeyCard(QFrame):
-    """Shows where the pinned weight comes from. Opened with no cell pinned, it waits for one; with its cell it closes.
+    """Shows where the pinned weight comes from. Opened with nothing pinned, it waits for a pin; with its pin it closes.
 
     Attributes:
-        tracing: whether it is open, and the queries and keys.
+        explanation: whether it is open, and the queries and keys.
         bars: the products.
         text: what they are, or what is missing.
-
-    Signals:
-        closed(): a person closed it, or its cell was let go; call `rebuild` when the tracing is no longer open.
     """
 
-    closed = Signal()
-
-    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, controller: ExperimentController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._state = state
-        self.tracing = Tracing()
+        self._state, self._controller = state, controller
+        self.explanation = WeightExplanation()
+        self._asked: Translation | None = None
         self.setProperty("role", "card")
         self.title = ElidingLabel("heading")
-        self.bars = ProductBars(theme)
+        self.bars = ProductBars()
         self.text = label("small", wraps=True)
         self.close_button = flat_button("✕", "Close")
         self.close_button.setAccessibleName("Close")
-        self.close_button.clicked.connect(self.closed)
+        self.close_button.clicked.connect(self._close)
         header = QHBoxLayout()
         header.addWidget(self.title, 1)
         header.addWidget(self.close_button)
@@ -48,25 +48,32 @@ class QueryKeyCard(QFrame):
         column.addWidget(self.bars, 1)
         column.addWidget(self.text)
         self.hide()
+        self._follow()
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self.bars.apply_theme(theme)
+    def _follow(self) -> None:
+        state, settings, selection = self._state, self._state.settings.events, self._state.selection.events
+        state.result_changed.connect(self.rebuild)
+        state.model_changed.connect(self.rebuild)
+        selection.pinned.connect(self._on_pinned)
+        for changed in (selection.head, settings.scope, settings.label_mode, settings.shown):
+            changed.connect(self.rebuild, max_args=0)
+        self.explanation.events.is_open.connect(self.rebuild, max_args=0)
+        self.explanation.request.events.problem.connect(self.rebuild, max_args=0)
 
     def rebuild(self) -> None:
-        """Another cell is pinned, or none; or queries and keys have come."""
-        if self.tracing.has_lost_its_cell(self._state) and self.tracing.is_open:
-            self.closed.emit()
-        self.setVisible(self.tracing.is_open)
-        if not self.tracing.is_open:
+        """Another pair is pinned, or none; or queries and keys have come."""
+        explanation = self.explanation
+        self.setVisible(explanation.is_open)
+        if not explanation.is_open:
             return
-        view = query_key_view(self._state, self.tracing)
+        self._ask()
+        view = query_key_view(self._state, explanation)
         if isinstance(view, str):
-            self.title.setText("Query times key")
+            self.title.setText("Explain this weight")
             self.text.setText(view)
             self.bars.show_view(None)
         else:
-            self.title.setText(f"Query times key: {view.tokens} · {self._state.choice.title}")
+            self.title.setText(f"Query times key: {view.tokens} · {self._state.selection.head.title}")
             self.text.setText(view.sentence)
             self.bars.show_view(view)
         self.bars.setVisible(not isinstance(view, str))
@@ -80,3 +87,27 @@ class QueryKeyCard(QFrame):
         top = area.bottom() - height if is_below else area.top()
         self.setGeometry(area.left() + (area.width() - width) // 2, top, width, height)
         self.raise_()
+
+    def _ask(self) -> None:
+        """Asks for the queries and keys of the translation that is shown, unless they are known or asked for."""
+        state, explanation, translation = self._state, self.explanation, self._state.maps.translation
+        if translation is None or state.is_of_earlier_model or explanation.trace_of(translation) is not None:
+            return
+        if self._asked is translation and (explanation.request.is_running or explanation.request.problem):
+            return
+        self._asked = translation
+
+        def take(trace: object) -> None:
+            assert isinstance(trace, Trace)
+            explanation.take(translation, trace)
+            self.rebuild()
+
+        self._controller.ask(TraceJob(translation), explanation.request, take)
+
+    def _on_pinned(self, pinned: Pair | None, before: Pair | None) -> None:
+        if pinned is None and before is not None:
+            self._close()
+        self.rebuild()
+
+    def _close(self) -> None:
+        self.explanation.is_open = False

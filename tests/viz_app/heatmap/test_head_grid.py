@@ -6,19 +6,29 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.translation.result import MAP_KINDS
+from core.model.heads import Head
+from core.translation.experiment import ForcedToken, HeadScaled
+from core.translation.result import MAP_KINDS, ExperimentResult
 from tests.viz_app.synthetic import make_translation
-from viz_app.heatmap.colormap import EMBER, PAPER, color_table, quantize
+from viz_app.heatmap.colormap import (
+    EMBER,
+    PAPER,
+    SIGNED_PAPER,
+    color_table,
+    quantize,
+    signed_color_table,
+    signed_indices,
+)
 from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from viz_app.heatmap.map_image import map_image
-from viz_app.state.seeing import Scale
-from viz_app.state.translate_state import HeadChoice, TranslateState
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view_settings import Scale
 from viz_app.theme import Theme, current_theme
 
 
-def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[TranslateState, HeadGrid, HeadGridArea]:
-    state = TranslateState()
-    state.show(make_translation(num_layers=num_layers))
+def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[ExperimentState, HeadGrid, HeadGridArea]:
+    state = ExperimentState()
+    state.show_translation(make_translation(num_layers=num_layers))
     grid = HeadGrid(state, theme)
     area = HeadGridArea(grid)
     qtbot.addWidget(area)
@@ -30,9 +40,7 @@ def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[Translate
 
 def test_every_head_of_every_kind_has_a_place_of_its_own(qtbot: QtBot, theme: Theme) -> None:
     _, grid, _ = _grid(qtbot, theme)
-    places = [
-        grid.place_of(HeadChoice(kind, layer, head)) for kind in MAP_KINDS for layer in range(3) for head in range(8)
-    ]
+    places = [grid.place_of(Head(kind, layer, head)) for kind in MAP_KINDS for layer in range(3) for head in range(8)]
     assert len(places) == 72
     for index, place in enumerate(places):
         assert place is not None
@@ -41,19 +49,18 @@ def test_every_head_of_every_kind_has_a_place_of_its_own(qtbot: QtBot, theme: Th
 
 
 def test_a_click_chooses_the_head_under_the_mouse(qtbot: QtBot, theme: Theme) -> None:
-    _, grid, _ = _grid(qtbot, theme)
-    place = grid.place_of(HeadChoice("decoder", 1, 6))
+    state, grid, _ = _grid(qtbot, theme)
+    place = grid.place_of(Head("decoder", 1, 6))
     assert place is not None
-    with qtbot.waitSignal(grid.chosen) as chosen:
-        qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=place.center())
-    assert chosen.args == [HeadChoice("decoder", 1, 6)]
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=place.center())
+    assert state.selection.head == Head("decoder", 1, 6)
 
 
 def test_a_thumbnail_shows_the_weights_of_its_head(qtbot: QtBot, theme: Theme) -> None:
     state, grid, _ = _grid(qtbot, theme)
     assert state.translation is not None
     weights = state.translation.maps.cross[2, 3]
-    place = grid.place_of(HeadChoice("cross", 2, 3))
+    place = grid.place_of(Head("cross", 2, 3))
     assert place is not None
     picture = grid.grab().toImage()
     table = color_table(PAPER)
@@ -65,13 +72,13 @@ def test_a_thumbnail_shows_the_weights_of_its_head(qtbot: QtBot, theme: Theme) -
 
 
 def test_twelve_layers_scroll_and_the_chosen_head_comes_into_sight(qtbot: QtBot, theme: Theme) -> None:
-    _, grid, area = _grid(qtbot, theme, num_layers=6)
+    state, grid, area = _grid(qtbot, theme, num_layers=6)
     assert grid.height() > area.viewport().height()
-    area.show_choice(HeadChoice("cross", 5, 0))
-    place = grid.place_of(HeadChoice("cross", 5, 0))
+    state.selection.choose(Head("cross", 5, 0))
+    place = grid.place_of(Head("cross", 5, 0))
     assert place is not None
     assert grid.visibleRegion().boundingRect().contains(place)
-    area.show_choice(HeadChoice("encoder", 0, 0))
+    state.selection.choose(Head("encoder", 0, 0))
     assert area.verticalScrollBar().value() == 0
 
 
@@ -93,8 +100,8 @@ def test_a_diagonal_survives_being_made_small(size: int) -> None:
 
 
 def test_another_label_mode_makes_no_picture_anew_and_another_scale_does(qtbot: QtBot, theme: Theme) -> None:
-    state = TranslateState()
-    state.show(make_translation())
+    state = ExperimentState()
+    state.show_translation(make_translation())
     grid = HeadGrid(state, theme)
     qtbot.addWidget(grid)
     grid.available = QSize(400, 500)
@@ -102,36 +109,31 @@ def test_another_label_mode_makes_no_picture_anew_and_another_scale_does(qtbot: 
     grid.rebuild()
     before = grid.grab().toImage()
     pictures = grid._images["cross"]
-    state.label_mode = "predicted"
-    grid.rebuild()
+    state.settings.label_mode = "predicted"
     assert grid._images["cross"] is pictures
-    state.scale = "own"
-    grid.rebuild()
+    state.settings.scale = "own"
     assert grid._images["cross"] is not pictures
     assert grid.grab().toImage() != before
-    state.scale = "shared"
-    grid.rebuild()
+    state.settings.scale = "shared"
     assert grid._images["cross"] is pictures  # they were made already
     assert grid.grab().toImage() == before
-    state.show(make_translation("ein hund läuft ."))
-    grid.rebuild()
+    state.show_translation(make_translation("ein hund läuft ."))
     assert grid._images["cross"] is not pictures
 
 
 def test_the_frame_follows_the_choice_wherever_it_goes(qtbot: QtBot, theme: Theme) -> None:
     """Painting only what changed leaves the same picture as painting all of it."""
-    state = TranslateState()
-    state.show(make_translation())
+    state = ExperimentState()
+    state.show_translation(make_translation())
     grid = HeadGrid(state, theme)
     qtbot.addWidget(grid)
     grid.available = QSize(400, 500)
     grid.rebuild()
     grid.show()
     qtbot.waitExposed(grid)
-    for choice in (HeadChoice("encoder", 0, 1), HeadChoice("cross", 1, 0), HeadChoice("cross", 1, 1)):
-        state.choose(choice)
-        grid.show_choice()
-        qtbot.waitUntil(lambda wanted=choice: grid._painted_choice == wanted)
+    for choice in (Head("encoder", 0, 1), Head("cross", 1, 0), Head("cross", 1, 1)):
+        state.selection.choose(choice)
+        qtbot.waitUntil(lambda wanted=choice: grid._painted_head == wanted)
         seen = grid.screen().grabWindow(grid.winId()).toImage()
         grid.repaint()
         assert grid.screen().grabWindow(grid.winId()).toImage() == seen
@@ -140,8 +142,8 @@ def test_the_frame_follows_the_choice_wherever_it_goes(qtbot: QtBot, theme: Them
 @pytest.mark.parametrize("scale", ["layer", "own"])
 def test_another_scale_is_seen_in_every_head(qtbot: QtBot, theme: Theme, scale: Scale) -> None:
     """The same: only the pictures are painted anew, and nothing around them."""
-    state = TranslateState()
-    state.show(make_translation())
+    state = ExperimentState()
+    state.show_translation(make_translation())
     grid = HeadGrid(state, theme)
     qtbot.addWidget(grid)
     grid.available = QSize(400, 500)
@@ -149,10 +151,9 @@ def test_another_scale_is_seen_in_every_head(qtbot: QtBot, theme: Theme, scale: 
     grid.show()
     qtbot.waitExposed(grid)
     before = grid.screen().grabWindow(grid.winId()).toImage()
-    state.scale = scale
-    state.choose(HeadChoice("decoder", 1, 1))
-    grid.rebuild()
-    qtbot.waitUntil(lambda: grid._painted_choice == state.choice)
+    state.settings.scale = scale
+    state.selection.choose(Head("decoder", 1, 1))
+    qtbot.waitUntil(lambda: grid._painted_head == state.selection.head)
     seen = grid.screen().grabWindow(grid.winId()).toImage()
     assert seen != before
     grid.repaint()
@@ -173,8 +174,8 @@ def test_another_theme_size_and_translation_leave_nothing_of_the_sheet_before(
         grid.resize(size)
         grid.rebuild()
 
-    state = TranslateState()
-    state.show(make_translation())
+    state = ExperimentState()
+    state.show_translation(make_translation())
     grid = made(QSize(400, 500))
     pictures = [grid.grab().toImage()]
     fit(grid, QSize(300, 420))
@@ -184,9 +185,72 @@ def test_another_theme_size_and_translation_leave_nothing_of_the_sheet_before(
     pictures.append(grid.grab().toImage())
     dark = made(QSize(300, 420))
     assert pictures[-1] == dark.grab().toImage()
-    state.show(make_translation("ein hund läuft ."))
-    grid.rebuild()
-    dark.rebuild()
+    state.show_translation(make_translation("ein hund läuft ."))
     pictures.append(grid.grab().toImage())
     assert pictures[-1] == dark.grab().toImage()
     assert all(one != other for one, other in pairwise(pictures))
+
+
+def test_heads_are_shown_together_switched_off_and_on_by_the_mouse(qtbot: QtBot, theme: Theme) -> None:
+    state, grid, _ = _grid(qtbot, theme)
+    state.selection.choose(Head("cross", 0, 0))
+    other = grid.place_of(Head("cross", 1, 3))
+    assert other is not None
+    control = Qt.KeyboardModifier.ControlModifier
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, control, other.center())
+    assert state.settings.several == {Head("cross", 0, 0), Head("cross", 1, 3)}
+    assert state.selection.head == Head("cross", 0, 0)
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=other.center())
+    assert (state.settings.scope, state.selection.head) == ("head", Head("cross", 1, 3))
+    before = grid.grab().toImage()
+    qtbot.mouseClick(grid, Qt.MouseButton.RightButton, pos=other.center())
+    assert state.experiment.heads_off == {Head("cross", 1, 3)}
+    assert grid.grab().toImage() != before
+    switch = grid.switch_of(Head("cross", 1, 3))
+    assert switch is not None
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=switch.center())
+    assert not state.experiment.heads_off
+
+
+def test_a_difference_has_colours_on_both_sides_and_a_neutral_tone_for_what_is_new(qtbot: QtBot, theme: Theme) -> None:
+    state, grid, _ = _grid(qtbot, theme)
+    original = make_translation()
+    changed = make_translation(target="a man now is standing on a ladder .", interventions=(ForcedToken(2, "now"),))
+    state.accept(ExperimentResult(changed, original, original.log_probabilities))
+    unsigned = grid.grab().toImage()
+    state.settings.shown, state.settings.label_mode = "difference", "predicted"
+    picture = grid.grab().toImage()
+    assert picture != unsigned
+    place, values = grid.place_of(Head("cross", 0, 1)), state.maps.thumbnails("cross")[0, 1]
+    assert place is not None
+    colors, top = signed_color_table(SIGNED_PAPER), state.maps.top_value(Head("cross", 0, 1), values)
+    num_rows, num_columns = values.shape
+    assert np.isnan(values[2]).all()
+    assert values[np.isfinite(values)].min() < 0 < values[np.isfinite(values)].max()
+    for row, column in ((2, 4), (4, 3), (5, 6), (0, 0)):
+        x = place.left() + int((column + 0.5) * place.width() / num_columns)
+        y = place.top() + int((row + 0.5) * place.height() / num_rows)
+        value = values[row, column]
+        expected = SIGNED_PAPER.missing if np.isnan(value) else colors[signed_indices(value, top)]
+        assert picture.pixel(x, y) == expected
+    state.settings.shown = "changed"
+    state.settings.label_mode = "read"
+    assert grid.grab().toImage() == grid.grab().toImage() != picture
+
+
+def test_a_head_that_is_off_still_shows_its_map(qtbot: QtBot, theme: Theme) -> None:
+    state, grid, _ = _grid(qtbot, theme)
+    head = Head("cross", 2, 3)
+    state.selection.choose(Head("encoder", 0, 0))
+    before = grid.grab().toImage()
+    off = make_translation(interventions=(HeadScaled(head),))
+    state.toggle_head(head)
+    state.accept(ExperimentResult(off, make_translation(), off.log_probabilities))
+    place = grid.place_of(head)
+    assert place is not None
+    picture = grid.grab().toImage()
+    assert picture.copy(place) != before.copy(place)
+    colors = {
+        picture.pixel(x, y) for x in range(place.left(), place.right()) for y in range(place.top(), place.bottom())
+    }
+    assert len(colors) > 10, "the map is seen through the veil"

@@ -1,28 +1,35 @@
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
+from core.model.heads import Head
+from core.translation.experiment import ForcedToken
+from core.translation.result import ExperimentResult
 from tests.viz_app.synthetic import make_translation
-from viz_app.heatmap.colormap import PAPER, color_table, quantize
+from viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, color_table, quantize, signed_color_table, signed_indices
 from viz_app.heatmap.heatmap import Heatmap
-from viz_app.heatmap.heatmap_layout import MIN_LABEL_PX, lay_out, thinned
-from viz_app.state.translate_state import Cell, HeadChoice, TranslateState
-from viz_app.state.zoom import FIT, zoomed
+from viz_app.heatmap.heatmap_layout import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, lay_out, thinned
+from viz_app.heatmap.lines_view import LinesView
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view import Pair, Place
+from viz_app.state.picked_tokens import SelectionMode
+from viz_app.state.zoom import FIT
 from viz_app.theme import Theme
 
 
 @pytest.fixture
-def state() -> TranslateState:
-    state = TranslateState()
-    state.label_mode = "read"
-    state.show(make_translation())
-    state.choose(HeadChoice("cross", 1, 2))
+def state() -> ExperimentState:
+    state = ExperimentState()
+    state.settings.label_mode = "read"
+    state.show_translation(make_translation())
+    state.selection.choose(Head("cross", 1, 2))
     return state
 
 
 @pytest.fixture
-def heatmap(qtbot: QtBot, theme: Theme, state: TranslateState) -> Heatmap:
+def heatmap(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Heatmap:
     heatmap = Heatmap(state, theme)
     qtbot.addWidget(heatmap)
     heatmap.resize(700, 560)
@@ -31,47 +38,46 @@ def heatmap(qtbot: QtBot, theme: Theme, state: TranslateState) -> Heatmap:
     return heatmap
 
 
-def _center(heatmap: Heatmap, cell: Cell) -> QPoint:
+def _center(heatmap: Heatmap, cell: Pair) -> QPoint:
     place = heatmap.cell_rect(cell)
     assert place is not None
     return place.center().toPoint()
 
 
-def test_cells_show_the_weights_of_the_chosen_head(heatmap: Heatmap, state: TranslateState) -> None:
-    view = state.view()
+def test_cells_show_the_weights_of_the_chosen_head(heatmap: Heatmap, state: ExperimentState) -> None:
+    view = state.maps.view()
     assert view is not None
-    picture, indices = heatmap.grab().toImage(), quantize(view.weights)
-    for row in range(len(view.rows)):
-        for column in range(len(view.columns)):
+    picture, indices = heatmap.grab().toImage(), quantize(view.values)
+    for row in range(view.num_rows):
+        for column in range(view.num_columns):
             expected = color_table(PAPER)[indices[row, column]]
-            assert picture.pixel(_center(heatmap, Cell(row, column))) == expected
+            assert picture.pixel(_center(heatmap, Pair(row, column))) == expected
 
 
 def test_the_mouse_finds_every_cell(heatmap: Heatmap) -> None:
-    for cell in (Cell(0, 0), Cell(3, 5), Cell(8, 8)):
-        assert heatmap.cell_at(QPointF(_center(heatmap, cell))) == cell
-    assert heatmap.cell_at(QPointF(1, 1)) is None
+    for cell in (Pair(0, 0), Pair(3, 5), Pair(8, 8)):
+        assert heatmap.pair_at(QPointF(_center(heatmap, cell))) == cell
+    assert heatmap.pair_at(QPointF(1, 1)) is None
 
 
-def test_hidden_rows_and_columns_do_not_shift_the_cells_found(heatmap: Heatmap, state: TranslateState) -> None:
-    state.hides_wrapping = True
-    heatmap.rebuild()
-    assert heatmap.cell_rect(Cell(0, 4)) is None
-    assert heatmap.cell_at(QPointF(_center(heatmap, Cell(2, 4)))) == Cell(2, 4)
+def test_hidden_rows_and_columns_do_not_shift_the_cells_found(heatmap: Heatmap, state: ExperimentState) -> None:
+    state.settings.hides_wrapping = True
+    assert heatmap.cell_rect(Pair(0, 4)) is None
+    assert heatmap.pair_at(QPointF(_center(heatmap, Pair(2, 4)))) == Pair(2, 4)
 
 
-def test_hover_and_click_tell_the_cell(qtbot: QtBot, heatmap: Heatmap) -> None:
-    with qtbot.waitSignal(heatmap.cell_hovered) as hovered:
-        qtbot.mouseMove(heatmap, _center(heatmap, Cell(4, 2)))
-    assert hovered.args == [Cell(4, 2)]
-    with qtbot.waitSignal(heatmap.cell_clicked) as clicked:
-        qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=_center(heatmap, Cell(1, 6)))
-    assert clicked.args == [Cell(1, 6)]
+def test_the_mouse_hovers_and_pins_in_the_selection(qtbot: QtBot, heatmap: Heatmap, state: ExperimentState) -> None:
+    qtbot.mouseMove(heatmap, _center(heatmap, Pair(4, 2)))
+    assert state.selection.hovered == Pair(4, 2)
+    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=_center(heatmap, Pair(1, 6)))
+    assert state.selection.pinned == Pair(1, 6)
+    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=_center(heatmap, Pair(1, 6)))
+    assert state.selection.pinned is None
 
 
-def test_the_cross_hair_and_value_are_drawn(heatmap: Heatmap, state: TranslateState) -> None:
+def test_the_cross_hair_and_value_are_drawn(heatmap: Heatmap, state: ExperimentState) -> None:
     before = heatmap.grab().toImage()
-    state.hovered = Cell(4, 4)
+    state.selection.hovered = Pair(4, 4)
     assert heatmap.grab().toImage() != before
 
 
@@ -79,9 +85,9 @@ def test_the_cross_hair_and_value_are_drawn(heatmap: Heatmap, state: TranslateSt
 @pytest.mark.parametrize("size", [(420, 300), (700, 560), (1300, 900)])
 def test_any_number_of_tokens_fits_any_size(theme: Theme, num_tokens: int, size: tuple[int, int]) -> None:
     words = " ".join(f"word{number}" for number in range(num_tokens))
-    state = TranslateState()
-    state.show(make_translation(words, words, num_layers=1, num_heads=1))
-    view = state.view()
+    state = ExperimentState()
+    state.show_translation(make_translation(words, words, num_layers=1, num_heads=1))
+    view = state.maps.view()
     assert view is not None
     layout = lay_out(view, QSize(*size), theme, FIT)
     assert layout.map.left() >= layout.row_label_width
@@ -97,10 +103,10 @@ def test_a_lit_label_silences_its_close_neighbours_only() -> None:
     assert thinned(3, 1, [1]) == [0, 1, 2]
 
 
-def _long_state(num_tokens: int) -> TranslateState:
+def _long_state(num_tokens: int) -> ExperimentState:
     words = " ".join(f"word{number}" for number in range(num_tokens))
-    state = TranslateState()
-    state.show(make_translation(words, words, num_layers=1, num_heads=1))
+    state = ExperimentState()
+    state.show_translation(make_translation(words, words, num_layers=1, num_heads=1))
     return state
 
 
@@ -116,72 +122,63 @@ def test_a_long_map_has_legible_rows_and_scrolls_under_labels_that_stay(qtbot: Q
     assert layout.row_step == 1
     assert layout.window.bottom() <= 560
     assert heatmap.down.isVisible()
-    assert heatmap.cell_at(layout.window.topLeft() + QPointF(2, 2)) == Cell(0, 0)
+    assert heatmap.pair_at(layout.window.topLeft() + QPointF(2, 2)) == Pair(0, 0)
     heatmap.down.setValue(heatmap.down.maximum())
     heatmap.across.setValue(heatmap.across.maximum())
     layout = heatmap.layout_now
     assert layout is not None
-    assert heatmap.cell_at(layout.window.bottomRight() - QPointF(2, 2)) == Cell(100, 101)
+    assert heatmap.pair_at(layout.window.bottomRight() - QPointF(2, 2)) == Pair(100, 101)
     assert 100 in layout.rows_in_sight
     assert 0 not in layout.rows_in_sight
 
 
 def test_zooming_keeps_what_is_under_the_mouse_where_it_is(qtbot: QtBot, heatmap: Heatmap) -> None:
-    state = heatmap._state
-    heatmap.zoom_wanted.connect(lambda steps: _zoom(heatmap, state, steps))
-    point = QPointF(_center(heatmap, Cell(7, 7)))
+    point = QPointF(_center(heatmap, Pair(7, 7)))
     heatmap.zoom_about(point, 3)
     layout = heatmap.layout_now
     assert layout is not None
     assert layout.hidden.height() > 0
-    assert heatmap.cell_at(point) == Cell(7, 7)
+    assert heatmap.pair_at(point) == Pair(7, 7)
     assert heatmap.grab().size() == heatmap.size()
 
 
-def _zoom(heatmap: Heatmap, state: TranslateState, steps: float) -> None:
-    assert heatmap.layout_now is not None
-    state.zoom = zoomed(heatmap.layout_now.cell.y(), steps)
-    heatmap.lay_out()
-
-
-def test_the_strip_under_the_map_shows_the_sum_of_the_picked_rows(heatmap: Heatmap, state: TranslateState) -> None:
-    for row, manner in ((2, "alone"), (5, "also")):
-        state.pick_rows((row,), manner)
-    heatmap.lay_out()
-    layout, view = heatmap.layout_now, state.view()
+def test_the_strip_under_the_map_shows_the_sum_of_the_picked_rows(heatmap: Heatmap, state: ExperimentState) -> None:
+    manners: list[tuple[int, SelectionMode]] = [(2, "alone"), (5, "also")]
+    for row, manner in manners:
+        state.selection.pick_queries((row,), 1, manner)
+    layout, view = heatmap.layout_now, state.maps.view()
     assert layout is not None
     assert layout.strip is not None
     assert view is not None
-    total = view.weights[2] + view.weights[5]
+    total = view.values[2] + view.values[5]
     indices = quantize(total[None, :], max(1.0, float(total.max())))[0]
     picture = heatmap.grab().toImage()
-    for column in range(len(view.columns)):
+    for column in range(view.num_columns):
         x = layout.strip.left() + (column + 0.5) * layout.cell.x()
         place = QPointF(x, layout.strip.center().y())
         assert heatmap.sum_at(place) == column
         assert picture.pixel(place.toPoint()) == color_table(PAPER)[indices[column]]
 
 
-def test_labels_are_found_under_the_mouse(qtbot: QtBot, heatmap: Heatmap) -> None:
+def test_labels_are_found_under_the_mouse(qtbot: QtBot, heatmap: Heatmap, state: ExperimentState) -> None:
     layout = heatmap.layout_now
     assert layout is not None
-    place = _center(heatmap, Cell(4, 0))
-    with qtbot.waitSignal(heatmap.rows_clicked) as clicked:
-        qtbot.mouseClick(
-            heatmap,
-            Qt.MouseButton.LeftButton,
-            Qt.KeyboardModifier.ShiftModifier,
-            QPoint(int(layout.window.left()) - 15, place.y()),
-        )
-    assert clicked.args == [(4,), "through"]
-    above = QPoint(_center(heatmap, Cell(0, 6)).x() + 7, int(layout.window.top()) - 10)
-    with qtbot.waitSignal(heatmap.columns_clicked) as columns:
-        qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=above)
-    assert columns.args == [(6,)]
+    beside = QPoint(int(layout.window.left()) - 15, _center(heatmap, Pair(4, 0)).y())
+    above = QPoint(_center(heatmap, Pair(0, 6)).x() + 7, int(layout.window.top()) - 10)
+    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=beside)
+    assert state.selection.picked.tokens == {3}, "query 4 reads token 3"
+    further = _center(heatmap, Pair(6, 2))
+    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, further)
+    assert state.selection.picked.tokens == {3, 4, 5}
+    qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=above)
+    assert state.selection.picked_key.tokens == {6}
+    assert heatmap.queries_at(QPointF(beside)) == (4,)
+    assert heatmap.queries_at(QPointF(further)) == (6,)
+    assert heatmap.queries_at(QPointF(1, 1)) == ()
 
 
 def test_painting_only_the_cells_leaves_the_picture_of_painting_all(
-    heatmap: Heatmap, state: TranslateState, qtbot: QtBot
+    heatmap: Heatmap, state: ExperimentState, qtbot: QtBot
 ) -> None:
     qtbot.waitExposed(heatmap)
 
@@ -189,25 +186,132 @@ def test_painting_only_the_cells_leaves_the_picture_of_painting_all(
         return heatmap.screen().grabWindow(heatmap.winId()).toImage()
 
     def choose(head: int) -> None:
-        state.choose(HeadChoice("cross", 0, head))
+        state.selection.choose(Head("cross", 0, head))
 
     heatmap.repaint()
     before = seen()
     for change in (
         lambda: choose(1),
-        lambda: setattr(state, "scale", "own"),
-        lambda: setattr(state, "label_mode", "predicted"),
-        lambda: setattr(state, "hovered", Cell(1, 2)),
-        lambda: state.forget_hovered(),
-        lambda: setattr(state, "pinned", Cell(2, 2)),
+        lambda: setattr(state.settings, "scale", "own"),
+        lambda: setattr(state.settings, "label_mode", "predicted"),
+        lambda: setattr(state.selection, "hovered", Pair(1, 2)),
+        lambda: state.selection.clear_hovered(),
+        lambda: setattr(state.selection, "pinned", Pair(2, 2)),
         lambda: choose(0),
-        lambda: state.forget_marks(),
+        lambda: state.selection.clear_marks(),
+        lambda: state.accept(_changed()),
+        lambda: setattr(state.settings, "shown", "difference"),
+        lambda: choose(3),
+        lambda: setattr(state.settings, "shown", "original"),
     ):
         change()
-        heatmap.rebuild()
         qtbot.wait(30)
         now = seen()
         assert now != before
         heatmap.repaint()
         assert seen() == now
         before = now
+
+
+def _changed() -> ExperimentResult:
+    """A word is new in the translation."""
+    original = make_translation()
+    changed = make_translation(target="a man now is standing on a ladder .", interventions=(ForcedToken(2, "now"),))
+    return ExperimentResult(changed, original, original.log_probabilities)
+
+
+def test_a_difference_has_a_scale_of_its_own_and_hatches_what_is_new(heatmap: Heatmap, state: ExperimentState) -> None:
+    state.accept(_changed())
+    state.settings.shown, state.settings.label_mode = "difference", "predicted"
+    view, layout = state.maps.view(), heatmap.layout_now
+    assert view is not None
+    assert layout is not None
+    picture, values = heatmap.grab().toImage(), view.values
+    top = state.maps.top_value(state.selection.head, values)
+    colors = signed_color_table(SIGNED_PAPER)
+    for place in ((0, 2), (5, 7), (8, 3)):
+        pair = view.pair_at(Place(*place))
+        assert picture.pixel(_center(heatmap, pair)) == colors[signed_indices(values[place], top)]
+    assert view.row_labels[2] == "now"
+    assert np.isnan(values[2]).all()
+    cell = heatmap.cell_rect(view.pair_at(Place(2, 4)))
+    assert cell is not None
+    area = cell.toRect().adjusted(2, 2, -2, -2)
+    seen = {picture.pixel(x, y) for x in range(area.left(), area.right()) for y in range(area.top(), area.bottom())}
+    assert SIGNED_PAPER.missing in seen
+    assert len(seen) > 1, "lines run over it"
+    bar = QPoint(int(layout.window.right() + BAR_GAP + BAR_WIDTH / 2), 0)
+    ends = (layout.window.top() + 2, layout.window.center().y(), layout.window.bottom() - 2)
+    above, zero, below = (picture.pixelColor(bar.x(), int(y)) for y in ends)
+    assert above.red() > above.blue()
+    assert below.blue() > below.red()
+    assert min(zero.red(), zero.green(), zero.blue()) > 235
+
+
+def test_labels_of_new_words_are_marked_and_an_unchanged_map_has_none(heatmap: Heatmap, state: ExperimentState) -> None:
+    state.settings.label_mode = "predicted"
+
+    def marked_rows() -> list[int]:
+        """Rows with the bar of a new word beside them."""
+        picture, layout, view = heatmap.grab().toImage(), heatmap.layout_now, state.maps.view()
+        assert layout is not None
+        assert view is not None
+        x, accent = int(layout.window.left()) - 4, Theme.light().color("accent").rgb()
+        middles = [layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(view.num_rows)]
+        return [row for row, y in enumerate(middles) if picture.pixel(x, int(y)) == accent]
+
+    assert marked_rows() == []
+    state.accept(_changed())
+    assert marked_rows() == [2]
+    state.settings.shown = "original"
+    assert marked_rows() == []
+
+
+def test_without_a_partner_the_changed_map_is_shown_in_its_usual_colours(
+    heatmap: Heatmap, state: ExperimentState
+) -> None:
+    original = make_translation(target="x y")
+    changed = make_translation(target="a b", interventions=(ForcedToken(0, "a"),))
+    state.accept(ExperimentResult(changed, original, original.log_probabilities))
+    before = heatmap.grab().toImage()
+    state.settings.shown = "difference"
+    assert "no word in common" in state.maps.difference_problem("cross")
+    assert heatmap.grab().toImage() == before
+
+
+def test_lines_of_a_difference_are_told_apart_by_colour(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
+    state.settings.picture, state.settings.line_threshold = "lines", 0.0
+    lines = LinesView(state, theme)
+    qtbot.addWidget(lines)
+    lines.resize(640, 420)
+    lines.show()
+    state.accept(_changed())
+    usual = lines.grab().toImage()
+    state.settings.shown = "difference"
+    painter, view = lines.painter_now, state.maps.view()
+    assert painter is not None
+    assert view is not None
+    picture = lines.grab().toImage()
+    assert picture != usual
+    np.testing.assert_allclose(
+        painter.strength(), np.abs(np.nan_to_num(view.values)) / painter.top, rtol=1e-4, atol=1e-6
+    )
+    middle = range(int(painter.left) + 20, int(painter.right) - 20, 3)
+    colors = [picture.pixelColor(x, y) for x in middle for y in range(30, 400, 2)]
+    assert any(color.red() > color.blue() + 40 for color in colors)
+    assert any(color.blue() > color.red() + 40 for color in colors)
+
+
+def test_two_maps_of_two_experiments_live_side_by_side(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
+    other = ExperimentState()
+    other.show_translation(make_translation("zwei", "two"))
+    first, second = Heatmap(state, theme), Heatmap(other, theme)
+    for each in (first, second):
+        qtbot.addWidget(each)
+        each.resize(400, 300)
+    before = second.grab().toImage()
+    state.settings.scale = "own"
+    state.selection.choose(Head("encoder", 0, 0))
+    assert second.grab().toImage() == before
+    assert first.cell_rect(Pair(8, 8)) is not None
+    assert second.cell_rect(Pair(8, 8)) is None

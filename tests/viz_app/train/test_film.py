@@ -5,8 +5,8 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.model.heads import Head
 from tests.viz_app.train.scripted import probe, sample
-from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import Theme
 from viz_app.train.film_panel import FilmPanel
 from viz_app.train.film_strip import FilmStrip, shown_frames
@@ -36,8 +36,6 @@ def panel(qtbot: QtBot, playback: Playback, theme: Theme) -> Iterator[FilmPanel]
 
     panel.moment_chosen.connect(playback.show_frame)
     panel.moment_chosen.connect(show)
-    panel.head_chosen.connect(playback.choose)
-    panel.head_chosen.connect(show)
     panel.resize(900, 420)
     with qtbot.waitExposed(panel):
         panel.show()
@@ -122,20 +120,20 @@ def test_any_head_can_be_chosen_by_menu_and_by_picture(panel: FilmPanel, playbac
     panel.kind_menu.actions_by_name["decoder"].trigger()
     panel.layer_menu.actions_by_name["2"].trigger()
     panel.head_menu.actions_by_name["5"].trigger()
-    assert playback.maps.choice == HeadChoice("decoder", 2, 5)
-    place = panel.grid.place_of(HeadChoice("encoder", 0, 1))
+    assert playback.maps.selection.head == Head("decoder", 2, 5)
+    place = panel.grid.place_of(Head("encoder", 0, 1))
     assert place is not None
     qtbot.mouseClick(panel.grid, Qt.MouseButton.LeftButton, pos=place.center())
-    assert playback.maps.choice == HeadChoice("encoder", 0, 1)
+    assert playback.maps.selection.head == Head("encoder", 0, 1)
     assert panel.kind_menu.text().startswith("Encoder self-attention")
     assert panel.head_menu.text().startswith("head 2")
 
 
 def test_head_cannot_be_switched_off_in_the_past(panel: FilmPanel, qtbot: QtBot) -> None:
-    place = panel.grid.place_of(HeadChoice("cross", 0, 1))
+    place = panel.grid.place_of(Head("cross", 0, 1))
     assert place is not None
     qtbot.mouseMove(panel.grid, place.center())
-    assert panel.grid.switch_of(HeadChoice("cross", 0, 1)) is None
+    assert panel.grid.switch_of(Head("cross", 0, 1)) is None
 
 
 def test_strip_wears_the_colours_of_the_theme(panel: FilmPanel, qapp: QApplication) -> None:
@@ -150,9 +148,9 @@ def test_run_without_a_film_says_so(qtbot: QtBot, theme: Theme) -> None:
     panel = FilmPanel(Playback())
     qtbot.addWidget(panel)
     panel.show_playback(is_live=True)
-    assert "become a film" in panel.empty_state.label.text()
+    assert "Drag the slider" in panel.empty_state.label.text()
     panel.show_playback(is_live=False)
-    assert panel.empty_state.label.text() == "This run kept no film."
+    assert panel.empty_state.label.text() == "This run has no film."
     panel.play()
     assert not panel.is_playing
 
@@ -160,8 +158,8 @@ def test_run_without_a_film_says_so(qtbot: QtBot, theme: Theme) -> None:
 def test_translations_stand_beside_their_references(qtbot: QtBot, playback: Playback, theme: Theme) -> None:
     panel = SamplesPanel(playback)
     qtbot.addWidget(panel)
-    panel.walked.connect(playback.walk)
-    panel.walked.connect(lambda _: panel.show_playback(is_live=True))
+    panel.stepped.connect(playback.walk)
+    panel.stepped.connect(lambda _: panel.show_playback(is_live=True))
     panel.show()
     panel.show_playback(is_live=True)
     assert panel.texts()[0] == ("Satz 1", "sentence 1", "sentence 1 in epoch 4")

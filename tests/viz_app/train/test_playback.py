@@ -1,7 +1,7 @@
 import pytest
 
+from core.model.heads import Head
 from tests.viz_app.train.scripted import probe, sample
-from viz_app.state.translate_state import HeadChoice
 from viz_app.train.playback import Playback
 
 
@@ -59,18 +59,12 @@ def test_walking_ends_at_the_ends(playback: Playback) -> None:
 
 
 def test_head_is_picked_by_the_newest_frame_until_a_person_chooses_one(playback: Playback) -> None:
-    playback.choose(HeadChoice("encoder", 1, 2))
+    playback.maps.selection.choose(Head("encoder", 1, 2))
     playback.show_frame(0)
     playback.add_frame(probe(4))
-    assert playback.maps.choice == HeadChoice("encoder", 1, 2)
+    assert playback.maps.selection.head == Head("encoder", 1, 2)
     frame = playback.frames[2]
     assert (playback.map_of(frame) == frame.translation.maps.encoder[1, 2]).all()
-
-
-def test_head_that_is_not_there_is_not_chosen(playback: Playback) -> None:
-    before = playback.maps.choice
-    playback.choose(HeadChoice("cross", 99, 0))
-    assert playback.maps.choice == before
 
 
 def test_changes_of_the_translation_are_found(playback: Playback) -> None:

@@ -1,0 +1,135 @@
+"""Where the weight of the pinned pair comes from: query times key, dimension by dimension. No Qt, no torch."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from psygnal import SignalGroupDescriptor
+
+from core.analysis.query_key import QueryKeyDetail, query_key_detail
+from core.analysis.trace import Trace
+from core.translation.result import Translation
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.request_state import RequestState
+
+
+@dataclass
+class WeightExplanation:
+    """Whether the weight of the pinned pair is being explained, and what is known for it.
+
+    Attributes:
+        is_open: whether it is; a field with an event.
+        request: the queries and keys that are awaited.
+    """
+
+    events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()
+
+    is_open: bool = False
+
+    def __post_init__(self) -> None:
+        self.request = RequestState()
+        self._known: tuple[Translation, Trace] | None = None
+
+    def trace_of(self, translation: Translation | None) -> Trace | None:
+        """What is known of a translation."""
+        known = self._known
+        return known[1] if known is not None and known[0] is translation else None
+
+    def take(self, translation: Translation, trace: Trace) -> None:
+        """Queries and keys of a translation have become known."""
+        self._known = translation, trace
+
+
+@dataclass(frozen=True, eq=False)
+class QueryKeyView:
+    """The products behind the pinned pair.
+
+    Attributes:
+        detail: of one query and one key token.
+        tokens: the two, in words.
+        row_logits: [M], the logits of all keys of this query; −∞ where the mask hides a key.
+        whose: says which of two translations is explained; empty if there is only one.
+    """
+
+    detail: QueryKeyDetail
+    tokens: str
+    row_logits: NDArray[np.float64]
+    whose: str = ""
+
+    @property
+    def running(self) -> NDArray[np.float64]:
+        """[K], the sum of the products up to each dimension."""
+        return np.cumsum(self.detail.products, dtype=np.float64)
+
+    @property
+    def sentence(self) -> str:
+        """What the numbers are, and how the logit becomes the weight."""
+        detail, width = self.detail, len(self.detail.products)
+        sums = f"Σ of {width} products qᵢ·kᵢ / √{width} = logit {_signed(detail.logit)}."
+        biases = " ".join(filter(None, ("q and k hold their biases; nothing else is added to the sum.", self.whose)))
+        if not detail.is_visible:
+            return f"{sums} The mask hides this key from the query: its weight is 0. {biases}"
+        whole = float(np.logaddexp.reduce(self.row_logits))
+        softmax = f"exp({_signed(detail.logit)} − {_signed(whole)}) = weight {detail.weight:.3f}"
+        return f"{sums} Softmax over the row: {softmax}. {biases}"
+
+    def tip(self, dimension: int) -> str:
+        """One product in words."""
+        detail, root = self.detail, len(self.detail.products)
+        return (
+            f"dimension {dimension + 1}: {_signed(detail.query_vector[dimension])} × "
+            f"{_signed(detail.key_vector[dimension])} / √{root} = {_signed(detail.products[dimension], 3)}\n"
+            f"sum up to here {_signed(self.running[dimension], 3)}"
+        )
+
+
+def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> QueryKeyView | str:
+    """The products behind the pinned pair of the translation that is shown, or what is missing to show them.
+
+    Of a difference the changed translation is explained.
+    """
+    translation, pair, head = state.maps.translation, state.selection.pinned, state.selection.head
+    if translation is None or pair is None:
+        return "Pin a cell: click one in the heatmap."
+    if state.settings.scope != "head":
+        return "Several heads are shown together. Choose one head alone to explain its weights."
+    num_queries, num_keys = translation.maps.of_kind(head.kind).shape[-2:]
+    if pair.query >= num_queries or pair.key >= num_keys:
+        return "The pinned cell is not in the map that is shown."
+    if any(row.head == head and row.row == pair.query for row in translation.experiment.attention_rows):
+        return "This row was set by hand: its weights do not come from queries and keys."
+    trace = explanation.trace_of(translation)
+    if trace is None:
+        if state.is_of_earlier_model:
+            return "Another model is in use now; its answer is awaited."
+        return explanation.request.problem or "Reading queries and keys …"
+    detail = query_key_detail(trace, head, pair.query, pair.key)
+    keys = trace.of_kind(head.kind).keys[head.layer, head.head]
+    logits = (keys.astype(np.float64) @ detail.query_vector.astype(np.float64)) / np.sqrt(len(detail.query_vector))
+    if head.kind == "decoder":
+        logits[pair.query + 1 :] = -np.inf
+    query, key = _tokens(state, translation)
+    whose = ""
+    if state.maps.shown == "difference":
+        whose = "This explains the weight of the changed translation, not the difference."
+    elif state.maps.shown == "original":
+        whose = "This explains the weight of the original translation."
+    return QueryKeyView(detail, f"{query} → {key}", logits, whose)
+
+
+def _tokens(state: ExperimentState, translation: Translation) -> tuple[str, str]:
+    """The tokens of the pinned pair, whole words not merged."""
+    pair, kind, mode = state.selection.pinned, state.selection.head.kind, state.settings.label_mode
+    assert pair is not None
+    key = (translation.read_tokens if kind == "decoder" else translation.source_tokens)[pair.key]
+    if kind == "encoder":
+        return f"reading {translation.source_tokens[pair.query]}", key
+    if mode == "predicted":
+        return f"predicting {translation.predicted_tokens[pair.query]}", key
+    return f"reading {translation.read_tokens[pair.query]}", key
+
+
+def _signed(value: float, digits: int = 2) -> str:
+    """With a typographic minus."""
+    return f"{value:.{digits}f}".replace("-", "−")
