@@ -27,8 +27,8 @@ class SourceJob:
 
         model = real(translator)
         contributions = contributions_of(model, self.translation)
-        if not self.translation.source_words:
-            return SourceFindings(contributions, None, "No word is left in the source.")
+        if len(self.translation.source_words) == 1:
+            return SourceFindings(contributions, None, "Without its only word nothing of the source is left.")
         try:
             occlusion = occlude_source_words(
                 model,
@@ -36,7 +36,10 @@ class SourceJob:
                 on_progress=lambda done, total: progress(Progress(done, total, f"word {done} of {total}")),
                 should_stop=should_stop,
             )
-        except (AnalysisError, ExperimentError) as error:  # nothing would be left, or a row that is set would not fit
+        except (
+            AnalysisError,
+            ExperimentError,
+        ) as error:  # too little would be left, or a row that is set would not fit
             return SourceFindings(contributions, None, str(error))
         if not occlusion.is_complete:
             raise TranslationStoppedError

@@ -8,10 +8,11 @@ from core.analysis.contributions import METHOD
 from core.translation.experiment import SourceWordRemoved, SourceWordReplaced
 from viz_app.analysis.source.job import SourceJob
 from viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab, scrolled
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.views.marked_text import number
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.parts import label
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 LEAST_SCALE = 0.5
 """A full bar of the source words is never less than this loss of log-probability, in nats: what rounds to 0.00 has no
@@ -161,7 +162,7 @@ class SourceTab(AnalysisTab):
             columns.addLayout(column, 1)
         body.addLayout(columns)
         body.addStretch(1)
-        self.column.addWidget(scrolled(self._body), 1)
+        self.column.addWidget(VerticalScrollArea(self._body), 1)
         self.column.addWidget(self.warnings)  # all of these below: words must not move from under the mouse
         self.column.addWidget(self._hint)
         self.column.addLayout(row)

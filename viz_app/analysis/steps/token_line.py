@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from viz_app.theme import CHIP_RADIUS, current_theme
+from viz_app.widgets.chip_flow import flow_chips
+from viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 SPACING = 4
 PADDING = 6
@@ -117,53 +119,36 @@ class TokenLine(QWidget):
 
     def _flow(self, width: int) -> list[QRect]:
         metrics, height = QFontMetrics(current_theme().font("body")), self._line()
-        places, x, y = [], 0, 0
-        for chip in self.chips:
-            chip_width = max(metrics.horizontalAdvance(_short(chip.text)) + 2 * PADDING, 20)
-            if x > 0 and x + chip_width > width:
-                x, y = 0, y + height + SPACING
-            places.append(QRect(x, y, chip_width, height))
-            x += chip_width + SPACING
-        return places
+        widths = [max(metrics.horizontalAdvance(_short(chip.text)) + 2 * PADDING, 20) for chip in self.chips]
+        return flow_chips(widths, height, width, spacing=SPACING, line_height=self.line_height)
 
     def _line(self) -> int:
         return current_theme().pixel_size("body") + 9
 
 
-class TokenArea(QScrollArea):
-    """As high as a few lines of chips; the others scroll, and the current one is kept in sight."""
+class TokenArea(ContentHeightScrollArea):
+    """A few lines of chips; the others scroll, and the current one is kept in sight."""
 
     def __init__(self, tokens: TokenLine, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(tokens, lambda: MAX_LINES * tokens.line_height, parent)
         self._tokens, self._current = tokens, 0
-        self.setWidget(tokens)
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
-        tokens.setAutoFillBackground(False)
 
     def show_current(self, index: int) -> None:
         """The chips are others, or another one is the current one."""
         self._current = index
-        needed, most = self._tokens.heightForWidth(self.width()), MAX_LINES * self._tokens.line_height
-        self.setFixedHeight(min(needed, most))
+        self.fit()
         if index < len(self._tokens.chips):
             place = self._tokens.place_of(index)
             self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + SPACING)
 
-    def resizeEvent(self, event: QEvent) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
         """Tokens wrap anew."""
-        super().resizeEvent(event)  # type: ignore[arg-type]
+        super().resizeEvent(event)
         QTimer.singleShot(0, self, lambda: self.show_current(self._current))  # the tokens have their width only then
 
     def minimumSizeHint(self) -> QSize:
         """One line."""
         return QSize(100, self._tokens.line_height)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Keys belong to the page."""
-        event.ignore()
 
 
 def _short(text: str) -> str:

@@ -13,11 +13,12 @@ from core.translation.result import Translation
 from viz_app.analysis.steps.job import ForceWordJob
 from viz_app.analysis.steps.state import Candidate, StepRow, StepsState
 from viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
-from viz_app.analysis.tab import AnalysisContext, AnalysisTab, scrolled
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.views.marked_text import before_and_after
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import flat_button, label
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 PLAY_INTERVAL_MS = 700
 HOW_TO_SET = "Click a word or a bar to set this row."
@@ -266,7 +267,7 @@ class StepsTab(AnalysisTab):
         body.addLayout(columns)
         body.addStretch(1)
         self.column.addLayout(controls)
-        self.column.addWidget(scrolled(self._body), 1)
+        self.column.addWidget(VerticalScrollArea(self._body), 1)
         self.column.addWidget(self.unreached)  # below: candidates must not move from under the mouse
         self.column.addWidget(self.outcome)
 

@@ -161,16 +161,19 @@ def test_a_replacement_that_cannot_be_read_leaves_what_is_shown(words_tab: Sourc
     assert tab.state.experiment.interventions == ()
 
 
-def test_the_only_word_is_removed_and_comes_back(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot) -> None:
+def test_the_only_word_stays(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot) -> None:
     tab = _shown(make_context("words", "Hund"), show_tab)
-    _click_word(qtbot, tab, 0)
-    assert [bar.is_struck for bar in tab.words.bars] == [True]
-    assert tab._words_title.text() == "No word is left in the source."
+    assert tab._words_title.text() == "Without its only word nothing of the source is left."
     assert tab.problem.text() == ""
     assert tab.shares.bars[0].text.endswith("%")
+    shown = tab.state.translation
     _click_word(qtbot, tab, 0)
+    assert "too little of 'Hund' is left to read" in tab.state.request.problem
+    assert tab.state.translation is shown
     assert [bar.is_struck for bar in tab.words.bars] == [False]
-    assert tab.words.bars[0].text not in ("", WAITING)
+    _replace_by(qtbot, tab, "Mann")
+    assert tab.state.request.problem == ""
+    assert [bar.label for bar in tab.words.bars] == ["→ Mann"]
 
 
 def test_where_no_word_can_be_removed_the_reason_is_told_and_words_can_be_put_back(
