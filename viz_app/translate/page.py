@@ -87,9 +87,9 @@ class TranslatePage(QWidget):
         self._arrangement.setVisible(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A low page shows fewer lines of long sentences."""
+        """A small page shows fewer lines of the sentences."""
         super().resizeEvent(event)
-        self.sentence.fit(self.height())
+        self.sentence.fit(self.width(), self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""
