@@ -22,10 +22,10 @@ from core.cli.analyze import parse_head, read_sentence
 from core.cli.main import run_guarded
 from core.cli.options import add_checkpoint
 from core.errors import AnalysisError, ConfigError
-from core.model.heads import ATTENTION_KINDS, Head
+from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from core.translation.result import FloatArray, MapKind, Translation
+from viz_app.state.map_text import KIND_NAMES
 from viz_app.state.measuring import SHORT_NAMES
-from viz_app.state.translate_state import KIND_NAMES, KIND_TITLES
 
 if TYPE_CHECKING:
     from core.translation.translator import Translator
@@ -86,7 +86,16 @@ def make_parser() -> argparse.ArgumentParser:
         "--own-scale", action="store_true", help="the last colour is each map's largest value, not 1 for all"
     )
     parser.add_argument(
-        "--off", nargs="+", type=parse_head, default=(), metavar="HEAD", help="switch heads off; such as cross:2:5"
+        "--head-off",
+        nargs="+",
+        type=parse_head,
+        default=(),
+        dest="off",
+        metavar="HEAD",
+        help="switch heads off; such as cross:2:5",
+    )
+    parser.add_argument(  # its earlier name
+        "--off", nargs="+", type=parse_head, default=argparse.SUPPRESS, dest="off", help=argparse.SUPPRESS
     )
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="a name that ends in " + ", ".join(SUFFIXES)
@@ -120,11 +129,9 @@ def run(options: argparse.Namespace) -> int:
 def measured(translator: "Translator", options: argparse.Namespace) -> Measured:
     """The sentence's maps; notes go to standard error. Raises `AugenmerkError`."""
     from core.analysis.capture import trace_translation
-    from core.model.gates import heads_off
 
     translation = read_sentence(translator, options)
-    with heads_off(translator.model, options.off):
-        trace = trace_translation(translator, translation)
+    trace = trace_translation(translator, translation)
     maps = {
         kind: np.broadcast_to(measure_maps(trace, options.measure, kind), translation.maps.of_kind(kind).shape)
         for kind in MEASURES[options.measure].kinds
@@ -197,7 +204,7 @@ def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argpar
 
     for kind, maps in found.maps.items():
         _refuse_empty(_selection(options).apply(maps, found.translation, kind).weights)
-    facts = {"model": found.model} | _off(options)
+    facts = {"model": found.model} | _experiment(found.translation)
     content = PageContent(
         found.translation, found.maps, found.measure, _selection(options), facts, Head(options.kind, *heads[0])
     )
@@ -227,7 +234,7 @@ def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: s
         facts["hidden"] = f"{', '.join(options.hide)} ({hidden or 'rows'}, scaled up to their former sum)"
     if options.words:
         facts["words"] = "pieces merged: columns summed, rows averaged"
-    return " · ".join(f"{name}: {value}" for name, value in (facts | _off(options)).items())
+    return " · ".join(f"{name}: {value}" for name, value in (facts | _experiment(found.translation)).items())
 
 
 def _refuse_empty(weights: FloatArray) -> None:
@@ -235,8 +242,10 @@ def _refuse_empty(weights: FloatArray) -> None:
         raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")
 
 
-def _off(options: argparse.Namespace) -> dict[str, str]:
-    return {"heads off": ", ".join(str(head) for head in options.off)} if options.off else {}
+def _experiment(translation: Translation) -> dict[str, str]:
+    """What was changed, if anything was."""
+    interventions = translation.experiment.interventions
+    return {"experiment": "; ".join(map(str, interventions))} if interventions else {}
 
 
 def _selection(options: argparse.Namespace) -> Selection:
