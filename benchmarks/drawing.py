@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from benchmarks.ratio import Ratio, paired_medians
+from core.translation.experiment import Experiment
 from core.translation.result import AttentionMaps, FloatArray, Translation
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import Theme
@@ -53,7 +54,7 @@ def made_up_translation(seed: int = 0) -> Translation:
 
     tokens = tuple(f"token{index}" for index in range(LENGTH))
     return Translation(
-        source_text=" ".join(tokens),
+        experiment=Experiment(" ".join(tokens)),
         text=" ".join(tokens),
         source_tokens=tokens,
         read_tokens=tokens,
@@ -65,7 +66,7 @@ def made_up_translation(seed: int = 0) -> Translation:
         unknown_source_positions=(),
         ignored_text="",
         notes=(),
-        maps=AttentionMaps(maps(), maps(), maps()),
+        attention=AttentionMaps(maps(), maps(), maps()),
         seconds=0.0,
     )
 

@@ -41,5 +41,9 @@ class ExperimentError(AugenmerkError):
     """An experiment or one of its interventions contradicts itself, or does not fit the sentence or the model."""
 
 
+class ExperimentFileError(ExperimentError):
+    """A file is no experiment that this version can read, or an experiment cannot be written as one."""
+
+
 class StorageError(AugenmerkError):
     """A file could not be written; whatever stood there before is untouched."""

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from core.errors import AugenmerkError, StorageError, TextError
 from core.resources import resource_path
 from core.storage import atomic_path
+from viz_app.documents.experiment_documents import is_experiment
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme, ThemeChoice
@@ -43,7 +44,7 @@ def run_app(
         TextError: a picture of an empty sentence was asked for.
 
     Args:
-        checkpoint: what to open; None for the bundled model.
+        checkpoint: what to open: a checkpoint, or by its content an experiment; None for the model of the last time.
         sentence: what to translate first; None for the one typed last.
         screenshot: translate, save a PNG of the window here, and exit. The user's own settings are neither used nor
             changed then.
@@ -56,13 +57,17 @@ def run_app(
     app.setApplicationDisplayName("Augenmerk")
     app.setDesktopFileName("augenmerk")
     app.setWindowIcon(QIcon(str(resource_path("icon.svg"))))
+    experiment = None
+    if checkpoint is not None and is_experiment(checkpoint):
+        checkpoint, experiment = None, checkpoint
     if screenshot is not None:
-        return _take_screenshot(app, checkpoint, sentence, screenshot, theme=theme or "light", size=size)
+        files = checkpoint, experiment
+        return _take_screenshot(app, files, sentence, screenshot, theme=theme or "light", size=size)
     preferences = Preferences(QSettings("augenmerk", "augenmerk"))
     if theme is not None:
         preferences.theme = theme
     Theme.of_choice(preferences.theme).apply(app)
-    window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence)
+    window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the app; files are written atomically
     fit_to_screen(window)
@@ -81,7 +86,7 @@ def fit_to_screen(window: QWidget) -> None:
 
 def _take_screenshot(
     app: QApplication,
-    checkpoint: Path | None,
+    files: tuple[Path | None, Path | None],
     sentence: str | None,
     target: Path,
     *,
@@ -97,7 +102,8 @@ def _take_screenshot(
         preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
         preferences.theme = theme
         Theme.of_choice(theme).apply(app)
-        window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence)
+        checkpoint, experiment = files
+        window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
 
         def finish(problem: str | None = None) -> None:
             if problem is not None:

@@ -17,7 +17,7 @@ Augenmerk translates German into English with a Transformer, and shows where eve
 
 The window:
   augenmerk                              open the window with the bundled model
-  augenmerk app [CHECKPOINT]             open it with a checkpoint
+  augenmerk app [FILE]                   open it with a checkpoint, or with a saved experiment
       --sentence TEXT                    start with this sentence
       --screenshot PNG                   translate, save a picture of the window, and exit
 
@@ -74,8 +74,8 @@ def window_parser() -> argparse.ArgumentParser:
         "checkpoint",
         nargs="?",
         type=Path,
-        metavar="CHECKPOINT",
-        help="a checkpoint file (left out: the bundled model, German to English)",
+        metavar="FILE",
+        help="a checkpoint, or an experiment that was saved (left out: the bundled model, German to English)",
     )
     parser.add_argument("--sentence", metavar="TEXT", help="start with this sentence")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""The window: top bar, pages, and the way from a wish to the worker and back."""
+"""The window: top bar, pages, shortcuts."""
 
 from collections.abc import Callable
 from functools import partial
@@ -17,17 +17,22 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
+from core.translation.experiment import Experiment
+from viz_app.analysis.area import AnalysisPanel
+from viz_app.analysis.tab import AnalysisContext
+from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
 from viz_app.examples import example_sentences
 from viz_app.models.loader import ModelLoader
 from viz_app.preferences import Preferences
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.head_navigation import Direction
+from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
-from viz_app.state.translate_state import Direction
 from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice
 from viz_app.top_bar import TopBar
-from viz_app.translate.inquiry import Inquiry
 from viz_app.translate.page import TranslatePage
 from viz_app.widgets.dialogs import show_about
-from viz_app.worker import Failure, InferenceWorker
+from viz_app.worker import ExperimentController, Failure, InferenceWorker
 
 if TYPE_CHECKING:
     from viz_app.train.page import TrainPage
@@ -41,7 +46,8 @@ class MainWindow(QMainWindow):
     """Owns the pages and the inference worker. Nothing heavy starts before the first paint.
 
     Attributes:
-        translate_page: always there.
+        state: the experiment that the Translate page and the analysis tabs show.
+        translate_page, analysis: always there.
         train_page: None until its tab is first shown; matplotlib comes with it.
 
     Signals:
@@ -60,6 +66,7 @@ class MainWindow(QMainWindow):
         *,
         checkpoint: Path | None = None,
         sentence: str | None = None,
+        experiment: Path | None = None,
         worker: InferenceWorker | None = None,
     ) -> None:
         super().__init__()
@@ -69,18 +76,24 @@ class MainWindow(QMainWindow):
         self._worker = worker or InferenceWorker(parent=self)
         self._has_painted = False
         self.train_page: TrainPage | None = None
+        self._restored: Experiment | None = None
         self._theme_choice: ThemeChoice = preferences.theme
-        self._theme = Theme.of_choice(self._theme_choice)
         self.top_bar = TopBar(self._theme_choice)
-        self.translate_page = TranslatePage(preferences, self._theme)
-        self._inquiry = Inquiry(self._worker, self.translate_page, self)
+        self.state = ExperimentState(preferences.restored(MapViewSettings()))
+        if (head := preferences.head) is not None:
+            self.state.selection.head, self.state.selection.was_chosen = head, True
+        controller = ExperimentController(self.state, self._worker, self)
+        self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
+        self.translate_page = TranslatePage(controller, self.analysis, preferences)
+        self.documents = ExperimentDocuments(self.state, self._worker, preferences, self)
+        self._first_experiment = experiment
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
         self._pages = QStackedWidget()
         self._lay_out()
         self._connect()
         self._add_shortcuts()
-        self._put_first_sentence(sentence)
+        self._begin(sentence)
 
     @property
     def model(self) -> ModelInfo | None:
@@ -111,8 +124,8 @@ class MainWindow(QMainWindow):
             self._stop_training_then_close()
             event.ignore()
             return
-        self.translate_page.sentence.input.cancel()
         self.translate_page.save()
+        self.documents.keep_session()
         self._preferences.set_bytes("window", self.saveGeometry())
         self._preferences.settings.sync()
         self.hide()
@@ -127,12 +140,15 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """A dropped file is opened as a checkpoint."""
+        """A dropped file is opened: by its content an experiment, else a checkpoint."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
             self.show_page(TRANSLATE)
-            self.open_model(paths[0])
+            if is_experiment(paths[0]):
+                self.documents.open(paths[0])
+            else:
+                self.open_model(paths[0])
 
     def set_theme(self, choice: ThemeChoice) -> None:
         """Light, dark, or as the system has it."""
@@ -140,11 +156,9 @@ class MainWindow(QMainWindow):
         self._apply_theme()
 
     def _apply_theme(self) -> None:
-        self._theme = Theme.of_choice(self._theme_choice)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        self._theme.apply(app)
-        self.translate_page.apply_theme(self._theme)
+        Theme.of_choice(self._theme_choice).apply(app)
 
     def _lay_out(self) -> None:
         self.setWindowTitle("Augenmerk")
@@ -171,13 +185,16 @@ class MainWindow(QMainWindow):
         loader.failed.connect(self._on_model_failed)
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.file_chosen.connect(self._open_on_translate_page)
-        self._inquiry.translation_shown.connect(self.translation_shown)
-        self._inquiry.failed.connect(self.failed)
-        page.translation_wanted.connect(self._on_translation_wanted)
-        page.message.open_wanted.connect(self._loader.choose_file)
-        page.message.train_wanted.connect(lambda: self.show_page(TRAIN))
+        self.state.result_changed.connect(self._on_result)
+        page.failed.connect(self.failed)
+        self.analysis.closed.connect(page.hide_analysis)
+        page.message.open_requested.connect(self._loader.choose_file)
+        page.message.train_requested.connect(lambda: self.show_page(TRAIN))
         page.export_menu.done.connect(bar.show_notice)
         bar.offer_export(page.export_menu)
+        bar.offer_experiments(self.documents)
+        self.documents.done.connect(bar.show_notice)
+        self.documents.model_requested.connect(self._open_on_translate_page)
         bar.page_chosen.connect(self.show_page)
         bar.model_button.open_requested.connect(loader.choose_file)
         bar.model_button.bundled_requested.connect(lambda: self._open_on_translate_page(None))
@@ -195,23 +212,24 @@ class MainWindow(QMainWindow):
         add("Ctrl+Q", self.close)
         add("Ctrl+1", lambda: self.show_page(TRANSLATE))
         add("Ctrl+2", lambda: self.show_page(TRAIN))
-        add("Ctrl+3", self._toggle_lab)
+        add("Ctrl+3", self._toggle_analysis)
+        add(QKeySequence.StandardKey.Undo, self._undo)
+        add(QKeySequence.StandardKey.Redo, self._redo)
         add("Ctrl+L", self._focus_sentence)
         for key, direction in ALT_DIRECTIONS.items():
             add(f"Alt+{key}", partial(self.translate_page.walk, direction))
 
-    def _put_first_sentence(self, sentence: str | None) -> None:
-        examples = example_sentences()
-        field = self.translate_page.sentence.input
+    def _begin(self, sentence: str | None) -> None:
+        """The sentence asked for; else what was on the screen, if it belongs to this model; else an example."""
         if sentence is None and self._is_last_model(self._first_checkpoint):
-            sentence = (
-                self._preferences.sentence or None
-            )  # typed for this model: another may not even know its language
-        text = sentence if sentence is not None else examples[0] if examples else ""
-        field.setPlainText(text)
-        field.moveCursor(field.textCursor().MoveOperation.End)
-        field.cancel()
-        field.setFocus()
+            if self.documents.restore_session():
+                self._restored = self.state.experiment
+            else:
+                sentence = self._preferences.sentence or None  # older versions kept it
+        if self._restored is None:
+            examples = example_sentences()
+            self.translate_page.begin(sentence if sentence is not None else examples[0] if examples else "")
+        self.translate_page.sentence.input.setFocus()
 
     def _is_last_model(self, path: Path | None) -> bool:
         return (path.absolute() if path is not None else None) == self._preferences.model
@@ -227,7 +245,12 @@ class MainWindow(QMainWindow):
         self._show_model(info)
         self.setWindowTitle(f"{info.title} – Augenmerk")
         self.model_opened.emit(info)
-        self.translate_page.set_model(info)
+        self.state.begin_model(info)
+        if self._first_experiment is not None:
+            path, self._first_experiment = self._first_experiment, None
+            self.documents.open(path)
+        else:
+            self.translate_page.ask_new_model()
 
     def _on_model_failed(self, failure: Failure, is_in_dialog: bool) -> None:
         if self.model is None:
@@ -246,16 +269,29 @@ class MainWindow(QMainWindow):
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _open_bundled_instead(self) -> None:
-        """The model of the last time cannot be opened again: its sentence, if untouched, goes with it."""
-        is_untouched = self.translate_page.sentence.input.text == self._preferences.sentence
+        """The model of the last time cannot be opened again: its experiment, if untouched, goes with it."""
         self._first_checkpoint = None
-        if is_untouched:
-            self._put_first_sentence(None)
+        if self.state.experiment == self._restored:
+            examples = example_sentences()
+            self.translate_page.begin(examples[0] if examples else "")
         self.open_model(None)
 
-    def _toggle_lab(self) -> None:
+    def _toggle_analysis(self) -> None:
         self.show_page(TRANSLATE)
-        self.translate_page.toggle_lab()
+        self.translate_page.toggle_analysis()
+
+    def _undo(self) -> None:
+        if self._pages.currentWidget() is self.translate_page:
+            self.translate_page.sentence.undo()
+
+    def _redo(self) -> None:
+        if self._pages.currentWidget() is self.translate_page:
+            self.translate_page.sentence.redo()
+
+    def _on_result(self) -> None:
+        translation = self.state.translation
+        if translation is not None:
+            self.translation_shown.emit(translation)
 
     def _focus_sentence(self) -> None:
         self.show_page(TRANSLATE)
@@ -267,22 +303,12 @@ class MainWindow(QMainWindow):
         self.show_page(TRANSLATE)
         self.open_model(path)
 
-    def _on_translation_wanted(self, text: str, is_asked: bool) -> None:
-        if self.model is None:
-            return  # the sentence is asked for again when a model has been opened
-        if not text.strip() and not is_asked:
-            self.translate_page.show_hint(
-                f"Type a {self.translate_page.state.languages[0]} sentence, or choose an example."
-            )
-            return
-        self._inquiry.translate(text, is_asked=is_asked)
-
     def _make_train_page(self) -> None:
         from viz_app.train.page import TrainPage  # matplotlib comes with it
 
         page = TrainPage(self._preferences.settings)
-        page.modelReady.connect(self._open_on_translate_page)
-        page.statusChanged.connect(self.top_bar.show_status)
+        page.model_ready.connect(self._open_on_translate_page)
+        page.status_changed.connect(self.top_bar.show_status)
         self._pages.addWidget(page)
         self.train_page = page
 

@@ -1,16 +1,18 @@
 """What the windows remember between two starts, with a type for each entry."""
 
 from pathlib import Path
+from typing import Any, TypeVar
 
+from platformdirs import user_state_path
 from PySide6.QtCore import QByteArray, QSettings
 
-from core.analysis.selection import DEFAULT_LABEL_MODE, LABEL_MODES, LabelMode
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS
-from viz_app.state.map_view_settings import SCALES, Scale
+from viz_app.state.evented_options import remembered
 from viz_app.theme import THEME_CHOICES, ThemeChoice
 
 MAX_RECENT = 8
+OptionsT = TypeVar("OptionsT")
 
 
 class Preferences:
@@ -34,10 +36,6 @@ class Preferences:
         """The sentence that was typed last."""
         return str(self.settings.value("translate/sentence", ""))
 
-    @sentence.setter
-    def sentence(self, text: str) -> None:
-        self.settings.setValue("translate/sentence", text)
-
     @property
     def model(self) -> Path | None:
         """The checkpoint that was opened last, the one the sentence was typed for; None for the bundled one."""
@@ -48,55 +46,33 @@ class Preferences:
     def model(self, path: Path | None) -> None:
         self.settings.setValue("translate/model", str(path.absolute()) if path is not None else "")
 
-    @property
-    def label_mode(self) -> LabelMode:
-        """What names the rows."""
-        stored = self.settings.value("translate/rows")
-        return next((mode for mode in LABEL_MODES if mode == stored), DEFAULT_LABEL_MODE)
+    def restored(self, options: OptionsT) -> OptionsT:
+        """The same options with the values that were remembered; see `viz_app.state.evented_options`."""
+        for each in remembered(options):
+            default, choices = getattr(options, each.name), each.metadata["choices"]
+            key = each.metadata["key"]
+            if choices is None:
+                value = self._flag(key, default=default)
+            else:
+                stored = self.settings.value(key)
+                value = next((choice for choice in choices if choice == stored), default)
+            setattr(options, each.name, value)
+        return options
 
-    @label_mode.setter
-    def label_mode(self, mode: LabelMode) -> None:
-        self.settings.setValue("translate/rows", mode)
-
-    @property
-    def scale(self) -> Scale:
-        """How far the colours reach."""
-        stored = self.settings.value("translate/scale")
-        return next((scale for scale in SCALES if scale == stored), "shared")
-
-    @scale.setter
-    def scale(self, scale: Scale) -> None:
-        self.settings.setValue("translate/scale", scale)
-
-    @property
-    def hides_wrapping(self) -> bool:
-        """Whether start and end tokens are hidden."""
-        return self._flag("translate/hide_wrapping", default=False)
-
-    @hides_wrapping.setter
-    def hides_wrapping(self, is_on: bool) -> None:
-        self._set_flag("translate/hide_wrapping", is_on)
+    def save(self, options: Any) -> None:
+        """Remembers options. What nobody chose is not stored, and so follows the defaults of later versions."""
+        known = self.restored(type(options)())
+        for each in remembered(options):
+            value = getattr(options, each.name)
+            if value == getattr(known, each.name):
+                continue
+            if isinstance(value, bool):
+                self._set_flag(each.metadata["key"], value)
+            else:
+                self.settings.setValue(each.metadata["key"], value)
 
     @property
-    def hides_punctuation(self) -> bool:
-        """Whether punctuation is hidden."""
-        return self._flag("translate/hide_punctuation", default=False)
-
-    @hides_punctuation.setter
-    def hides_punctuation(self, is_on: bool) -> None:
-        self._set_flag("translate/hide_punctuation", is_on)
-
-    @property
-    def merges_words(self) -> bool:
-        """Whether words are shown instead of their pieces."""
-        return self._flag("translate/merge_words", default=True)
-
-    @merges_words.setter
-    def merges_words(self, is_on: bool) -> None:
-        self._set_flag("translate/merge_words", is_on)
-
-    @property
-    def head_choice(self) -> Head | None:
+    def head(self) -> Head | None:
         """The head that was chosen last, None if none ever was."""
         parts = str(self.settings.value("translate/head", "")).split("/")
         kind = next((kind for kind in MAP_KINDS if kind == parts[0]), None)
@@ -104,9 +80,9 @@ class Preferences:
             return None
         return Head(kind, int(parts[1]), int(parts[2]))
 
-    @head_choice.setter
-    def head_choice(self, choice: Head) -> None:
-        self.settings.setValue("translate/head", f"{choice.kind}/{choice.layer}/{choice.head}")
+    @head.setter
+    def head(self, head: Head) -> None:
+        self.settings.setValue("translate/head", f"{head.kind}/{head.layer}/{head.head}")
 
     @property
     def exports_captions(self) -> bool:
@@ -118,17 +94,17 @@ class Preferences:
         self._set_flag("export/caption", is_on)
 
     @property
-    def is_lab_open(self) -> bool:
-        """Whether the laboratory is shown."""
+    def is_analysis_open(self) -> bool:
+        """Whether the analysis tabs are shown."""
         return self._flag("translate/lab", default=False)
 
-    @is_lab_open.setter
-    def is_lab_open(self, is_open: bool) -> None:
+    @is_analysis_open.setter
+    def is_analysis_open(self, is_open: bool) -> None:
         self._set_flag("translate/lab", is_open)
 
     @property
     def lab_tab(self) -> str:
-        """The name of the laboratory's tab that was used last; empty if none was."""
+        """The name of the analysis tab that was used last; empty if none was."""
         return str(self.settings.value("translate/lab_tab", ""))
 
     @lab_tab.setter
@@ -136,21 +112,50 @@ class Preferences:
         self.settings.setValue("translate/lab_tab", name)
 
     @property
+    def session_path(self) -> Path:
+        """Where what is on the screen is kept between two starts: beside the settings where these are a file."""
+        if self.settings.format() == QSettings.Format.IniFormat:
+            return Path(self.settings.fileName()).with_name("session.augenmerk")
+        return user_state_path("augenmerk") / "session.augenmerk"
+
+    @property
+    def recent_experiments(self) -> tuple[Path, ...]:
+        """Experiment files that were saved or opened, newest first."""
+        return self._paths("recent_experiments")
+
+    def remember_experiment(self, path: Path) -> None:
+        """Puts an experiment file at the head of its recent list."""
+        self._remember("recent_experiments", path)
+
+    def forget_experiment(self, path: Path) -> None:
+        """Takes an experiment file that cannot be opened off its recent list."""
+        self._forget("recent_experiments", path)
+
+    @property
     def recent(self) -> tuple[Path, ...]:
         """Checkpoints opened before, newest first."""
-        stored = self.settings.value("recent", [])
-        paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
-        return tuple(Path(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
+        return self._paths("recent")
 
     def remember(self, path: Path) -> None:
         """Puts a checkpoint at the head of the recent list."""
-        path = path.absolute()
-        paths = [path, *(each for each in self.recent if each != path)][:MAX_RECENT]
-        self.settings.setValue("recent", [str(each) for each in paths])
+        self._remember("recent", path)
 
     def forget(self, path: Path) -> None:
         """Takes a checkpoint that cannot be opened off the recent list."""
-        self.settings.setValue("recent", [str(each) for each in self.recent if each != path.absolute()])
+        self._forget("recent", path)
+
+    def _paths(self, key: str) -> tuple[Path, ...]:
+        stored = self.settings.value(key, [])
+        paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
+        return tuple(Path(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
+
+    def _remember(self, key: str, path: Path) -> None:
+        path = path.absolute()
+        paths = [path, *(each for each in self._paths(key) if each != path)][:MAX_RECENT]
+        self.settings.setValue(key, [str(each) for each in paths])
+
+    def _forget(self, key: str, path: Path) -> None:
+        self.settings.setValue(key, [str(each) for each in self._paths(key) if each != path.absolute()])
 
     def _flag(self, name: str, *, default: bool) -> bool:
         stored = str(self.settings.value(name, "")).lower()

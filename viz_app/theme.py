@@ -7,7 +7,7 @@ what it is by the dynamic property "role" (see `set_role`), never by its own col
 - QLabel: "title", "heading", "sentence", "dense" (a long sentence), "muted", "small", "warm", "accent", "number",
   "step"
 - QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "value" (a chosen value that
-  opens a menu), "value-heading", "legend", "legend-run", "tab", "subtab"
+  opens a menu), "value-heading", "legend", "legend-run", "chip" (something that a click removes), "tab", "subtab"
 - QFrame: "panel" (a rounded surface), "line" (a hairline)
 - QWidget: "lab", "form" (their text fields have a look of their own), "transparent"
 - QSlider: "film"
@@ -223,6 +223,11 @@ class Theme:
         QToolButton[role="flat"]:hover {{ color: {colors.text}; background: {colors.raised}; }}
         QToolButton[role="flat"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="flat"]::menu-indicator {{ image: none; }}
+        QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm};
+            border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 2px 7px; }}
+        QToolButton[role="chip"]:hover {{ border-color: {colors.warm}; }}
+        QToolButton[role="chip"]:focus {{ border-color: {colors.accent}; }}
+        QToolButton[role="chip"][isUnreached="true"] {{ color: {colors.muted}; }}
         QToolButton[role="tab"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
             border-radius: {CHIP_RADIUS}px; padding: 5px 14px; }}
         QToolButton[role="tab"]:hover {{ color: {colors.text}; }}

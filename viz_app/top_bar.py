@@ -1,5 +1,7 @@
 """The bar at the top: name, pages, what is going on, the model and where it runs."""
 
+from typing import Protocol
+
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
@@ -7,10 +9,19 @@ from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePol
 from viz_app.models.model_button import ModelButton
 from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.menu_button import MenuButton
 
 PAGES = ("Translate", "Train")
 NOTICE_MS = 5_000
 THEME_NAMES: dict[ThemeChoice, str] = {"system": "As the system", "light": "Light", "dark": "Dark"}
+
+
+class MenuFiller(Protocol):
+    """Whoever has entries for a menu."""
+
+    def fill_menu(self, menu: QMenu) -> None:
+        """Adds them."""
+        ...
 
 
 class TopBar(QWidget):
@@ -40,7 +51,7 @@ class TopBar(QWidget):
         self._notice_timer = QTimer(self, singleShot=True)
         self._notice_timer.timeout.connect(lambda: self.status.setText(self._status_text))
         self.model_button = ModelButton()
-        self.menu_button = self._make_menu_button()
+        self.menu_button = MenuButton("☰", "Export, colours, about, quit")
         self.menu_button.setMenu(self._make_menu(theme_choice))
         self._lay_out()
 
@@ -80,13 +91,12 @@ class TopBar(QWidget):
         tab.clicked.connect(lambda: self.page_chosen.emit(index))
         return tab
 
-    def _make_menu_button(self) -> QToolButton:
-        button = QToolButton()
-        button.setText("☰")
-        button.setToolTip("Export, colours, about, quit")
-        button.setProperty("role", "flat")
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        return button
+    def offer_experiments(self, documents: MenuFiller) -> None:
+        """Puts what can be done with the current experiment into the window's menu."""
+        menu = QMenu("Experiment", self.menu_button)
+        documents.fill_menu(menu)
+        window_menu = self.menu_button.menu()
+        window_menu.insertMenu(window_menu.actions()[0], menu)
 
     def _make_menu(self, theme_choice: ThemeChoice) -> QMenu:
         menu = QMenu(self.menu_button)

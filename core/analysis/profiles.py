@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 REACH = 3
 """Distances are counted apart up to this many tokens; the outermost places hold all that is farther."""
+BATCH_SIZE = 16
+"""Sentences that are read side by side; what was read before these is kept if someone stops."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,16 +113,20 @@ def profile_heads(
             f"There are {len(sources)} sentences and {len(targets)} translations. One for each was expected."
         )
     profiler = HeadProfiler()
-    compiled: list[CompiledExperiment] = []
-    for index, source in enumerate(sources):
-        output = Greedy() if targets is None else GivenTarget(targets[index])
-        with suppress(TextError):
-            compiled.append(translator.compile(Experiment(source, output, tuple(scalings))))
-    num_skipped = len(sources) - len(compiled)
+    num_read = num_skipped = 0
     with suppress(TranslationStoppedError):
-        for done, translation in enumerate(translator.run_many(compiled, should_stop=should_stop), num_skipped + 1):
-            profiler.add(translation)
-            on_progress(done)
+        for first in range(0, len(sources), BATCH_SIZE):
+            batch: list[CompiledExperiment] = []
+            for index in range(first, min(first + BATCH_SIZE, len(sources))):
+                output = Greedy() if targets is None else GivenTarget(targets[index])
+                try:
+                    batch.append(translator.compile(Experiment(sources[index], output, tuple(scalings))))
+                except TextError:
+                    num_skipped += 1
+            for translation in translator.run_many(batch, should_stop=should_stop):
+                profiler.add(translation)
+                num_read += 1
+                on_progress(num_read + num_skipped)
     return profiler.result(num_skipped)
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from core.analysis.alignment import IBM_1_NAME, AlignmentScore, GoldPair, Links, format_links, read_gold, read_ibm_1
 from core.analysis.measures import MEASURES
 from core.analysis.selection import LABEL_MODES
-from core.cli.analyze import parse_head
 from core.cli.explain import show_progress
+from core.cli.interventions import add_head_scalings, parse_head, read_head_scalings
+from core.cli.notes import print_notes
 from core.cli.options import add_checkpoint
 from core.errors import ConfigError
 from core.storage import write_text
@@ -48,6 +49,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         default="weight",
         help="with --head (%(default)s)",
     )
+    add_head_scalings(parser)
     parser.add_argument("--gold", type=Path, metavar="FILE", help="pairs aligned by hand (left out: those that ship)")
     parser.add_argument(
         "--ibm-1",
@@ -68,6 +70,11 @@ def run(options: argparse.Namespace) -> int:
 
     if options.text is None and (options.target is not None or options.head is not None):
         raise ConfigError("--target and --head go with --text. Give the German sentence with --text.")
+    if options.text is None and read_head_scalings(options):
+        raise ConfigError(
+            "--head-off and --scale-head go with --text: the ranking is that of the whole model. Give the German "
+            "sentence with --text."
+        )
     if options.write_ibm_1 is not None and options.ibm_1 is None:
         raise ConfigError("--write-ibm-1 goes with --ibm-1. Name the German and the English lines with --ibm-1.")
     if options.head is not None and options.head.kind != "cross":
@@ -170,9 +177,8 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
 
     text = sys.stdin.read() if options.text == "-" else options.text
     output = Greedy() if options.target is None else GivenTarget(options.target)
-    translation = translator.run(Experiment(text, output))
-    for note in translation.notes:
-        print(f"augenmerk: note: {note}", file=sys.stderr)
+    translation = translator.run(Experiment(text, output, read_head_scalings(options)))
+    print_notes([translation])
     if options.head is not None:
         aligner = Aligner(options.head.layer, options.head.head, options.rows, options.measure)
     else:

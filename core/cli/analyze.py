@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,17 +12,23 @@ import numpy as np
 from core.analysis.measures import MEASURES, measure_maps
 from core.analysis.selection import DEFAULT_LABEL_MODE, HIDDEN_KINDS, LABEL_MODES, Selection
 from core.cli.explain import Numbers, add_options, check_options, numbers_beside, shown_maps
-from core.cli.options import add_checkpoint
-from core.errors import ConfigError
-from core.model.heads import ATTENTION_KINDS, Head
+from core.cli.interventions import add_interventions, parse_head, read_experiment
+from core.cli.lines import STANDARD_INPUT, Refusals, arriving_lines, read_one_line, run_lines
+from core.cli.notes import print_notes
+from core.cli.options import add_beam, add_checkpoint
+from core.errors import AnalysisError, ConfigError, ExperimentError, TextError
+from core.model.heads import Head
 from core.storage import atomic_path, write_text
-from core.translation.experiment import Experiment, GivenTarget, Greedy, heads_switched_off
+from core.translation.experiment import Experiment
+from core.translation.experiment_json import intervention_to_json
 
 if TYPE_CHECKING:
     from core.translation.result import Translation
     from core.translation.translator import Translator
 
 SUFFIXES = (".json", ".npz")
+INTERVENTIONS = "interventions"
+"""The name of an array of JSON texts, objects where all is JSON: see `core.translation.experiment_json`."""
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -32,7 +39,10 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         description=__doc__,
         epilog="measures: " + "; ".join(f"{name}: {found.meaning}" for name, found in MEASURES.items()),
     )
-    parser.add_argument("text", help="the German sentence; - reads it from standard input")
+    parser.add_argument(
+        "text",
+        help="the German sentence; - reads standard input, a sentence a line, and prints a line of JSON for each",
+    )
     parser.add_argument("--target", metavar="TEXT", help="read this translation (left out: the model's own)")
     parser.add_argument("--measure", choices=MEASURES, default="weight", help="what the maps hold (%(default)s)")
     parser.add_argument(
@@ -41,31 +51,14 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument("--words", action="store_true", help="merge subwords into words")
     parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="leave out, and renormalise")
     parser.add_argument(
-        "--off",
-        nargs="+",
-        type=parse_head,
-        default=(),
-        metavar="HEAD",
-        help="switch heads off; cross:2:5 is layer 2, head 5",
-    )
-    parser.add_argument(
         "--query-key", nargs=3, metavar=("HEAD", "ROW", "COLUMN"), help="the products behind one weight; rows from 0"
     )
     add_options(parser)
+    add_interventions(parser)
+    add_beam(parser)
     parser.add_argument("--out", type=Path, metavar="FILE", help=".npz or .json (left out: JSON to standard output)")
     add_checkpoint(parser)
     parser.set_defaults(run=run)
-
-
-def parse_head(text: str) -> Head:
-    """The head that kind:layer:head names, counted from 1. Raises `argparse.ArgumentTypeError`."""
-    kind, *places = text.split(":")
-    if kind not in ATTENTION_KINDS or len(places) != 2 or not all(place.isdecimal() and int(place) for place in places):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} names no head. Expected kind:layer:head, the kind one of {', '.join(ATTENTION_KINDS)}, the "
-            "others counted from 1: cross:2:5"
-        )
-    return Head(next(known for known in ATTENTION_KINDS if known == kind), int(places[0]) - 1, int(places[1]) - 1)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -77,21 +70,58 @@ def run(options: argparse.Namespace) -> int:
             f"--out is {options.out}. A file that ends in {' or '.join(SUFFIXES)} was expected; name one."
         )
     check_options(options)
+    about_one = options_about_one(options)
+    is_stream = options.text == STANDARD_INPUT and not about_one
+    text = "" if is_stream else read_one_line(options.text, about_one)
     translator = Translator.load(options.checkpoint, options.device)
-    translation = read_sentence(translator, options)
-    numbers = numbers_of_sentence(translator, translation, options) | numbers_beside(translator, translation, options)
-    write_numbers(numbers, options.out)
+    asked = read_experiment(options, text, translator.checkpoint.codecs.target)
+    if is_stream:
+        return _print_json_lines(translator, asked, options)
+    translation = translator.run(asked)
+    print_notes([translation])
+    write_numbers(_all_numbers(translator, translation, options), options.out)
     return 0
 
 
+def options_about_one(options: argparse.Namespace) -> str:
+    """Names of the options given that ask about one sentence, or about a sample beside it."""
+    given = {
+        "--target": options.target,
+        "--out": options.out,
+        "--statistics": options.statistics,
+        "--sample": options.sample,
+    }
+    return " and ".join(name for name, value in given.items() if value is not None)
+
+
 def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Translation":
-    """The sentence with the model's own translation, or with the given one; its notes go to standard error."""
-    text = sys.stdin.read() if options.text == "-" else options.text
-    output = Greedy() if options.target is None else GivenTarget(options.target)
-    translation = translator.run(Experiment(text, output, heads_switched_off(options.off)))
-    for note in translation.notes:
-        print(f"augenmerk: note: {note}", file=sys.stderr)
+    """The result for one sentence, all of standard input where the text is “-”; its notes go to standard error."""
+    text = sys.stdin.read() if options.text == STANDARD_INPUT else options.text
+    translation = translator.run(read_experiment(options, text, translator.checkpoint.codecs.target))
+    print_notes([translation])
     return translation
+
+
+def _print_json_lines(translator: "Translator", asked: Experiment, options: argparse.Namespace) -> int:
+    """One line of JSON for each line of standard input, as it is done."""
+    refusals = Refusals()
+    for outcome in run_lines(translator, arriving_lines(sys.stdin), asked, need_maps=True):
+        text = ""
+        if outcome.translation is not None:
+            try:
+                text = _json_text(_all_numbers(translator, outcome.translation, options))
+                print_notes([outcome.translation], f"line {outcome.number}: ")
+            except (AnalysisError, ExperimentError, TextError) as error:  # it does not fit this sentence
+                outcome = replace(outcome, translation=None, error=error)
+        refusals.add(outcome)
+        if outcome.error is not None:
+            text = json.dumps({"source": outcome.text, "error": str(outcome.error)}, ensure_ascii=False)
+        print(text, flush=True)
+    return refusals.exit_status()
+
+
+def _all_numbers(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
+    return numbers_of_sentence(translator, translation, options) | numbers_beside(translator, translation, options)
 
 
 def numbers_of_sentence(translator: "Translator", translation: "Translation", options: argparse.Namespace) -> Numbers:
@@ -100,11 +130,15 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
     from core.analysis.query_key import query_key_detail
 
     trace = trace_translation(translator, translation)
+    experiment = translation.experiment
+    heads_off = [each.head for each in experiment.head_scalings if each.factor == 0]
+    changes = [intervention_to_json(each) for each in experiment.interventions]
     numbers: Numbers = {
         "source": np.array(translation.source_text),
         "translation": np.array(translation.text),
         "measure": np.array(options.measure),
-        "heads_off": np.array([str(head) for head in options.off], dtype=str),
+        "heads_off": np.array([str(head) for head in heads_off], dtype=str),
+        INTERVENTIONS: np.array([json.dumps(each) for each in changes], dtype=str),
         "predicted_tokens": np.array(translation.predicted_tokens),
         "log_probabilities": np.array(translation.log_probabilities),
     }
@@ -143,11 +177,17 @@ def write_numbers(numbers: Numbers, path: Path | None) -> None:
         with atomic_path(path) as temporary, temporary.open("wb") as file:
             np.savez_compressed(file, **numbers)  # type: ignore[arg-type]
         return
-    text = json.dumps({name: _as_json(array) for name, array in numbers.items()}, ensure_ascii=False, allow_nan=False)
+    text = _json_text(numbers)
     if path is None:
         print(text)
     else:
         write_text(path, text + "\n")
+
+
+def _json_text(numbers: Numbers) -> str:
+    values = {name: _as_json(array) for name, array in numbers.items()}
+    values[INTERVENTIONS] = [json.loads(each) for each in values.get(INTERVENTIONS, [])]
+    return json.dumps(values, ensure_ascii=False, allow_nan=False)
 
 
 def _as_json(array: "np.ndarray[Any, np.dtype[Any]]") -> Any:

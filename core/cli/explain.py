@@ -13,7 +13,7 @@ from core.analysis.selection import LabelledMap, Selection
 from core.errors import AnalysisError, ConfigError, CorpusError
 from core.model.heads import ATTENTION_KINDS
 from core.resources import example_sentences
-from core.translation.experiment import Experiment, heads_switched_off
+from core.translation.experiment import Experiment, HeadScaled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,7 +86,7 @@ def numbers_beside(translator: "Translator", translation: "Translation", options
     if options.compare is not None:
         numbers |= _comparison(translator, translation, options)
     if options.sample is not None or options.statistics is not None:
-        numbers |= _statistics(translator, options)
+        numbers |= _statistics(translator, translation.experiment.head_scalings, options)
     return numbers
 
 
@@ -142,7 +142,7 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     """Differences of the weights, whatever the measure of the maps."""
     from core.analysis.comparing import difference
 
-    other = translator.run(Experiment(options.compare, interventions=heads_switched_off(options.off)))
+    other = translator.run(Experiment(options.compare, interventions=translation.experiment.head_scalings))
     selection = Selection(options.rows, options.words, frozenset(options.hide))
     numbers: Numbers = {"compared_with": np.array(other.source_text), "compared_translation": np.array(other.text)}
     for kind in ATTENTION_KINDS:
@@ -158,14 +158,16 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
     return numbers
 
 
-def _statistics(translator: "Translator", options: argparse.Namespace) -> Numbers:
-    """Statistics and roles of every head over the sample; its importance, if asked for."""
+def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], options: argparse.Namespace) -> Numbers:
+    """Statistics and roles of every head over the sample, with some scaled or off; their importance, if asked for."""
     from core.analysis.profiles import profile_heads
     from core.analysis.roles import roles_of
 
     sources, targets = _read_sample(options)
     with show_progress(" sentences") as show:
-        found = profile_heads(translator, sources, targets, on_progress=lambda done: show(done, len(sources)))
+        found = profile_heads(
+            translator, sources, targets, scalings=scalings, on_progress=lambda done: show(done, len(sources))
+        )
     numbers: Numbers = {"sample_sentences": np.array(found.num_sentences)}
     for kind in ATTENTION_KINDS:
         profiles = found.of_kind(kind)
@@ -175,7 +177,7 @@ def _statistics(translator: "Translator", options: argparse.Namespace) -> Number
         from core.analysis.importance import head_importance
 
         with show_progress(" heads") as show:
-            importance = head_importance(translator, sources, targets, on_progress=show)
+            importance = head_importance(translator, sources, targets, scalings=scalings, on_progress=show)
         numbers["sample_loss"] = np.array(importance.loss)
         numbers |= {f"{kind}_importance": importance.of_kind(kind) for kind in ATTENTION_KINDS}
     return numbers

@@ -1,23 +1,36 @@
-"""`augenmerk translate`: one text, its translation, and on request everything behind it."""
+"""`augenmerk translate`: one text or many, their translations, and on request everything behind them."""
 
 import argparse
 import json
 import math
 import os
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.cli.options import add_beam, add_checkpoint, read_beam
+from core.cli.interventions import add_interventions, read_interventions, read_output
+from core.cli.lines import (
+    STANDARD_INPUT,
+    Outcome,
+    Refusals,
+    arriving_lines,
+    read_all_lines,
+    read_one_line,
+    run_lines,
+)
+from core.cli.notes import print_notes
+from core.cli.options import add_beam, add_checkpoint
 from core.errors import ConfigError
 from core.storage import atomic_path, check_writable
 from core.translation.experiment import Experiment, GivenTarget
+from core.translation.experiment_json import intervention_to_json, output_to_json
 
 if TYPE_CHECKING:
     from core.translation.result import Translation
+    from core.translation.translator import Translator
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -27,13 +40,19 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument(
         "--target", metavar="TEXT", help="read this translation too, and tell its probability beside the model's own"
     )
-    parser.add_argument("--json", action="store_true", help="print tokens, probabilities and alternatives as JSON")
+    formats = parser.add_mutually_exclusive_group()
+    formats.add_argument("--json", action="store_true", help="print tokens, probabilities and alternatives as JSON")
+    formats.add_argument(
+        "--jsonl", action="store_true", help="the same, one line of JSON for each sentence as soon as it is done"
+    )
     parser.add_argument(
         "--attention",
         type=Path,
         metavar="FILE.npz",
-        help="write all attention maps and the token lists to this file; with --target, those of the given pair",
+        help="write all attention maps and the token lists to this file; with --target, those of the given pair; with "
+        "--jsonl this is a folder, and each sentence gets a file",
     )
+    add_interventions(parser)
     add_beam(parser)
     add_checkpoint(parser)
     parser.set_defaults(run=run)
@@ -44,54 +63,109 @@ def run(options: argparse.Namespace) -> int:
     from core.translation.translator import Translator
 
     compute_on_one_thread()
-    beam, length_penalty = read_beam(options)
+    output = read_output(options)
+    if options.jsonl and options.target is not None:
+        raise ConfigError("--target asks about one sentence, and --jsonl is for many. Use --json instead.")
     if options.attention:
-        check_writable(options.attention)
-    texts = read_texts(options)
+        check_writable(_file_of(options, 1))
+    about_one = _options_about_one(options)
+    is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
+    text = options.text if is_stream else read_one_line(options.text, about_one)
     translator = Translator.load(options.checkpoint, options.device)
-    found: list[dict[str, Any] | None] = []
-    for number, text in enumerate(texts, 1):
-        if len(texts) > 1 and not text.strip():
-            found.append(None)
-            translation = given = None
-        else:
-            translation = translator.translate(text, beam=beam, length_penalty=length_penalty)
-            given = None if options.target is None else translator.run(Experiment(text, GivenTarget(options.target)))
-            found.append(as_dict(translation) | ({} if given is None else {"given": as_dict(given)}))
-            if options.attention:
-                save_attention(given or translation, options.attention)
-        if not options.json:
-            print_translation(translation, given, f"line {number}: " if len(texts) > 1 else "")
+    asked = Experiment("", output, read_interventions(options, translator.checkpoint.codecs.target))
+    if options.jsonl:
+        return _print_json_lines(translator, asked, options, None if is_stream else text)
+    if not is_stream:
+        return _print_one(translator, replace(asked, source_text=text), options)
+    return _print_json_list(translator, asked) if options.json else _print_lines(translator, asked)
+
+
+def _options_about_one(options: argparse.Namespace) -> str:
+    given = {"--attention": options.attention is not None, "--target": options.target is not None}
+    return " and ".join(name for name, is_given in given.items() if is_given)
+
+
+def _print_one(translator: "Translator", experiment: Experiment, options: argparse.Namespace) -> int:
+    """One sentence, and the given translation beside the model's own."""
+    experiments = [experiment]
+    if options.target is not None:
+        experiments.append(replace(experiment, output=GivenTarget(options.target)))
+    found = list(translator.run_many(experiments, need_maps=options.attention is not None))
+    translation, given = found[0], found[1] if len(found) > 1 else None
+    if options.attention:
+        save_attention(given or translation, options.attention)
     if options.json:
-        print(json.dumps(found if len(texts) > 1 else found[0], ensure_ascii=False, indent=2))
+        values = as_dict(translation) | ({} if given is None else {"given": as_dict(given)})
+        print(json.dumps(values, ensure_ascii=False, indent=2))
+        return 0
+    print(translation.text, flush=True)
+    if given is not None:
+        print_beside(translation, given)
+    print_notes(found)
     return 0
 
 
-def print_translation(translation: "Translation | None", given: "Translation | None", where: str) -> None:
-    """A line, empty for an empty one; what compares it with a given pair; what there is to note, to standard error."""
-    print("" if translation is None else translation.text, flush=True)
-    if translation is not None and given is not None:
-        print_beside(translation, given)
-    notes = [note for each in (translation, given) if each is not None for note in each.notes]
-    for note in dict.fromkeys(notes):
-        print(f"augenmerk: note: {where}{note}", file=sys.stderr)
+def _print_lines(translator: "Translator", asked: Experiment) -> int:
+    """A line for each line of standard input, empty for one that is empty or refused."""
+    refusals = Refusals(ignore_empty=True)
+    for outcome in run_lines(translator, arriving_lines(sys.stdin), asked, need_maps=False):
+        refusals.add(outcome)
+        if outcome.translation is not None:
+            print(outcome.translation.text, flush=True)
+            print_notes([outcome.translation], f"line {outcome.number}: ")
+        else:
+            print(flush=True)
+            if not outcome.is_empty:
+                print(f"augenmerk: line {outcome.number}: {outcome.error}", file=sys.stderr)
+    if refusals.num_empty == refusals.num_lines:
+        translator.compile(asked)  # says that there is nothing to translate
+    return refusals.exit_status()
 
 
-def read_texts(options: argparse.Namespace) -> list[str]:
-    """What to translate: the argument, or each line of standard input.
+def _print_json_list(translator: "Translator", asked: Experiment) -> int:
+    """One object for one line of standard input, or a list of objects for several; null for an empty line."""
+    lines = read_all_lines(STANDARD_INPUT)
+    if len(lines) == 1:
+        (found,) = translator.run_many([replace(asked, source_text=lines[0])], need_maps=False)
+        print(json.dumps(as_dict(found), ensure_ascii=False, indent=2))
+        return 0
+    refusals = Refusals(ignore_empty=True)
+    values = []
+    for outcome in run_lines(translator, [lines], asked, need_maps=False):
+        refusals.add(outcome)
+        values.append(None if outcome.is_empty else _values_of(outcome))
+    print(json.dumps(values, ensure_ascii=False, indent=2))
+    return refusals.exit_status()
 
-    Raises:
-        ConfigError: there are several lines, and an option that is about one sentence.
-    """
-    if options.text != "-":
-        return [options.text]
-    lines = sys.stdin.read().strip("\r\n").splitlines() or [""]
-    if len(lines) > 1 and (options.attention or options.target is not None):
-        raise ConfigError(
-            f"Standard input has {len(lines)} lines, but --attention and --target are about one sentence. Give one "
-            "line, or leave these options out."
-        )
-    return lines
+
+def _print_json_lines(
+    translator: "Translator", asked: Experiment, options: argparse.Namespace, text: str | None
+) -> int:
+    """One line of JSON for each line of standard input, or for `text`; maps in a file for each, if asked for."""
+    refusals = Refusals()
+    need_maps = options.attention is not None
+    arriving = arriving_lines(sys.stdin) if text is None else [[text]]
+    for outcome in run_lines(translator, arriving, asked, need_maps=need_maps):
+        refusals.add(outcome)
+        values = _values_of(outcome)
+        if need_maps and outcome.translation is not None:
+            path = _file_of(options, outcome.number)
+            save_attention(outcome.translation, path)
+            values["attention"] = str(path)
+        print(json.dumps(values, ensure_ascii=False), flush=True)
+    return refusals.exit_status()
+
+
+def _values_of(outcome: Outcome) -> dict[str, Any]:
+    if outcome.translation is None:
+        return {"source": outcome.text, "error": str(outcome.error)}
+    return as_dict(outcome.translation)
+
+
+def _file_of(options: argparse.Namespace, number: int) -> Path:
+    """Where the maps of a sentence go, counted from 1."""
+    path: Path = options.attention
+    return path / f"{number:06d}.npz" if options.jsonl else path
 
 
 def print_beside(own: "Translation", given: "Translation") -> None:
@@ -132,10 +206,13 @@ def save_attention(translation: "Translation", path: Path) -> None:
 
 
 def as_dict(translation: "Translation") -> dict[str, Any]:
-    """The translation as JSON-ready values, without the maps."""
+    """The translation as JSON-ready values, without the maps; interventions count from 0."""
     return {
         "source": translation.source_text,
         "translation": translation.text,
+        "output": output_to_json(translation.experiment.output),
+        "interventions": [intervention_to_json(each) for each in translation.experiment.interventions],
+        "unreached": [intervention_to_json(each) for each in translation.unreached],
         "log_probability": translation.log_probability,
         "source_tokens": translation.source_tokens,
         "read_tokens": translation.read_tokens,

@@ -32,6 +32,16 @@ class RunConfig:
                 f"training: subword_dropout is {self.training.subword_dropout}, but data: num_subwords is None: there "
                 "are no subwords to cut in another way. Set num_subwords, or subword_dropout to 0."
             )
+        if self.training.r_drop and not self.model.dropout:
+            raise ConfigError(
+                f"training: r_drop is {self.training.r_drop}, but model: dropout is {self.model.dropout}: two passes "
+                "over a batch would not differ. Raise dropout, or set r_drop to 0."
+            )
+        if self.training.source_noise and self.is_copy_task:
+            raise ConfigError(
+                f"training: source_noise is {self.training.source_noise}, but the data are symbols, which nobody "
+                "mistypes. Sentences were expected: set source_noise to 0, or choose another preset."
+            )
         is_joint = self.data.num_subwords is not None or self.is_copy_task
         if self.model.tied_embeddings == "all" and not is_joint:
             raise ConfigError(
@@ -129,7 +139,7 @@ PRESETS: dict[str, RunConfig] = {
             description="pytorch-seq2seq, notebook 6: post-norm, learned positions, constant rate.",
             model=ModelConfig(),
             data=DataConfig(),
-            training=TrainingConfig(clip_norm=1.0),
+            training=TrainingConfig(batching="random", clip_norm=1.0),
         ),
         RunConfig(
             preset="annotated-2018",
@@ -144,7 +154,13 @@ PRESETS: dict[str, RunConfig] = {
             model=_ANNOTATED_MODEL,
             data=DataConfig(source_case="keep", target_case="keep", max_length=70),
             training=_ANNOTATED_TRAINING.replace(
-                batch_size=32, num_accumulated=10, pad_to=72, warmup_steps=3000, num_epochs=8
+                batch_size=32,
+                batching="random",
+                num_accumulated=10,
+                pad_to=72,
+                warmup_steps=3000,
+                schedule_unit="micro-batches",
+                num_epochs=8,
             ),
         ),
         RunConfig(

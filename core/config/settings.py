@@ -55,6 +55,15 @@ def require_positive(owner: str, **values: float) -> None:
             )
 
 
+def require_not_negative(owner: str, **values: float) -> None:
+    """Raises `ConfigError` unless every value is a finite number of at least zero."""
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise ConfigError(
+                f"{owner}: {name} is {value!r}; a number of at least 0 was expected. Choose another value."
+            )
+
+
 def require_whole(owner: str, *, minimum: int = 1, **values: int) -> None:
     """Raises `ConfigError` unless every value is a whole number of at least `minimum`."""
     for name, value in values.items():

@@ -18,6 +18,8 @@ from core.errors import ConfigError
 NOTHING = "none"
 """How None is written: TOML has no word for it."""
 _PARTS: dict[str, type[Settings]] = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
+_ADDED_LATER = frozenset(("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"))
+"""Settings that files written whole by an earlier version do not have."""
 _HEADER = (
     "# A run of Augenmerk. To repeat it: augenmerk train --config FILE.toml --data … --out …\n"
     "# What is left out is as in the preset named here.\n"
@@ -72,6 +74,9 @@ def read_toml(path: Path) -> RunConfig:
 def from_toml(text: str) -> RunConfig:
     """The run that `text` describes; what it leaves out is as in the preset it names, if it names one.
 
+    A file that leaves out nothing but settings younger than itself was written whole by an earlier version: these take
+    their defaults, which do what was done then, even where the preset of today says otherwise.
+
     Raises:
         ConfigError: it is no TOML, or a setting is unknown or refused.
     """
@@ -88,8 +93,14 @@ def from_toml(text: str) -> RunConfig:
     for part, settings in _PARTS.items():
         given = values.get(part, {})
         require_mapping(f"[{part}]", given)
-        merged[part] = (getattr(base, part).to_dict() if base else {}) | _with_nothing(settings, given)
+        rest = getattr(base, part).to_dict() if base and not _is_whole(settings, given) else {}
+        merged[part] = rest | _with_nothing(settings, given)
     return RunConfig.from_dict(merged)
+
+
+def _is_whole(settings: type[Settings], given: dict[str, Any]) -> bool:
+    """Whether every setting is given, or was when the file was written."""
+    return {field.name for field in dataclasses.fields(settings)} - given.keys() <= _ADDED_LATER  # type: ignore[arg-type]
 
 
 def _with_nothing(settings: type[Settings], given: dict[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from core.config.settings import (
     Settings,
     require_choice,
     require_flag,
+    require_not_negative,
     require_positive,
     require_share,
     require_whole,
@@ -15,6 +16,8 @@ from core.errors import ConfigError
 
 Schedule = Literal["constant", "noam"]
 BatchUnit = Literal["sentences", "tokens"]
+Batching = Literal["random", "bucketed"]
+ScheduleUnit = Literal["optimizer-steps", "micro-batches"]
 Precision = Literal["auto", "float32", "bfloat16"]
 
 
@@ -28,11 +31,14 @@ class TrainingConfig(Settings):
         batch_unit: whether `batch_size` counts sentence pairs or (padded) tokens.
         batch_size: in `batch_unit`; a token batch grows until max(n × longest source, n × (longest target + 2))
             reaches it (The Annotated Transformer, 2018).
+        batching: which pairs share a batch: "random": any, in random order; "bucketed": pairs of like length.
         num_accumulated: micro-batches whose gradients are summed, weighted by their tokens, for one optimiser step.
         pad_to: pad every sequence to this length instead of the longest of its batch; None for the longest.
         schedule: "constant" or "noam".
         learning_rate: the rate of the constant schedule.
         noam_factor, warmup_steps: factor · width^−0.5 · min(step^−0.5, step · warmup^−1.5) (Vaswani et al. 2017, 5.3).
+        schedule_unit: what a step of the schedule is: an optimiser step, or a micro-batch, of which `num_accumulated`
+            make one optimiser step (The Annotated Transformer, 2022): the warm-up is then as many times shorter.
         cooldown_epochs: over the last so many epochs the rate falls linearly to zero, whatever the schedule says; 0 for
             none. A short run ends better for it (Hägele et al. 2024).
         adam_beta1, adam_beta2, adam_epsilon: Adam's constants.
@@ -40,6 +46,10 @@ class TrainingConfig(Settings):
         clip_norm: largest gradient norm; None for no clipping.
         subword_dropout: probability that a merge is left out when a training sentence is cut into subwords, anew in
             each epoch (BPE-dropout, Provilkov et al. 2020); 0 for none. Needs a subword vocabulary.
+        r_drop: α, the weight of the divergence between two passes over each batch, which differ in what dropout leaves
+            out (R-Drop, Liang et al. 2021); 0 for one pass. A step then takes twice as long. Needs dropout.
+        source_noise: share of the batches whose sources are distorted as people type (`core.text.distortions`), anew in
+            each epoch; 0 for none.
         precision: numbers of the matrix products: "float32", "bfloat16" (weights, sums and losses stay 32-bit), or
             "auto": bfloat16 where the device has instructions for it.
         compile: compile the model with `torch.compile`, where the tools for that are there.
@@ -55,12 +65,14 @@ class TrainingConfig(Settings):
     max_steps: int | None = None
     batch_unit: BatchUnit = "sentences"
     batch_size: int = 128
+    batching: Batching = "bucketed"
     num_accumulated: int = 1
     pad_to: int | None = None
     schedule: Schedule = "constant"
     learning_rate: float = 5e-4
     noam_factor: float = 1.0
     warmup_steps: int = 4000
+    schedule_unit: ScheduleUnit = "optimizer-steps"
     cooldown_epochs: int = 0
     adam_beta1: float = 0.9
     adam_beta2: float = 0.999
@@ -68,6 +80,8 @@ class TrainingConfig(Settings):
     label_smoothing: float = 0.0
     clip_norm: float | None = None
     subword_dropout: float = 0.0
+    r_drop: float = 0.0
+    source_noise: float = 0.0
     precision: Precision = "float32"
     compile: bool = False
     deterministic: bool = False
@@ -94,7 +108,9 @@ class TrainingConfig(Settings):
             if (value := getattr(self, name)) is not None:
                 require_whole("training", **{name: value})
         require_choice("training", ("sentences", "tokens"), batch_unit=self.batch_unit)
+        require_choice("training", ("random", "bucketed"), batching=self.batching)
         require_choice("training", ("constant", "noam"), schedule=self.schedule)
+        require_choice("training", ("optimizer-steps", "micro-batches"), schedule_unit=self.schedule_unit)
         require_positive(
             "training",
             learning_rate=self.learning_rate,
@@ -107,7 +123,9 @@ class TrainingConfig(Settings):
             adam_beta2=self.adam_beta2,
             label_smoothing=self.label_smoothing,
             subword_dropout=self.subword_dropout,
+            source_noise=self.source_noise,
         )
+        require_not_negative("training", r_drop=self.r_drop)
         require_choice("training", ("auto", "float32", "bfloat16"), precision=self.precision)
         require_flag("training", compile=self.compile, deterministic=self.deterministic)
         if self.clip_norm is not None:

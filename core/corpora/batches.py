@@ -1,4 +1,4 @@
-"""Batches of like length, padded. Shape legend: B sentence pairs, S and T lengths of source and target."""
+"""Batches of sentence pairs, padded. Shape legend: B sentence pairs, S and T lengths of source and target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from core.config import TrainingConfig
 from core.corpora.prepared import EncodedPairs
-from core.text.legacy import NumericExample, bucketed_batches
+from core.text.legacy import NumericExample, iterator_batches
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,20 +48,22 @@ class Batch:
 
 def training_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int) -> list[list[int]]:
     """For each batch of an epoch the indices of its pairs: shuffled anew each epoch, the same for the same seed."""
-    return bucketed_batches(
+    return iterator_batches(
         numeric_examples(pairs),
         config.batch_size,
         count_tokens=config.batch_unit == "tokens",
+        by_length=config.batching == "bucketed",
         shuffle_seed=f"{config.seed}-{epoch}",
     )
 
 
 def validation_batches(pairs: EncodedPairs, config: TrainingConfig) -> list[list[int]]:
     """For each batch the indices of its pairs, sorted by length, never shuffled."""
-    return bucketed_batches(
+    return iterator_batches(
         numeric_examples(pairs),
         config.batch_size,
         count_tokens=config.batch_unit == "tokens",
+        by_length=True,
         shuffle_seed=None,
     )
 

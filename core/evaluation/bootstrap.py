@@ -6,6 +6,7 @@ Each sentence is counted once; resampling then only adds these counts up, in num
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,3 +69,27 @@ def interval_95(scores: NDArray[np.float64]) -> tuple[float, float]:
     """The middle 95 % of `scores`: their 2.5th and 97.5th percentile."""
     low, high = np.percentile(scores, [2.5, 97.5])
     return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """How two systems compare on the same sentences.
+
+    Attributes:
+        difference: BLEU of the second less that of the first.
+        interval: of the difference over the resamples, the middle 95 %.
+        p_value: share of the resamples in which the second is not better.
+    """
+
+    difference: float
+    interval: tuple[float, float]
+    p_value: float
+
+
+def paired_bootstrap(first: Statistics, second: Statistics) -> PairedDifference:
+    """Compares two systems on the same resamples of the sentences (Koehn 2004, section 5), one-sided."""
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} sentences of one system and {len(second)} of the other cannot be paired")
+    differences = bootstrap_bleu(second) - bootstrap_bleu(first)
+    whole = float(bleu_of(second.sum(axis=0)) - bleu_of(first.sum(axis=0)))
+    return PairedDifference(whole, interval_95(differences), float((differences <= 0).mean()))

@@ -53,7 +53,7 @@ def score(hypotheses: Sequence[Hypothesis], references: Sequence[str], language:
     from sacrebleu.metrics import BLEU, CHRF
 
     texts = [hypothesis.text for hypothesis in hypotheses]
-    words = [_lowered(hypothesis.words) for hypothesis in hypotheses]
+    words = [lowered_words(hypothesis.words) for hypothesis in hypotheses]
     expected_words = reference_words(references, language)
     whole_text = BLEU()
     sacrebleu = whole_text.corpus_score(texts, [list(references)], n_bootstrap=NUM_RESAMPLES)
@@ -77,10 +77,11 @@ def reference_words(references: Sequence[str], language: str) -> list[list[str]]
 
 def bleu_tokenized_lowercased(hypotheses: Sequence[Hypothesis], expected_words: Sequence[Sequence[str]]) -> float:
     """The score of that name in `CorpusScores`, alone: BLEU-4 from 0 to 100 against `reference_words`."""
-    return bleu([_lowered(hypothesis.words) for hypothesis in hypotheses], expected_words)
+    return bleu([lowered_words(hypothesis.words) for hypothesis in hypotheses], expected_words)
 
 
-def _lowered(words: Sequence[str]) -> list[str]:
+def lowered_words(words: Sequence[str]) -> list[str]:
+    """A hypothesis as BLEU counts it: lower-cased, white space left out."""
     return [word.lower() for word in words if word and not word.isspace()]
 
 

@@ -1,4 +1,4 @@
-"""The one door to torchtext 0.6.0: its `Vocab`, its bucketed batches, its BLEU.
+"""The one door to torchtext 0.6.0: its `Vocab`, its batches, its BLEU.
 
 The published systems were built with these very functions, so their counts, batches and scores are the measure.
 torchtext is imported when a function is first called: it takes seconds and translating does not need it.
@@ -28,20 +28,26 @@ def vocabulary_tokens(counts: Counter[str], min_frequency: int, specials: Sequen
     return list(Vocab(counts, min_freq=min_frequency, specials=list(specials)).itos)
 
 
-def bucketed_batches(
+def iterator_batches(
     examples: list[NumericExample],
     batch_size: int,
     *,
     count_tokens: bool,
+    by_length: bool,
     shuffle_seed: str | None,
 ) -> list[list[int]]:
-    """Groups pairs of like length, as torchtext's `BucketIterator` does.
+    """The batches of one epoch of torchtext's `BucketIterator`.
+
+    For training that iterator shuffles the pairs and cuts them into pools of a hundred batches. It sorts a pool by
+    length only if `sort_within_batch` is True. Left unset, as in notebook 6 of pytorch-seq2seq, that is False for
+    training: the pairs of a batch are then drawn at random, whatever the iterator's name says.
 
     Args:
         examples: the pairs.
         batch_size: in pairs, or in padded tokens if `count_tokens`.
         count_tokens: let a batch grow until max(n × longest source, n × longest target) reaches `batch_size`; target
             lengths include start and end tokens (The Annotated Transformer, 2018).
+        by_length: whether each pool is sorted by length before it is cut into batches.
         shuffle_seed: seed of the order; None for no shuffling: sorted by length, as validation is read.
 
     Returns:
@@ -56,7 +62,7 @@ def bucketed_batches(
         sort_key=lambda example: interleave_keys(len(example.source), len(example.target)),
         batch_size_fn=_TokenCounter() if count_tokens else None,
         train=shuffle_seed is not None,
-        sort_within_batch=True,
+        sort_within_batch=True if by_length else None,
         device="cpu",
     )
     if shuffle_seed is not None:

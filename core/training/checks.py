@@ -34,7 +34,7 @@ def _check_batch(run: RunConfig, corpus: PreparedCorpus) -> None:
     size = run.training.batch_size
     if run.training.batch_unit == "sentences":
         available = len(corpus.train)
-    else:  # as `core.text.legacy.bucketed_batches` counts
+    else:  # as `core.text.legacy.iterator_batches` counts
         sides = (corpus.train.source, 0), (corpus.train.target, 2)
         available = max(len(side) * (max(map(len, side)) + extra) for side, extra in sides)
     if size > available:

@@ -23,7 +23,7 @@ from core.training.events import (
 )
 from core.training.folder import BEST, LAST
 from core.training.keeping import Keeper
-from core.training.schedules import cooldown_factor
+from core.training.schedules import cooldown_factor, warmup_optimizer_steps
 from core.training.session import TrainingSession
 from core.training.validation import Validator
 
@@ -114,8 +114,9 @@ class EpochLoop:
 
     def _epoch_groups(self) -> list[list[list[int]]]:
         """For each optimiser step of this epoch the micro-batches, each as indices of pairs."""
-        self._epoch_pairs = self.session.training_pairs(self.progress.epoch)
-        batches = training_batches(self._epoch_pairs, self.run.training, self.progress.epoch)
+        pairs = self.session.training_pairs(self.progress.epoch)
+        batches = training_batches(pairs, self.run.training, self.progress.epoch)
+        self._epoch_pairs = self.session.with_noise(pairs, batches, self.progress.epoch)
         size = self.run.training.num_accumulated
         return [batches[first : first + size] for first in range(0, len(batches), size)]
 
@@ -140,6 +141,19 @@ class EpochLoop:
                 device_reason=self.device.reason,
                 folder=self.keeper.folder,
             )
+        )
+        if (note := self._note_on_warmup()) is not None:
+            self.on_event(Noted(note))
+
+    def _note_on_warmup(self) -> str | None:
+        """What to know of a run that ends before its rate is highest; the copy task was published that short."""
+        warmup = warmup_optimizer_steps(self.run.training)
+        if self.num_steps >= warmup or self.run.is_copy_task:
+            return None
+        return (
+            f"The learning rate rises for {warmup:,} steps (warm-up), but this run has {self.num_steps:,}: it ends at "
+            f"{self.num_steps / warmup:.0%} of the highest rate. {self.run.preset} was made for a larger corpus or a "
+            "longer run: raise num_epochs or lower warmup_steps to train it to its end."
         )
 
     def _reason_to_end(self) -> EndReason | None:

@@ -33,13 +33,15 @@ class InterruptedTrainingError(TrainingError):
 
     Attributes:
         proposal: what to try; None if nothing is left to lower.
-        can_go_on_from: the last good checkpoint; None if there is none yet.
+        resumable_checkpoint: the last good checkpoint; None if there is none yet.
     """
 
-    def __init__(self, message: str, proposal: Proposal | None = None, can_go_on_from: Path | None = None) -> None:
+    def __init__(
+        self, message: str, proposal: Proposal | None = None, resumable_checkpoint: Path | None = None
+    ) -> None:
         super().__init__(message)
         self.proposal = proposal
-        self.can_go_on_from = can_go_on_from
+        self.resumable_checkpoint = resumable_checkpoint
 
 
 class DivergedError(InterruptedTrainingError):

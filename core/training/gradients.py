@@ -26,20 +26,32 @@ _CONSTANTS_STAY: dict[str, Any] = {
 
 
 class LossSum(nn.Module):
-    """The loss of a batch, summed over its target tokens; the output layer sees no padding."""
+    """The loss of a batch, summed over its target tokens; the output layer sees no padding.
 
-    def __init__(self, model: Transformer, hidden_states: HiddenStates, smoothing: float) -> None:
+    Args:
+        model: whose loss it is.
+        hidden_states: the model's own method, or a compiled form of it.
+        smoothing: of the labels.
+        r_drop: α of R-Drop: above 0 the batch is read twice in one pass, one copy below the other.
+    """
+
+    def __init__(self, model: Transformer, hidden_states: HiddenStates, smoothing: float, r_drop: float = 0.0) -> None:
         super().__init__()
         self.model = model
         self.hidden_states = hidden_states
         self.smoothing = smoothing
+        self.r_drop = r_drop
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         """A scalar, in nats, for the ids [B, S] and [B, T]."""
         padding_id, layer = self.model.padding_id, self.model.output
+        if self.r_drop:
+            source, target = source.repeat(2, 1), target.repeat(2, 1)
         hidden, targets = self.hidden_states(source, target[:, :-1]), target[:, 1:]
         real = targets != padding_id
-        return output_layer_loss(hidden[real], layer.weight, layer.bias, targets[real], self.smoothing, padding_id)
+        return output_layer_loss(
+            hidden[real], layer.weight, layer.bias, targets[real], self.smoothing, padding_id, self.r_drop
+        )
 
 
 class Gradients:
@@ -52,6 +64,7 @@ class Gradients:
         precision: in which numbers.
         world: the processes that share the work; each takes every so-manieth pair of a batch.
         hidden_states: the model's, or a compiled form of it.
+        r_drop: α of R-Drop; 0 for none.
 
     Attributes:
         max_tokens: padded tokens computed at once; None for whole batches.
@@ -65,13 +78,15 @@ class Gradients:
         precision: PrecisionChoice,
         world: World,
         hidden_states: HiddenStates | None = None,
+        r_drop: float = 0.0,
     ) -> None:
         self._device = device
         self._precision = precision
         self._world = world
         self._padding_id = model.padding_id
         self.max_tokens = max_tokens_at_once(model.num_parameters, device)
-        self._loss_sum: nn.Module = LossSum(model, hidden_states or model.hidden_states, smoothing)
+        self._num_passes = 2 if r_drop else 1
+        self._loss_sum: nn.Module = LossSum(model, hidden_states or model.hidden_states, smoothing, r_drop)
         self._exchanging: DistributedDataParallel | None = None
         if world.size > 1:
             ids = [device.index] if device.type == "cuda" else None
@@ -131,7 +146,9 @@ class Gradients:
                 yield batch.rows(slice(self._world.rank, None, self._world.size), self._padding_id)
 
     def _cut(self, batch: Batch) -> list[Batch]:
-        return [batch] if self.max_tokens is None else batch.split(self.max_tokens, self._padding_id)
+        return (
+            [batch] if self.max_tokens is None else batch.split(self.max_tokens // self._num_passes, self._padding_id)
+        )
 
     def _backward(self, batch: Batch, weight: float) -> Tensor:
         """Adds the gradients of a part; returns its share of the loss."""

@@ -1,6 +1,7 @@
-"""The loss that is minimised: cross-entropy, label-smoothed as The Annotated Transformer does it."""
+"""The loss that is minimised: cross-entropy, label-smoothed as The Annotated Transformer does it; and R-Drop's."""
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -42,7 +43,13 @@ def _smoothed_loss(logits: Tensor, normalizer: Tensor, targets: Tensor, smoothin
 
 
 def output_layer_loss(
-    hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, smoothing: float, padding_id: int
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    targets: Tensor,
+    smoothing: float,
+    padding_id: int,
+    r_drop: float = 0.0,
 ) -> Tensor:
     """`smoothed_loss` of the logits hidden · weightᵀ + bias, without ever holding all of them.
 
@@ -56,11 +63,14 @@ def output_layer_loss(
         targets: [N].
         smoothing: ε, in [0, 1).
         padding_id: the id that is never predicted.
+        r_drop: α of R-Drop (Liang et al. 2021). If it is above 0, `hidden` and `targets` hold two passes over the same
+            tokens, one below the other, and the loss is half of the paper's, so that it can be compared with that of
+            one pass: ½ (L₁ + L₂) + α / 4 · (KL(P₁ ‖ P₂) + KL(P₂ ‖ P₁)), summed over the tokens.
 
     Returns:
         A scalar, in nats; differentiable once with respect to hidden, weight and bias.
     """
-    loss: Tensor = _OutputLayerLoss.apply(hidden, weight, bias, targets, smoothing, padding_id)
+    loss: Tensor = _OutputLayerLoss.apply(hidden, weight, bias, targets, smoothing, padding_id, r_drop)
     return loss
 
 
@@ -80,6 +90,7 @@ class _OutputLayerLoss(torch.autograd.Function):
         targets: Tensor,
         smoothing: float,
         padding_id: int,
+        r_drop: float,
     ) -> Tensor:
         """The loss, and its gradients beside it."""
         kind = hidden.device.type
@@ -93,13 +104,16 @@ class _OutputLayerLoss(torch.autograd.Function):
         with torch.autocast(kind, enabled=False):
             small_hidden, small_weight = hidden.to(dtype), weight.to(dtype)
             multiply = product if faster_kernels_serve(small_hidden) else functional.linear
-            for first in range(0, len(hidden), size):
-                rows = slice(first, first + size)
+            for rows in _chunks(len(hidden), size, hidden.device) if r_drop else _slices(len(hidden), size):
                 logits = multiply(small_hidden[rows], small_weight, None if is_halved else bias).to(weight.dtype)
                 if is_halved and bias is not None:
                     logits += bias
-                gradient, normalizer = _softmax_and_normalizer(logits)
-                total += _smoothed_loss(logits, normalizer, targets[rows], smoothing, padding_id)
+                gradient, normalizers = _softmax_and_normalizers(logits)
+                loss = _smoothed_loss(logits, normalizers.sum(), targets[rows], smoothing, padding_id)
+                if r_drop:
+                    divergence, pull = _divergence_of_halves(logits.sub_(normalizers), gradient)
+                    loss = 0.5 * loss + r_drop / 4 * divergence
+                total += loss
                 # d loss / d logits: the model's distribution minus the smoothed one
                 if smoothing:
                     gradient -= share
@@ -107,8 +121,10 @@ class _OutputLayerLoss(torch.autograd.Function):
                 gradient.scatter_add_(
                     1, targets[rows, None], gradient.new_full((len(gradient), 1), share + smoothing - 1)
                 )
+                if r_drop:
+                    gradient.mul_(0.5).add_(pull, alpha=r_drop / 4)
                 small_gradient = gradient.to(dtype)
-                hidden_gradient[rows] = multiply(small_gradient, small_weight.t())
+                hidden_gradient[rows] = multiply(small_gradient, small_weight.t()).to(hidden.dtype)
                 weight_gradient += multiply(small_gradient.t(), small_hidden[rows].t())
                 if bias_gradient is not None:
                     bias_gradient += gradient.sum(dim=0)
@@ -120,17 +136,46 @@ class _OutputLayerLoss(torch.autograd.Function):
         """The gradients found on the way, times the one that comes in."""
         (outer,) = gradients
         hidden, weight, bias = ctx.saved_tensors
-        return hidden * outer, weight * outer, None if bias is None else bias * outer, None, None, None
+        return hidden * outer, weight * outer, None if bias is None else bias * outer, None, None, None, None
 
 
-def _softmax_and_normalizer(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """The softmax of each row, and the sum of the rows' log-sum-exps, read off the softmax at the largest logit.
+def _slices(number: int, size: int) -> Iterator[slice]:
+    """Up to `size` rows at a time."""
+    return (slice(first, first + size) for first in range(0, number, size))
+
+
+def _chunks(number: int, size: int, device: torch.device) -> Iterator[Tensor]:
+    """Indices of up to `size` rows at a time; the second half are the tokens of the first half in the other pass."""
+    half = number // 2
+    for first in range(0, half, size // 2):
+        one = torch.arange(first, min(first + size // 2, half), device=device)
+        yield torch.cat((one, one + half))
+
+
+def _softmax_and_normalizers(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """The softmax of each row, and the rows' log-sum-exps [N, 1], read off the softmax at the largest logit.
 
     There the probability is at least 1 / V, so its logarithm is exact to rounding; a pass over the logits is saved.
     """
     largest, place = logits.max(dim=-1, keepdim=True)
     probabilities = logits.softmax(dim=-1)
-    return probabilities, (largest - probabilities.gather(1, place).log()).sum()
+    return probabilities, largest - probabilities.gather(1, place).log()
+
+
+def _divergence_of_halves(log_probabilities: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:
+    """KL(P ‖ Q) + KL(Q ‖ P) summed over the rows P of the upper half and Q of the lower half, and its gradient.
+
+    Args:
+        log_probabilities, probabilities: [2 N, V].
+
+    Returns:
+        A scalar, and its gradient with respect to the logits [2 N, V]: for P it is P (log P/Q − KL(P ‖ Q)) + P − Q.
+    """
+    (log_p, log_q), (p, q) = log_probabilities.chunk(2), probabilities.chunk(2)
+    ratio, difference = log_p - log_q, p - q
+    from_p, from_q = (p * ratio).sum(dim=-1, keepdim=True), -(q * ratio).sum(dim=-1, keepdim=True)
+    pull = torch.cat((p * (ratio - from_p) + difference, q * (-ratio - from_q) - difference))
+    return (from_p + from_q).sum(), pull
 
 
 def smoothed_distribution(target: int, num_tokens: int, smoothing: float, padding_id: int) -> Tensor:

@@ -19,5 +19,21 @@ def cooldown_factor(epochs_done: float, num_epochs: int, cooldown_epochs: int) -
 def learning_rate(step: int, model: ModelConfig, training: TrainingConfig) -> float:
     """The rate of optimiser step number `step`, from 1."""
     if training.schedule == "noam":
-        return noam_rate(step, model.width, training.noam_factor, training.warmup_steps)
+        return noam_rate(schedule_step(step, training), model.width, training.noam_factor, training.warmup_steps)
     return training.learning_rate
+
+
+def schedule_step(step: int, training: TrainingConfig) -> int:
+    """Where the schedule stands at optimiser step number `step`, from 1.
+
+    With micro-batches as its unit it is `num_accumulated` times as far; that the last optimiser step of an epoch may
+    have fewer of them is left out of account.
+    """
+    return step * (training.num_accumulated if training.schedule_unit == "micro-batches" else 1)
+
+
+def warmup_optimizer_steps(training: TrainingConfig) -> int:
+    """Optimiser steps until the rate is highest; 0 if the schedule has no warm-up."""
+    if training.schedule != "noam":
+        return 0
+    return -(-training.warmup_steps // schedule_step(1, training))

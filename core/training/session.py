@@ -11,6 +11,7 @@ from core.checkpoint.file import Checkpoint, fill_parameters
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
 from core.corpora.batches import Batch
+from core.corpora.noise import with_noisy_sources
 from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.corpora.resegmentation import Resegmentation
 from core.errors import CheckpointError
@@ -30,7 +31,7 @@ _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one optimiser step gave: loss per token (smoothed if the run is), rate, gradient norm, target tokens."""
+    """What one optimiser step gave: the loss per token that was minimised, rate, gradient norm, target tokens."""
 
     loss: float
     learning_rate: float
@@ -82,6 +83,14 @@ class TrainingSession:
         if self._resegmentation is not None:
             return self._resegmentation.pairs(epoch, seed)
         return self.corpus.training_pairs(epoch, seed)
+
+    def with_noise(self, pairs: EncodedPairs, batches: Sequence[Sequence[int]], epoch: int) -> EncodedPairs:
+        """The pairs of an epoch with the sources of some of its batches distorted, if the settings ask for it."""
+        training = self.run.training
+        if not training.source_noise:
+            return pairs
+        seed = f"{training.seed}-{epoch}-noise"
+        return with_noisy_sources(pairs, batches, training.source_noise, self.corpus.codecs.source, seed)
 
     def step(
         self,
@@ -164,8 +173,16 @@ class TrainingSession:
             self.join(None)
 
     def _new_gradients(self, world: World) -> Gradients:
-        smoothing = self.run.training.label_smoothing
-        return Gradients(self.model, smoothing, self.device, self.precision, world, self.compiled.hidden_states)
+        training = self.run.training
+        return Gradients(
+            self.model,
+            training.label_smoothing,
+            self.device,
+            self.precision,
+            world,
+            self.compiled.hidden_states,
+            training.r_drop,
+        )
 
     def require_finite_weights(self) -> None:
         """Raises `DivergedError` if a step made weights of which nobody could go on."""

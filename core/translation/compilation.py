@@ -6,7 +6,7 @@ from core.config import RunConfig
 from core.errors import ExperimentError
 from core.model.interventions import SentenceChanges, compile_interventions
 from core.model.transformer import Interventions, Transformer
-from core.text.codec import CodecPair, TextCodec
+from core.text.codec import CONTINUATION, CodecPair, TextCodec
 from core.text.subwords import WORD_MARK
 from core.translation.decoding import DecodingRules, ForcedIds
 from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention
@@ -125,7 +125,9 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
 
     Args:
         step: where the word begins.
-        text: an exact token of the vocabulary (`<eos>` to end the sentence), or else a word as people write it.
+        text: a token that no word can be mistaken for (`<eos>` to end the sentence; with subwords `▁dog`, or `·ing`
+            for a later piece of a word), or else a word as people write it. With subwords, `dog` is the word, though
+            the vocabulary may hold a later piece of that name.
         codec: of the target.
 
     Raises:
@@ -134,7 +136,10 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
     vocabulary = codec.vocabulary
     if text in vocabulary.ids and (codec.subwords is None or text.startswith(WORD_MARK) or text in codec.specials):
         return (ForcedToken(step, text),)
-    words = codec.encode_text(text, begins_sentence=False)
+    piece = text.removeprefix(CONTINUATION)
+    if codec.subwords is not None and piece != text and piece in vocabulary.ids and not piece.startswith(WORD_MARK):
+        return (ForcedToken(step, piece),)
+    words = codec.encode_text(text, begins_sentence=step == 0)
     ids = [token for word in words for token in word.ids]
     if not ids or any(unknown for word in words for unknown in word.unknown):
         raise ExperimentError(

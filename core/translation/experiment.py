@@ -77,6 +77,9 @@ class GivenTarget:
 
     text: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", self.text.translate(_LONE_SURROGATES))
+
 
 Output = Greedy | Beam | GivenTarget
 
@@ -117,7 +120,7 @@ class SourceWordReplaced:
                 f"The replacement of source word {self.place + 1} is empty. A word was expected; type one, or remove "
                 "the word."
             )
-        object.__setattr__(self, "text", " ".join(self.text.split()))
+        object.__setattr__(self, "text", " ".join(self.text.translate(_LONE_SURROGATES).split()))
 
     def __str__(self) -> str:
         return f"word {self.place + 1} → {self.text}"
@@ -136,7 +139,7 @@ class HeadScaled:
     factor: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "factor", float(self.factor))
+        object.__setattr__(self, "factor", _as_float(self.factor))
         if not abs(self.factor) <= MAX_FACTOR:
             raise ExperimentError(
                 f"The factor of {self.head} is {self.factor:g}. A number from {-MAX_FACTOR:g} to {MAX_FACTOR:g} was "
@@ -309,7 +312,7 @@ def shares_of(weights: Sequence[float]) -> tuple[float, ...]:
     Raises:
         ExperimentError: they are not numbers of 0 or more, at least one of them above 0.
     """
-    values = [float(weight) for weight in weights]
+    values = [_as_float(weight) for weight in weights]
     if not all(math.isfinite(value) and value >= 0 for value in values):
         raise ExperimentError("A weight of the row is negative or no number. Numbers of 0 or more were expected.")
     largest = max(values, default=0.0)
@@ -317,7 +320,7 @@ def shares_of(weights: Sequence[float]) -> tuple[float, ...]:
         raise ExperimentError(
             "All weights of the row are 0. At least one above 0 was expected; give some weight to one of the tokens."
         )
-    if abs(math.fsum(values) - 1) <= SHARES_TOLERANCE:
+    if largest <= 1 and abs(math.fsum(values) - 1) <= SHARES_TOLERANCE:
         return tuple(values)
     scaled = [value / largest for value in values]  # first to at most 1, so that no sum overflows
     total = math.fsum(scaled)
@@ -331,6 +334,14 @@ def heads_switched_off(heads: Iterable[Head]) -> tuple[HeadScaled, ...]:
 
 def _order_of(head: Head) -> tuple[int, int, int]:
     return (ATTENTION_KINDS.index(head.kind), head.layer, head.head)
+
+
+def _as_float(number: float) -> float:
+    """The number; a whole one that no float can hold becomes infinite, and is refused like that."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def _check_index(index: int, name: str) -> None:

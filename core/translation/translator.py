@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from core.checkpoint.digest import model_digest
 from core.checkpoint.file import Checkpoint, load_checkpoint
 from core.checkpoint.history import EpochRecord
 from core.corpora.batches import pad
@@ -116,6 +118,11 @@ class Translator:
         """Loads what the first sentence would have to wait for: spaCy and its rules."""
         self.checkpoint.codecs.source.encode_text("")
 
+    @cached_property
+    def digest(self) -> str:
+        """Of weights and vocabularies: tells the model apart from others, wherever its file lies."""
+        return model_digest(self.checkpoint)
+
     @property
     def history(self) -> tuple[EpochRecord, ...]:
         """How the training went."""
@@ -126,7 +133,7 @@ class Translator:
 
         Args:
             experiment: what to translate, how, and what to change on the way.
-            should_stop: asked before each decoding step.
+            should_stop: asked before each decoding step, and before a given target is read.
 
         Raises:
             TranslationStoppedError: `should_stop` said so.
@@ -173,7 +180,9 @@ class Translator:
         if not experiment.interventions:
             return ExperimentResult(original, original, original.log_probabilities, own, dropped)
         changed = self.run(experiment, should_stop=should_stop)
-        return ExperimentResult(changed, original, self.score(original, experiment), own, dropped)
+        is_same = changed.predicted_ids == original.predicted_ids  # then the pass that describes it has scored it
+        score = changed.log_probabilities if is_same else self.score(original, experiment)
+        return ExperimentResult(changed, original, score, own, dropped)
 
     def _misfits(self, experiment: Experiment) -> tuple[Intervention, ...]:
         """The interventions that this model refuses, source edits first: what the others must fit depends on them."""
@@ -203,7 +212,7 @@ class Translator:
         Args:
             experiments: as they are, or compiled before (see `compile`) by someone who wants to see errors one by one.
             need_maps: whether results hold attention maps; without them it is quicker.
-            should_stop: asked before each decoding step.
+            should_stop: asked before each decoding step, and before given targets are read.
 
         Raises:
             What `run` raises, before any result of the window is given.
@@ -330,6 +339,8 @@ class Translator:
     ) -> list[EncodedTarget]:
         given = [compiled.given for compiled in batch if compiled.given is not None]
         if given:
+            if should_stop():
+                raise TranslationStoppedError
             return given
         limits = [compiled.max_steps for compiled in batch]
         forced = [compiled.forced for compiled in batch] if any(compiled.forced for compiled in batch) else None

@@ -13,6 +13,8 @@ from core.model.transformer import Transformer
 from core.text.codec import CodecPair, split_lines
 from core.text.tokenizers import make_tokenizer
 from core.training.loop import train
+from core.translation.experiment import Experiment, GivenTarget, Intervention
+from core.translation.result import Translation
 from core.translation.translator import Translator
 
 PEOPLE = {"Mann": "man", "Hund": "dog", "Junge": "boy", "Arbeiter": "worker", "Fußballspieler": "football player"}
@@ -42,6 +44,11 @@ SHAPE = {
     "feed_forward_width": 48,
     "max_positions": MAX_POSITIONS,
 }
+
+
+def read_given(translator: Translator, text: str, target: str, *interventions: Intervention) -> Translation:
+    """A given pair, read by teacher forcing."""
+    return translator.run(Experiment(text, GivenTarget(target), interventions))
 
 
 def untrained(run: RunConfig) -> Translator:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from tests.viz_app.synthetic import FakeTranslator, measure_by_halves
+from tests.viz_app.synthetic import FakeTranslator
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme
 from viz_app.worker import InferenceWorker
@@ -44,7 +44,7 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
     def make(
         checkpoint: Path | None = Path("model.safetensors"), *, sentence: str | None = "Ein Mann .", wait: bool = True
     ) -> MainWindow:
-        worker = InferenceWorker(FakeTranslator, measurer=measure_by_halves)
+        worker = InferenceWorker(FakeTranslator)
         window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, worker=worker)
         windows.append(window)
         window.resize(1280, 800)

@@ -1,29 +1,46 @@
 """Translations and a translator made of thin air, for tests of widgets: plausible maps, no torch."""
 
-from collections.abc import Collection
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from core.analysis.measures import MEASURES
 from core.config import preset
 from core.config.presets import RunConfig
 from core.device import DeviceChoice
-from core.errors import CheckpointError, TextError
-from core.model.heads import Head
-from core.translation.experiment import Experiment, Greedy, Intervention, Output
-from core.translation.result import Alternative, AttentionMaps, FloatArray, Translation, Word
-from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
+from core.errors import CheckpointError, ExperimentError, TextError
+from core.translation.experiment import (
+    AttentionRow,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    Intervention,
+    Output,
+    SourceWordReplaced,
+)
+from core.translation.result import (
+    Alternative,
+    AttentionMaps,
+    ExperimentResult,
+    FloatArray,
+    Translation,
+    Word,
+)
+
+NUM_LAYERS, NUM_HEADS = 3, 8
 
 
 def make_translation(
     source: str = "ein mann steht auf einer leiter .",
     target: str = "a man is standing on a ladder .",
     *,
-    num_layers: int = 3,
-    num_heads: int = 8,
+    num_layers: int = NUM_LAYERS,
+    num_heads: int = NUM_HEADS,
     text: str | None = None,
+    experiment: Experiment | None = None,
     unknown: tuple[int, ...] = (),
     ignored_text: str = "",
     notes: tuple[str, ...] = (),
@@ -38,7 +55,8 @@ def make_translation(
     predicted = (*target_tokens, "<eos>")
     log_probabilities = tuple(-0.05 - 1.2 * (step % 4 == 2) for step in range(num_steps))
     return Translation(
-        experiment=Experiment(source.replace("|", "") if text is None else text, output or Greedy(), interventions),
+        experiment=experiment
+        or Experiment(source.replace("|", "") if text is None else text, output or Greedy(), interventions),
         text=" ".join(word.text for word in target_words).capitalize().replace(" .", "."),
         source_tokens=tuple(source_tokens),
         read_tokens=("<sos>", *target_tokens),
@@ -47,7 +65,7 @@ def make_translation(
         alternatives=tuple(
             (
                 Alternative(token, log_probabilities[step], token),
-                *(Alternative(f"other{n}", -2.0 - n, f"other{n}") for n in range(4)),
+                *(Alternative(f"other{n}", -2.0 - n, f"other{n}") for n in range(9)),
             )
             for step, token in enumerate(predicted)
         ),
@@ -62,11 +80,29 @@ def make_translation(
             cross=_maps(num_layers, num_heads, num_steps, len(source_tokens)),
         ),
         seconds=0.062,
+        source_ids=tuple(range(len(source_tokens))),
+        read_ids=tuple(range(num_steps)),
+        predicted_ids=tuple(range(1, num_steps + 1)),
+        source_places=tuple(range(len(source_words))),
+        ranks=(1,) * num_steps,
+        entropies=(0.5,) * num_steps,
     )
 
 
+def make_result(changed: Translation, original: Translation | None = None) -> ExperimentResult:
+    """A result; with an original, its log-probability falls by one nat under the interventions."""
+    if original is None:
+        return ExperimentResult.of(changed)
+    first, *others = original.log_probabilities
+    return ExperimentResult(changed, original, (first - 1, *others))
+
+
 class FakeTranslator:
-    """Translates by copying. "slow" texts wait for nothing; a text of spaces, and the word BOOM, fail."""
+    """Translates by copying; "slow" texts wait for nothing; a text of spaces, and the word BOOM, fail.
+
+    Interventions show in the words: with heads off the first word tells how many; forced tokens stand at their steps;
+    source words that are removed or replaced are so in the translation too.
+    """
 
     def __init__(self, path: Path | None, device: str) -> None:
         if path is not None and path.name.startswith("broken"):
@@ -74,46 +110,95 @@ class FakeTranslator:
         self.path = path
         self.name = path.stem if path else "bundled"
         self.device = DeviceChoice("cpu", "no CUDA device found" if device == "auto" else "asked for")
-        self.run: RunConfig = preset("notebook")
+        self.run_config: RunConfig = preset("notebook")
         self.num_parameters = 9_038_341
-        self.texts: list[str] = []
-        self.switched: list[frozenset[Head]] = []
+        self.digest = f"{sum(map(ord, self.name)):064x}"
+        self.experiments: list[Experiment] = []
 
-    def translate(self, text: str, *, off: Collection[Head] = (), should_stop=lambda: False) -> Translation:
-        """With heads off the first word becomes "off" and their number."""
-        self.texts.append(text)
+    @property
+    def texts(self) -> list[str]:
+        """The sentences of all baselines that were run."""
+        return [each.source_text for each in self.experiments if not each.interventions]
+
+    def run(self, experiment: Experiment, *, should_stop=lambda: False) -> Translation:
+        """See the class."""
+        self.experiments.append(experiment)
+        text = experiment.source_text
         if not text.strip():
             raise TextError("The text is empty. A sentence was expected; type one.")
         if "BOOM" in text:
             raise ZeroDivisionError("boom")
-        words = " ".join(text.lower().split())
-        if off:
-            self.switched.append(frozenset(off))
-            return make_translation(words, " ".join([f"off{len(off)}", *words.split()[1:]]), text=text)
-        return make_translation(words, words, text=text)
+        for each in experiment.interventions:
+            check_fits(each)
+        words = text.lower().split()
+        for edit in reversed(experiment.source_edits):
+            words[edit.place : edit.place + 1] = [edit.text] if isinstance(edit, SourceWordReplaced) else []
+        source, target = " ".join(words), list(words)
+        if isinstance(experiment.output, GivenTarget):
+            target = experiment.output.text.split()
+            if not target:
+                raise TextError("There is no word in the given translation. A sentence was expected; type one.")
+        elif experiment.heads_off:
+            target[0] = f"off{len(experiment.heads_off)}"
+        for forced in experiment.forced:
+            if forced.step < len(target):
+                target[forced.step] = forced.token
+        made = make_translation(source, " ".join(target), experiment=experiment)
+        reached = len(made.predicted_tokens)
+        removed = {edit.place for edit in experiment.source_edits if not isinstance(edit, SourceWordReplaced)}
+        return replace(
+            made,
+            text=experiment.output.text.strip() if isinstance(experiment.output, GivenTarget) else made.text,
+            unreached=tuple(each for each in experiment.forced if each.step >= reached),
+            source_places=tuple(place for place in range(len(text.split())) if place not in removed),
+        )
 
-    def translate_given(self, text: str, target_text: str) -> Translation:
-        """The pair as it is; an empty one is refused."""
-        if not target_text.strip():
-            raise TextError("There is no word in the given translation. A sentence was expected; type one.")
-        made = make_translation(" ".join(text.lower().split()), " ".join(target_text.split()), text=text)
-        return replace(made, text=target_text.strip(), is_given=True)
+    def run_many(
+        self, experiments: Iterable[Experiment], *, need_maps: bool = True, should_stop=lambda: False
+    ) -> Iterator[Translation]:
+        """One after the other."""
+        for experiment in experiments:
+            yield self.run(experiment)
 
-    def score(self, translation: Translation, *, off: Collection[Head] = ()) -> tuple[float, ...]:
-        """Each head that is off costs 0.25 at the first step."""
+    def compare(
+        self,
+        experiment: Experiment,
+        *,
+        original: Translation | None = None,
+        own: Translation | None = None,
+        drops_misfits: bool = False,
+        should_stop=lambda: False,
+    ) -> ExperimentResult:
+        """As the real one does it."""
+        dropped: list[Intervention] = []
+        for each in experiment.interventions if drops_misfits else ():
+            try:
+                check_fits(each)
+            except ExperimentError:
+                dropped.append(each)
+        experiment = experiment.without(*dropped)
+        if original is None or original.experiment != experiment.baseline:
+            original = self.run(experiment.baseline)
+        own = self.run(Experiment(experiment.source_text)) if isinstance(experiment.output, GivenTarget) else None
+        if not experiment.interventions:
+            return ExperimentResult(original, original, original.log_probabilities, own, tuple(dropped))
+        changed = self.run(experiment)
+        return ExperimentResult(changed, original, self.score(original, experiment), own, tuple(dropped))
+
+    def score(self, translation: Translation, experiment: Experiment) -> tuple[float, ...]:
+        """Each intervention costs 0.25 at the first step."""
         first, *others = translation.log_probabilities
-        return (first - 0.25 * len(off), *others)
+        return (first - 0.25 * len(experiment.interventions), *others)
 
 
-def measure_by_halves(_: object, translation: Translation) -> MeasuredMaps:
-    """Every measure is half the weight; measures of a layer are half the mean of its heads."""
-    maps = {
-        (measure, kind): translation.maps.of_kind(kind) / 2
-        if kind in MEASURES[measure].per_head
-        else translation.maps.of_kind(kind).mean(axis=1, keepdims=True) / 2
-        for measure, kind in BESIDE_WEIGHT
-    }
-    return MeasuredMaps(translation, maps)
+def check_fits(intervention: Intervention) -> None:
+    """Raises `ExperimentError` for a head beyond the last one, and for a token that is called "unknown"."""
+    if isinstance(intervention, HeadScaled | AttentionRow):
+        head = intervention.head
+        if head.layer >= NUM_LAYERS or head.head >= NUM_HEADS:
+            raise ExperimentError(f"This model has no {head}. Choose another.")
+    if isinstance(intervention, ForcedToken) and intervention.token == "unknown":
+        raise ExperimentError("The token 'unknown' is not in this model's vocabulary. Choose another.")
 
 
 def _tokens(text: str, offset: int) -> tuple[list[str], list[Word]]:

@@ -1,21 +1,44 @@
 from pathlib import Path
 
+from core.model.heads import Head
 from viz_app.preferences import MAX_RECENT, Preferences
-from viz_app.state.translate_state import HeadChoice
+from viz_app.state.map_view_settings import MapViewSettings
 
 
 def test_choices_are_remembered(preferences: Preferences) -> None:
     preferences.theme = "dark"
-    preferences.label_mode = "predicted"
-    preferences.scale = "own"
-    preferences.hides_wrapping = True
-    preferences.sentence = "Zwei Hunde"
-    preferences.head_choice = HeadChoice("decoder", 2, 5)
+    settings = MapViewSettings(label_mode="read", scale="own", hides_wrapping=True, merges_words=False)
+    preferences.save(settings)
+    preferences.head = Head("decoder", 2, 5)
     preferences.settings.sync()
     again = Preferences(preferences.settings)
-    assert (again.theme, again.label_mode, again.scale, again.hides_wrapping) == ("dark", "predicted", "own", True)
-    assert again.sentence == "Zwei Hunde"
-    assert again.head_choice == HeadChoice("decoder", 2, 5)
+    assert again.theme == "dark"
+    assert again.restored(MapViewSettings()) == settings
+    assert again.head == Head("decoder", 2, 5)
+
+
+def test_settings_of_earlier_versions_are_read(preferences: Preferences) -> None:
+    stored = {
+        "translate/rows": "read",
+        "translate/scale": "layer",
+        "translate/hide_wrapping": "true",
+        "translate/hide_punctuation": "true",
+        "translate/merge_words": "false",
+    }
+    for key, value in stored.items():
+        preferences.settings.setValue(key, value)
+    settings = preferences.restored(MapViewSettings())
+    assert (settings.label_mode, settings.scale) == ("read", "layer")
+    assert settings.hides_wrapping
+    assert settings.hides_punctuation
+    assert not settings.merges_words
+
+
+def test_what_nobody_chose_is_not_stored(preferences: Preferences) -> None:
+    preferences.save(MapViewSettings(scale="own"))
+    assert preferences.settings.allKeys() == ["translate/scale"]
+    preferences.save(MapViewSettings())
+    assert preferences.restored(MapViewSettings()).scale == "shared", "chosen again"
 
 
 def test_nonsense_reads_as_if_it_were_not_there(preferences: Preferences) -> None:
@@ -28,9 +51,9 @@ def test_nonsense_reads_as_if_it_were_not_there(preferences: Preferences) -> Non
         "geometry/window",
     ):
         preferences.settings.setValue(key, "nonsense/1/x")
-    assert (preferences.theme, preferences.label_mode, preferences.scale) == ("system", "predicted", "shared")
-    assert not preferences.hides_wrapping
-    assert preferences.head_choice is None
+    assert preferences.theme == "system"
+    assert preferences.restored(MapViewSettings()) == MapViewSettings()
+    assert preferences.head is None
     assert preferences.bytes("window").isEmpty()
 
 

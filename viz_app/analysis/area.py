@@ -1,25 +1,39 @@
-"""The laboratory: tabs beside the maps."""
+"""The Analysis panel: tabs beside the maps."""
 
-from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+import shiboken6
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QSizePolicy,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from viz_app.analysis.tab import LabTab
-from viz_app.preferences import Preferences
-from viz_app.state.model_info import ModelInfo
-from viz_app.theme import PANEL_MARGIN, Theme
+from viz_app.analysis.registry import TABS
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from viz_app.theme import PANEL_MARGIN
+from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import flat_button
 
 MIN_WIDTH, USUAL_WIDTH = 340, 430
 
 
-class Laboratory(QFrame):
+class AnalysisPanel(QFrame):
     """Shows one of its tabs.
+
+    Keyboard focus is never left to chance: it goes to the button of a tab when it was in the tab before, and back to
+    where it came from when the panel is hidden.
 
     Attributes:
         tabs: all of them.
-        buttons: one for each.
-        close_button: hides the laboratory.
+        buttons: one for each; they wrap where there is no room for all of their names in one line.
+        close_button: hides the panel.
 
     Signals:
         closed(): it is to be hidden.
@@ -27,71 +41,78 @@ class Laboratory(QFrame):
 
     closed = Signal()
 
-    def __init__(self, tabs: tuple[LabTab, ...], preferences: Preferences, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, context: AnalysisContext, tabs: tuple[type[AnalysisTab], ...] = TABS, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
-        self._preferences = preferences
-        self.tabs = tabs
+        self._preferences = context.preferences
+        self.tabs = tuple(tab(context) for tab in tabs)
         self._pages = QStackedWidget()
         self._group = QButtonGroup(self)
         self.buttons: list[QToolButton] = []
-        self.close_button = flat_button("✕", "Hide the laboratory (Ctrl+3)")
-        self.close_button.setAccessibleName("Hide the laboratory")
+        self.close_button = flat_button("✕", "Hide the analysis panel (Ctrl+3)")
+        self.close_button.setAccessibleName("Hide the analysis panel")
         self.close_button.clicked.connect(self.closed)
+        self._focus_before: QWidget | None = None
         self._lay_out()
-        names = [tab.name for tab in tabs]
-        self.show_tab(names.index(preferences.lab_tab) if preferences.lab_tab in names else 0)
+        names = [tab.name for tab in self.tabs]
+        remembered = self._preferences.lab_tab
+        self.show_tab(names.index(remembered) if remembered in names else 0)
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus_changed)
 
     @property
-    def tab(self) -> LabTab:
+    def tab(self) -> AnalysisTab:
         """The tab that is shown."""
         return self.tabs[self._pages.currentIndex()]
 
     def show_tab(self, index: int) -> None:
         """Changes the tab."""
+        had_focus = self._has_focus_in(self.tab)
         self.buttons[index].setChecked(True)
         self._pages.setCurrentIndex(index)
         self._preferences.lab_tab = self.tabs[index].name
-        self.refresh()
+        if had_focus:
+            self.buttons[index].setFocus()
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        for tab in self.tabs:
-            tab.apply_theme(theme)
-
-    def begin_model(self, info: ModelInfo) -> None:
-        """Another model answers from now on."""
-        for tab in self.tabs:
-            tab.begin_model(info)
-
-    def show_translation(self) -> None:
-        """Another translation is shown, or none."""
-        for tab in self.tabs:
-            tab.forget_sentence()
-        self.refresh()
-
-    def refresh(self) -> None:
-        """The chosen head, or what is shown, changed: the tab in sight follows."""
-        if self.isVisible():
-            self.tab.refresh()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """The tab comes into sight."""
-        super().showEvent(event)
-        self.tab.refresh()
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Keyboard focus goes back to where it came from."""
+        super().hideEvent(event)
+        if not self._has_focus_in(self):
+            return
+        before = self._focus_before
+        if before is not None and shiboken6.isValid(before) and before.isVisible() and before.isEnabled():
+            before.setFocus()
+        else:
+            self.window().setFocus()
 
     def minimumSizeHint(self) -> QSize:
-        """Room for the five tabs' names."""
+        """Room for a tab."""
         return QSize(MIN_WIDTH, 200)
 
     def sizeHint(self) -> QSize:
         """As wide as a column of text."""
         return QSize(USUAL_WIDTH, 400)
 
+    def _has_focus_in(self, widget: QWidget) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and (focused is widget or widget.isAncestorOf(focused))
+
+    def _on_focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
+        if now is None or old is None or not shiboken6.isValid(self):
+            return
+        is_inside = now is self or self.isAncestorOf(now)
+        if is_inside and old is not self and not self.isAncestorOf(old):
+            self._focus_before = old
+
     def _lay_out(self) -> None:
-        header = QHBoxLayout()
-        header.setContentsMargins(PANEL_MARGIN - 8, 8, 6, 2)
-        header.setSpacing(0)
+        names = QWidget()
+        flow = FlowLayout(0, names)
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        names.setSizePolicy(policy)
         for index, tab in enumerate(self.tabs):
             button = QToolButton()
             button.setText(tab.name)
@@ -101,10 +122,13 @@ class Laboratory(QFrame):
             button.clicked.connect(lambda _=False, chosen=index: self.show_tab(chosen))
             self._group.addButton(button)
             self.buttons.append(button)
-            header.addWidget(button)
+            flow.addWidget(button)
             self._pages.addWidget(tab)
-        header.addStretch(1)
-        header.addWidget(self.close_button)
+        header = QHBoxLayout()
+        header.setContentsMargins(PANEL_MARGIN - 8, 8, 6, 2)
+        header.setSpacing(0)
+        header.addWidget(names, 1)
+        header.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

@@ -1,133 +1,168 @@
-"""What all tabs of the laboratory have in common."""
+"""What all tabs of the Analysis panel have in common."""
 
-from typing import ClassVar
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from viz_app.state.model_info import ModelInfo
-from viz_app.state.progress import Awaited, Progress
-from viz_app.state.switchboard import name_heads
-from viz_app.state.translate_state import TranslateState
-from viz_app.theme import PANEL_MARGIN, Theme
+from core.translation.result import Translation
+from viz_app.preferences import Preferences
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.request_state import RequestState
+from viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change
 from viz_app.widgets.parts import label
-from viz_app.worker import Failure
+from viz_app.worker import ExperimentController, Job, Request
 
 
-class LabTab(QWidget):
-    """A tab: one sentence on what it shows and what it does not, and the thing itself. An `Asker` of jobs.
+@dataclass(frozen=True)
+class AnalysisContext:
+    """What a tab works with.
 
-    A tab works only while it is seen: `refresh` is called when it comes into sight, and when what it shows has changed
-    while it is in sight.
+    Attributes:
+        state: the experiment that is shown. Heads are chosen by `state.selection.choose` and switched by
+            `state.toggle_head`.
+        controller: answers questions about it.
+        preferences: what is remembered between two starts.
+    """
+
+    state: ExperimentState
+    controller: ExperimentController
+    preferences: Preferences
+
+
+class AnalysisTab(QWidget):
+    """A tab: one sentence on what it shows and what it does not, and the thing itself.
+
+    A tab works only while it is in sight. Subclasses override what they need of:
+
+    - `refresh`: the tab has come into sight, or another result is shown while it is: ask for what is lacking, and show
+      what there is;
+    - `redraw`: show what is known; also called when another head is chosen or the theme changes, while in sight;
+    - `forget_result`: another result is shown, or none, whether in sight or not; questions about the old one are
+      cancelled already;
+    - `begin_model`: another model answers from now on.
 
     Attributes:
         name: on the tab.
         tip: of the tab.
         meaning: the sentence.
-        awaited: the job whose answer counts.
+        context, state, controller, preferences: see `AnalysisContext`.
+        request: the answer that the tab waits for.
         column: the layout of the content.
-        problem: the line that says why there is no answer.
-        circumstances: the line that says what switched-off heads and a given translation mean here; else hidden.
-
-    Signals:
-        job_wanted(Job): ask the worker, then call `await_job`.
-        cancel_wanted(int): nobody waits for this job any more.
-        marks_changed(): what is marked in the large map is another row.
+        explanation: the line with the sentence.
+        problem: the line that says why there is no answer; hidden while `request` has no problem.
     """
 
     name: ClassVar[str]
     tip: ClassVar[str]
     meaning: ClassVar[str]
 
-    job_wanted = Signal(object)
-    cancel_wanted = Signal(int)
-    marks_changed = Signal()
-
-    def __init__(self, page: TranslateState, theme: Theme, awaited: Awaited, parent: QWidget | None = None) -> None:
+    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.page, self.theme, self.awaited = page, theme, awaited
+        self.context = context
+        self.state, self.controller, self.preferences = context.state, context.controller, context.preferences
+        self.request = RequestState()
+        self._asked: Request | None = None
         self.setProperty("role", "lab")
         self.explanation = label("small", wraps=True)
         self.explanation.setText(self.meaning)
         self.problem = label("warm", wraps=True)
         self.problem.setVisible(False)
-        self.circumstances = label("accent", wraps=True)
-        self.circumstances.setVisible(False)
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10)
         self.column.setSpacing(8)
         self.column.addWidget(self.explanation)
-        self.column.addWidget(self.circumstances)
         self.column.addWidget(self.problem)
+        self.request.events.problem.connect(self._show_problem, max_args=0)
+        self.state.result_changed.connect(self._on_result_changed)
+        self.state.model_changed.connect(self._on_model_changed)
+        self.state.selection.events.head.connect(self._redraw_in_sight, max_args=0)
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self.theme = theme
-        self.redraw()
+    @property
+    def theme(self) -> Theme:
+        """The colours and fonts in use."""
+        return current_theme()
 
-    def begin_model(self, info: ModelInfo) -> None:
-        """Another model answers from now on."""
+    @property
+    def is_in_sight(self) -> bool:
+        """Whether the tab is shown."""
+        return self.isVisible()
 
-    def forget_sentence(self) -> None:
-        """Another translation is shown, or none."""
+    @property
+    def translation_to_ask_about(self) -> Translation | None:
+        """The translation that is shown, if the model in use made it; else nothing can be asked about it."""
+        return None if self.state.is_of_earlier_model else self.state.translation
 
     def refresh(self) -> None:
         """The tab is in sight: asks for what it lacks, and shows what there is."""
         self.redraw()
 
     def redraw(self) -> None:
-        """Shows the state."""
-        self.problem.setText(self.awaited.problem)
-        self.problem.setVisible(bool(self.awaited.problem))
-        circumstances = self.in_the_circumstances()
-        self.circumstances.setText(circumstances)
-        self.circumstances.setVisible(bool(circumstances))
+        """Shows what is known."""
 
-    def in_the_circumstances(self) -> str:
-        """What switched-off heads and a given translation mean for this tab; empty if there is neither."""
-        off = self.page.switchboard.off
-        return f"{name_heads(off).capitalize()} switched off above, but every head is on here." if off else ""
+    def forget_result(self) -> None:
+        """Another result is shown, or none."""
 
-    def await_job(self, request_id: int) -> None:
-        """Of all answers the tab waits for this one alone."""
-        self.awaited.begin(request_id)
-        self.redraw()
+    def begin_model(self) -> None:
+        """Another model answers from now on."""
+
+    def ask(
+        self, job: Job, on_result: Callable[[Any], object], *, on_partial: Callable[[Any], object] | None = None
+    ) -> None:
+        """Asks the worker on behalf of `request`; what was asked before is cancelled."""
+        self.cancel()
+        self._asked = self.controller.ask(job, self.request, on_result, on_partial=on_partial)
 
     def cancel(self) -> None:
         """Waits no longer."""
-        if self.awaited.request_id is not None:
-            self.cancel_wanted.emit(self.awaited.request_id)
-            self.awaited.forget()
+        if self._asked is not None and not self._asked.is_over:
+            self._asked.cancel()
+            self.request.finish()
+        self._asked = None
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The tab comes into sight."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.refresh()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours."""
+        super().changeEvent(event)
+        if is_theme_change(event):
+            self._redraw_in_sight()
+
+    def _on_result_changed(self) -> None:
+        if self._asked is not None and self._asked.job.scope == "sentence":
+            self.cancel()
+        if not self.request.is_running:
+            self.request.problem = ""
+        self.forget_result()
+        if self.is_in_sight:
+            self.refresh()
+
+    def _on_model_changed(self) -> None:
+        if not self.request.is_running:
+            self.request.problem = ""
+        self.begin_model()
+        self._redraw_in_sight()
+
+    def _redraw_in_sight(self) -> None:
+        if self.is_in_sight:
             self.redraw()
 
-    def follow(self, request_id: int, progress: Progress, /) -> None:
-        """How far the job is."""
-        if self.awaited.follow(request_id, progress):
-            self.redraw()
-
-    def accept(self, request_id: int, result: object, /) -> None:
-        """An answer; a stale one is dropped."""
-        if self.awaited.settle(request_id):
-            self.take(result)
-            self.redraw()
-
-    def refuse(self, request_id: int, failure: Failure, /) -> None:
-        """There is no answer."""
-        if self.awaited.refuse(request_id, failure.message):
-            self.redraw()
-
-    def give_up(self, request_id: int, /) -> None:
-        """The question has become pointless."""
-        if self.awaited.settle(request_id):
-            self.redraw()
-
-    def take(self, result: object) -> None:
-        """Keeps the awaited answer."""
-        raise NotImplementedError
+    def _show_problem(self) -> None:
+        self.problem.setText(self.request.problem)
+        self.problem.setVisible(bool(self.request.problem))
 
 
 class JobBar(QWidget):
     """A button that begins something long; while it runs, how far it is, and a way to end it.
+
+    Keyboard focus stays in the bar: whichever of the two buttons disappears hands it to the other.
 
     Attributes:
         start, stop: the two buttons.
@@ -140,12 +175,14 @@ class JobBar(QWidget):
     start_wanted = Signal()
     stop_wanted = Signal()
 
-    def __init__(self, text: str, tip: str, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str, tip: str, request: RequestState, parent: QWidget | None = None) -> None:
+        """`request`: whose progress is shown."""
         super().__init__(parent)
+        self._request = request
         self.start = QPushButton(text)
         self.start.setToolTip(tip)
         self.stop = QPushButton("Cancel")
-        self.stop.setToolTip("End it")
+        self.stop.setToolTip("Stop this computation")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(6)
@@ -165,15 +202,22 @@ class JobBar(QWidget):
         row.addWidget(self._running, 1)
         row.addWidget(self.stop)
         row.addStretch(0)
-        self.show_progress(Awaited())
+        request.events.is_running.connect(self._show_running, max_args=0)
+        request.events.progress.connect(self._show_progress, max_args=0)
+        self._show_running()
 
-    def show_progress(self, awaited: Awaited) -> None:
-        """The button, or how far it is."""
-        is_running = awaited.is_awaiting
-        self.start.setVisible(not is_running)
+    def _show_running(self) -> None:
+        is_running = self._request.is_running
+        shown, hidden = (self.stop, self.start) if is_running else (self.start, self.stop)
+        shown.setVisible(True)
+        if hidden.hasFocus():  # else Qt gives it to the next widget of the window
+            shown.setFocus()
+        hidden.setVisible(False)
         self._running.setVisible(is_running)
-        self.stop.setVisible(is_running)
-        progress = awaited.progress
+        self._show_progress()
+
+    def _show_progress(self) -> None:
+        progress = self._request.progress
         self.bar.setRange(0, max(progress.total, 0) if progress else 0)
         self.bar.setValue(progress.done if progress else 0)
         self.text.setText(progress.text if progress else "waiting …")

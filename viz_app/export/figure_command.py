@@ -18,9 +18,10 @@ from core.analysis.selection import (
     Selection,
     combine,
 )
-from core.cli.analyze import parse_head, read_sentence
+from core.cli.analyze import read_sentence
+from core.cli.interventions import add_interventions
 from core.cli.main import run_guarded
-from core.cli.options import add_checkpoint
+from core.cli.options import add_beam, add_checkpoint
 from core.errors import AnalysisError, ConfigError
 from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from core.translation.result import FloatArray, MapKind, Translation
@@ -85,18 +86,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--own-scale", action="store_true", help="the last colour is each map's largest value, not 1 for all"
     )
-    parser.add_argument(
-        "--head-off",
-        nargs="+",
-        type=parse_head,
-        default=(),
-        dest="off",
-        metavar="HEAD",
-        help="switch heads off; such as cross:2:5",
-    )
-    parser.add_argument(  # its earlier name
-        "--off", nargs="+", type=parse_head, default=argparse.SUPPRESS, dest="off", help=argparse.SUPPRESS
-    )
+    add_interventions(parser)
+    add_beam(parser)
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="a name that ends in " + ", ".join(SUFFIXES)
     )

@@ -10,7 +10,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS, MapKind
@@ -23,6 +23,7 @@ from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.role_words import role_in_short
 from viz_app.theme import Theme, current_theme, is_theme_change
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 SCROLL_BAR_WIDTH = 12
 NUM_PAINTERS = 6
@@ -133,8 +134,7 @@ class HeadGrid(QWidget):
 
     def choose(self, head: Head) -> None:
         """Chooses a head alone."""
-        self._state.settings.show_one()
-        self._state.selection.choose(head)
+        self._state.choose_head(head)
 
     def show_together(self, head: Head) -> None:
         """Shows a head together with those shown now, or without it if it is one of them."""
@@ -282,19 +282,13 @@ class HeadGrid(QWidget):
             self.update()
 
 
-class HeadGridArea(QScrollArea):
+class HeadGridArea(VerticalScrollArea):
     """Scrolls the grid when it has more layers than fit, and keeps the chosen head in sight."""
 
     def __init__(self, grid: HeadGrid, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(grid, parent)
         self._grid = grid
-        self.setWidget(grid)
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.verticalScrollBar().valueChanged.connect(grid.update)
-        self.viewport().setAutoFillBackground(False)
-        grid.setAutoFillBackground(False)
         state = grid.state
         state.result_changed.connect(self.show_choice)
         state.selection.events.head.connect(self.show_choice, max_args=0)
@@ -305,10 +299,6 @@ class HeadGridArea(QScrollArea):
         self._grid.available = QSize(self.width() - SCROLL_BAR_WIDTH, self.height())
         self._grid.rebuild()
         self.show_choice()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrow keys belong to the page; it scrolls to the head they lead to."""
-        event.ignore()
 
     def show_choice(self) -> None:
         """Scrolls as little as is needed to see the chosen head, and its kind's title if it is in the first layer."""

@@ -8,18 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.translation.result import FloatArray
 from viz_app.heatmap.colormap import signed_color_table
 from viz_app.heatmap.map_image import signed_ramp_of
+from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
 from viz_app.state.map_view import MapView
 from viz_app.state.marks import lit_keys, lit_queries
 from viz_app.theme import Theme, current_theme, is_theme_change
-from viz_app.widgets.click_manner import manner_of
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 HEADER = 24
 MIN_LINE, MAX_LINE = 16.0, 34.0
@@ -279,7 +280,7 @@ class LinesView(QWidget):
             return
         if label.is_query:
             shift = token_shift_of_queries(selection.head.kind, self._state.settings.label_mode)
-            selection.pick_queries(view.queries_of(label.index), shift, manner_of(event))
+            selection.pick_queries(view.queries_of(label.index), shift, selection_mode_of(event))
         else:
             selection.pick_keys(view.keys_of(label.index))
 
@@ -293,22 +294,9 @@ class LinesView(QWidget):
             self._painter.paint(QPainter(self))
 
 
-class LinesArea(QScrollArea):
-    """Scrolls the lines where there are more tokens than room."""
-
-    def __init__(self, lines: LinesView, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWidget(lines)
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setAutoFillBackground(False)
-        lines.setAutoFillBackground(False)
+class LinesArea(VerticalScrollArea):
+    """Scrolls the lines where there are more tokens than fit."""
 
     def minimumSizeHint(self) -> QSize:
         """Small enough for small screens."""
         return QSize(320, LEAST_HEIGHT)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrow keys belong to the page."""
-        event.ignore()

@@ -9,7 +9,7 @@ from core.resources import bundled_model_path
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
 from viz_app.widgets.dialogs import show_failure
-from viz_app.worker import Failure, InferenceWorker
+from viz_app.worker import Failure, InferenceWorker, LoadJob, Request
 
 CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
 
@@ -37,12 +37,9 @@ class ModelLoader(QObject):
     def __init__(self, worker: InferenceWorker, preferences: Preferences, window: QWidget) -> None:
         super().__init__(window)
         self._worker, self._preferences, self._window = worker, preferences, window
-        self._request_id = 0
         self._path: Path | None = None
         self._is_reopening = False
         self.model: ModelInfo | None = None
-        worker.loaded.connect(self._on_loaded)
-        worker.load_failed.connect(self._on_load_failed)
 
     @property
     def recent(self) -> tuple[Path, ...]:
@@ -64,7 +61,7 @@ class ModelLoader(QObject):
             self._fail(failure, shows_dialog=self.model is not None)
             return
         self._path = path
-        self._request_id = self._worker.load(path)
+        self._worker.submit(Request(LoadJob(path), self, on_result=self._on_loaded, on_error=self._on_load_failed))
         self.loading.emit((path or bundled_model_path()).stem)
 
     def choose_file(self) -> None:
@@ -76,17 +73,14 @@ class ModelLoader(QObject):
         dialog.fileSelected.connect(lambda name: self.file_chosen.emit(Path(name)))
         dialog.open()
 
-    def _on_loaded(self, request_id: int, info: ModelInfo) -> None:
+    def _on_loaded(self, info: ModelInfo) -> None:
         self.model, self._is_reopening = info, False
-        if request_id == self._request_id:
-            self._preferences.model = self._path
-            if self._path is not None:
-                self._preferences.remember(self._path)
+        self._preferences.model = self._path
+        if self._path is not None:
+            self._preferences.remember(self._path)
         self.loaded.emit(info)
 
-    def _on_load_failed(self, request_id: int, failure: Failure) -> None:
-        if request_id != self._request_id:
-            return
+    def _on_load_failed(self, failure: Failure) -> None:
         if self._path is not None:
             self._preferences.forget(self._path)
         self._fail(failure, shows_dialog=True)

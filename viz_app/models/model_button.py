@@ -4,12 +4,14 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
+
+from viz_app.widgets.menu_button import MenuButton
 
 MAX_FOLDER_LENGTH = 48
 
 
-class ModelButton(QToolButton):
+class ModelButton(MenuButton):
     """Shows the name of a model.
 
     Attributes:
@@ -26,11 +28,8 @@ class ModelButton(QToolButton):
     recent_requested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__("", "Open another model", parent)
         self.recent: tuple[Path, ...] = ()
-        self.setToolTip("Open another model")
-        self.setProperty("role", "flat")
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._menu = QMenu(self)
         self._menu.aboutToShow.connect(self._fill_menu)
         self.setMenu(self._menu)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.translation.result import Translation
+from core.translation.result import Translation, Word
 
 Mark = Literal["same", "new", "gone"]
 
@@ -25,6 +25,14 @@ def changed_pieces(before: Translation, after: Translation) -> tuple[Piece, ...]
     """
     old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
     return pieces_of(old, new, after.text)
+
+
+def new_words(before: Translation, after: Translation) -> frozenset[Word]:
+    """The words of `after` that `before` does not have, order regarded."""
+    old, new = [word.text for word in before.target_words], [word.text for word in after.target_words]
+    blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+    kept = {block.b + place for block in blocks for place in range(block.size)}
+    return frozenset(word for place, word in enumerate(after.target_words) if place not in kept)
 
 
 def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Piece, ...]:

@@ -21,6 +21,7 @@ from viz_app.state.experiment_history import ExperimentHistory
 from viz_app.state.languages import language_names
 from viz_app.state.map_selection import MapSelection
 from viz_app.state.map_source import MapSource, clearest_head
+from viz_app.state.map_view import Pair
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
@@ -72,6 +73,7 @@ class ExperimentState:
         self._model_roles: SampleRoles | None = None
         self._has_picked_head = False
         self._drops_misfits = False
+        self._pin_next: Pair | None = None
 
     # --- the experiment ------------------------------------------------------------------------------------------
 
@@ -104,6 +106,26 @@ class ExperimentState:
     def begin_text(self, text: str) -> None:
         """The sentence with which a window begins: nothing to be undone, nothing asked."""
         self._history = ExperimentHistory(Experiment(text, self.experiment.output))
+
+    def open_experiment(self, experiment: Experiment, *, asks: bool = True, forgets_history: bool = False) -> None:
+        """An experiment that was saved; what does not fit the model in use is dropped, and named.
+
+        Args:
+            experiment: the saved one.
+            asks: whether it is asked for now, rather than when a model has been opened.
+            forgets_history: whether it is the first one, with nothing to go back to.
+        """
+        self._set_notice("")
+        if forgets_history:
+            self._history = ExperimentHistory(experiment)
+        else:
+            self._history.push(experiment)
+        if asks:
+            self._ask(drops_misfits=True)
+
+    def tell(self, notice: str) -> None:
+        """Something that the user should know about what is shown."""
+        self._set_notice(notice)
 
     def intervene(self, *interventions: Intervention) -> None:
         """Changes something; what changed the same thing before gives way.
@@ -176,6 +198,11 @@ class ExperimentState:
             self._set_notice("")
             self._ask(drops_misfits=True)
 
+    def choose_head(self, head: Head) -> None:
+        """Shows one head, in place of another or of several."""
+        self.settings.show_one()
+        self.selection.choose(head)
+
     def is_off(self, head: Head) -> bool:
         """Whether a head is switched off."""
         return head in self.experiment.heads_off
@@ -228,6 +255,16 @@ class ExperimentState:
         self.selection.clear_marks()
         self.result_changed.emit()
 
+    def pin_with_next_result(self, pair: Pair | None) -> None:
+        """Pins a cell as soon as the next result is shown, if it has such a cell."""
+        self._pin_next = pair
+
+    def _pin_what_was_asked(self) -> None:
+        pair, self._pin_next = self._pin_next, None
+        view = self.maps.view()
+        if pair is not None and view is not None and view.place_of(pair) is not None:
+            self.selection.pinned = pair
+
     def _show(self, result: ExperimentResult) -> None:
         """The chosen head is kept where it exists; if nobody chose one, the cross head that points most clearly is."""
         before = self.result
@@ -244,6 +281,7 @@ class ExperimentState:
         num_layers, num_heads = self.maps.shape(selection.head.kind)
         head = selection.head
         selection.head = Head(head.kind, min(head.layer, num_layers - 1), min(head.head, num_heads - 1))
+        self._pin_what_was_asked()
         self.result_changed.emit()
 
     # --- the model -----------------------------------------------------------------------------------------------

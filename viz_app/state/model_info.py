@@ -19,6 +19,7 @@ class ModelInfo:
         device: where it runs, and why there.
         num_parameters: trainable parameters.
         roles: what its heads do over a sample, if that lies beside it.
+        digest: of weights and vocabularies; experiment files name models by it.
     """
 
     name: str
@@ -27,6 +28,7 @@ class ModelInfo:
     device: DeviceChoice
     num_parameters: int
     roles: SampleRoles | None = None
+    digest: str = ""
 
     @property
     def title(self) -> str:

@@ -1,4 +1,4 @@
-"""The title of a panel, or tabs where several panels share one place."""
+"""The title of a panel, or tabs where several panels share one area."""
 
 from typing import Literal
 
@@ -7,25 +7,25 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from viz_app.widgets.parts import label
 
-Lower = Literal["film", "samples"]
-LOWER_NAMES: dict[Lower, str] = {"film": "Film of attention", "samples": "What it says"}
+LowerPanel = Literal["film", "samples"]
+LOWER_NAMES: dict[LowerPanel, str] = {"film": "Film of attention", "samples": "Sample translations"}
 
 
 class PanelTabs(QWidget):
-    """Stands at the head of the panel `own`.
+    """The header of the panel `own`.
 
     Signals:
-        chosen(str): this panel is to come to the front.
+        chosen(str): show this panel.
     """
 
     chosen = Signal(str)
 
-    def __init__(self, own: Lower, parent: QWidget | None = None) -> None:
+    def __init__(self, own: LowerPanel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._own = own
         self.title = label("heading")
         self.title.setText(LOWER_NAMES[own])
-        self.tabs: dict[Lower, QToolButton] = {}
+        self.tabs: dict[LowerPanel, QToolButton] = {}
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
@@ -47,7 +47,7 @@ class PanelTabs(QWidget):
             tab.setVisible(are_shown)
             tab.setChecked(lower == self._own)
 
-    def _choose(self, lower: Lower) -> None:
-        self.tabs[lower].setChecked(lower == self._own)  # the other panel has tabs of its own
+    def _choose(self, lower: LowerPanel) -> None:
+        self.tabs[lower].setChecked(lower == self._own)  # the other panel has its own tabs
         if lower != self._own:
             self.chosen.emit(lower)

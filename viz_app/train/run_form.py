@@ -1,17 +1,26 @@
-"""The form of the Train page: preset, data, device, epochs, patience, seed, probe, and where the run is kept."""
+"""The form of the Train page: preset, data, device, epochs, patience, seed, probe sentence and folder."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QGridLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from core.config import PRESETS, preset
 from viz_app.theme import set_role
-from viz_app.train.choices import DATA_KINDS, DataKind, RunChoices, fresh_folder, key_settings, with_tilde
-from viz_app.train.devices import DEVICES_WITHOUT_ASKING, DeviceOption
-from viz_app.widgets.choice_button import ChoiceButton
+from viz_app.train.choices import DATA_KINDS, DataKind, RunChoices, key_settings, new_run_folder, with_tilde
+from viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
+from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 
 _DATA_LABELS: dict[DataKind, str] = {
@@ -19,9 +28,9 @@ _DATA_LABELS: dict[DataKind, str] = {
     "folder": "a folder of parallel files…",
     "file": "a prepared file…",
 }
-_COPY_LABEL = "copy task, drawn anew"
+_COPY_LABEL = "copy task (random data)"
 _DATA_HINTS: dict[DataKind, str] = {
-    "multi30k": "29,000 captions, fetched once into the cache",
+    "multi30k": "29,000 captions, downloaded once",
     "folder": "",
     "file": "",
 }
@@ -40,28 +49,27 @@ class RunForm(QWidget):
         super().__init__(parent)
         self._choices = choices
         self.setProperty("role", "form")
-        self.preset_button = ChoiceButton("preset", self)
-        self.preset_button.set_options([(name, name) for name in PRESETS])
-        self.data_button = ChoiceButton("data", self)
-        self.device_button = ChoiceButton("device", self)
+        self.preset_menu = _value_menu("preset", [(name, name) for name in PRESETS])
+        self.data_menu = _value_menu("data")
+        self.device_menu = _value_menu("device")
         self.epochs_edit = _number_edit("epochs")
         self.patience_edit = _number_edit("patience")
         self.patience_edit.setPlaceholderText("never")
         self.patience_edit.setToolTip(
-            "Ends the run after so many epochs without a better validation loss. Empty: never."
+            "Stops the run after this many epochs without a better validation loss. Empty: never."
         )
         self.seed_edit = _number_edit("seed")
-        self.seed_edit.setToolTip("The start of all random numbers: the same seed learns the same.")
+        self.seed_edit.setToolTip("Seed of all random numbers: the same seed gives the same run.")
         self.probe_edit = QLineEdit()
         self.probe_edit.setAccessibleName("probe sentence")
         self.probe_edit.setPlaceholderText("probe: a validation sentence")
         self.probe_edit.setToolTip(
-            "The sentence of the film of attention: it is translated at each validation, and the maps of every head "
-            "are kept. Empty: one of the validation sentences."
+            "The sentence for the film of attention: it is translated at each validation, and the maps of every head "
+            "are saved. Empty: one of the validation sentences."
         )
         self.folder_button = QToolButton(self)
-        self.folder_button.setText("change…")
-        self.folder_button.setAccessibleName("choose where runs are kept")
+        self.folder_button.setText("Save to…")
+        self.folder_button.setAccessibleName("choose the folder for runs")
         set_role(self.folder_button, "value")
         self._description = QLabel()
         self._description.setWordWrap(True)
@@ -70,11 +78,11 @@ class RunForm(QWidget):
         self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._lay_out()
-        self.set_devices(DEVICES_WITHOUT_ASKING)
+        self.set_devices(DEFAULT_DEVICES)
         self._show_choices()
-        self.preset_button.chosen.connect(self._on_preset)
-        self.data_button.chosen.connect(self._on_data)
-        self.device_button.chosen.connect(lambda device: self._change(device=device))
+        self.preset_menu.chosen.connect(self._on_preset)
+        self.data_menu.chosen.connect(self._on_data)
+        self.device_menu.chosen.connect(lambda device: self._change(device=device))
         self.epochs_edit.textEdited.connect(lambda text: self._change(num_epochs=text))
         self.patience_edit.textEdited.connect(lambda text: self._change(patience=text))
         self.probe_edit.textEdited.connect(lambda text: self._change(probe=text))
@@ -82,23 +90,23 @@ class RunForm(QWidget):
         self.folder_button.clicked.connect(self._on_folder)
 
     def choices(self) -> RunChoices:
-        """The form as it is filled in."""
+        """The values in the form."""
         return self._choices
 
     def set_choices(self, choices: RunChoices) -> None:
-        """Fills the form in."""
+        """Fills in the form."""
         self._choices = choices
         self._show_choices()
         self.changed.emit()
 
     def set_devices(self, options: Sequence[DeviceOption]) -> None:
-        """Offers these devices. One that was chosen and is not among them stays: starting will say what is here."""
-        self.device_button.set_options([(option.name, option.label) for option in options])
-        self.device_button.set_key(self._choices.device)
+        """Offers these devices. A chosen one that is not among them stays: starting reports what is available."""
+        self.device_menu.set_entries(_entries([(option.name, option.label) for option in options]))
+        self.device_menu.show_choice(self._choices.device)
 
     def refresh_folder(self) -> None:
-        """Shows the folder that a run started now would get."""
-        folder = fresh_folder(self._choices.parent_folder, self._choices.preset)
+        """Shows the folder that a new run would get."""
+        folder = new_run_folder(self._choices.parent_folder, self._choices.preset)
         self._folder_path.setText(with_tilde(folder))
 
     def _lay_out(self) -> None:
@@ -108,18 +116,18 @@ class RunForm(QWidget):
         grid.setColumnStretch(1, 1)
         self._settings.setVerticalSpacing(2)
         self._settings.setColumnStretch(1, 1)
-        _add_row(grid, 0, "preset", self.preset_button)
+        _add_row(grid, 0, "preset", self.preset_menu)
         grid.addWidget(self._description, 1, 0, 1, 2)
         grid.addLayout(self._settings, 2, 0, 1, 2)
         grid.setRowMinimumHeight(3, 6)
-        _add_row(grid, 4, "data", self.data_button)
+        _add_row(grid, 4, "data", self.data_menu)
         grid.addWidget(self._data_path, 5, 0, 1, 2)
-        _add_row(grid, 6, "device", self.device_button)
+        _add_row(grid, 6, "device", self.device_menu)
         _add_row(grid, 7, "epochs", self.epochs_edit)
         _add_row(grid, 8, "patience", self.patience_edit)
         _add_row(grid, 9, "seed", self.seed_edit)
         grid.addWidget(self.probe_edit, 10, 0, 1, 2)
-        _add_row(grid, 11, "kept in", self.folder_button)
+        _add_row(grid, 11, "folder", self.folder_button)
         grid.addWidget(self._folder_path, 12, 0, 1, 2)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -127,19 +135,18 @@ class RunForm(QWidget):
 
     def _show_choices(self) -> None:
         choices = self._choices
-        self.preset_button.set_key(choices.preset)
+        self.preset_menu.show_choice(choices.preset)
         self._description.setText(preset(choices.preset).description)
         self._show_settings()
-        self.data_button.set_options(
-            [("copy", _COPY_LABEL)] if choices.is_copy_task else [(kind, _DATA_LABELS[kind]) for kind in DATA_KINDS]
-        )
-        self.data_button.set_key("copy" if choices.is_copy_task else choices.data_kind)
+        kinds = [("copy", _COPY_LABEL)] if choices.is_copy_task else [(kind, _DATA_LABELS[kind]) for kind in DATA_KINDS]
+        self.data_menu.set_entries(_entries(kinds))
+        self.data_menu.show_choice("copy" if choices.is_copy_task else choices.data_kind)
         if choices.is_copy_task:
-            hint = "sequences of symbols; nothing to download"
+            hint = "random sequences of symbols; nothing to download"
         else:
             hint = _DATA_HINTS[choices.data_kind] or with_tilde(Path(choices.data_path))
         self._data_path.setText(hint)
-        self.device_button.set_key(choices.device)
+        self.device_menu.show_choice(choices.device)
         for edit, text in (
             (self.epochs_edit, choices.num_epochs),
             (self.patience_edit, choices.patience),
@@ -178,16 +185,14 @@ class RunForm(QWidget):
             path, _ = QFileDialog.getOpenFileName(self, "A file made by “augenmerk data prepare”")
         else:
             path = self._choices.data_path
-        if key in ("folder", "file") and not path:  # the dialog was cancelled: as before
+        if key in ("folder", "file") and not path:  # the dialog was cancelled
             self._show_choices()
         elif key in _DATA_LABELS:
             self._change(data_kind=key, data_path=path)
 
     def _on_folder(self) -> None:
         start = self._choices.parent_folder
-        path = QFileDialog.getExistingDirectory(
-            self, "Where runs are kept", str(start if start.is_dir() else Path.home())
-        )
+        path = QFileDialog.getExistingDirectory(self, "Folder for runs", str(start if start.is_dir() else Path.home()))
         if path:
             self._change(parent_folder=Path(path))
 
@@ -198,6 +203,21 @@ def _add_row(grid: QGridLayout, row: int, name: str, control: QWidget) -> None:
     label.setBuddy(control)
     grid.addWidget(label, row, 0)
     grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignRight)
+
+
+def _value_menu(name: str, options: Sequence[tuple[str, str]] = ()) -> ChoiceMenu:
+    menu = ChoiceMenu("", _entries(options), has_arrow_keys=True)
+    menu.setProperty("role", "value")
+    menu.setAccessibleName(name)
+    menu.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    menu.setCursor(Qt.CursorShape.PointingHandCursor)
+    menu.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+    return menu
+
+
+def _entries(options: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """The entries of a `ChoiceMenu`, from keys and labels."""
+    return {key: (label, label) for key, label in options}
 
 
 def _number_edit(name: str) -> QLineEdit:

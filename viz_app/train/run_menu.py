@@ -1,21 +1,22 @@
-"""A menu of runs: those found in the runs' folder, the published curve, and any other folder by dialog."""
+"""A menu of runs: those in the folder for runs, the published curve, and any other folder by dialog."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFileDialog, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from viz_app.train.run_files import RunOnDisk
+from viz_app.widgets.menu_button import MenuButton
 
 
-class RunMenu(QToolButton):
-    """A word that opens a menu, made anew each time it is opened.
+class RunMenu(MenuButton):
+    """Its menu is filled each time it is opened.
 
     Signals:
         about_to_show(): fill the menu now, with `offer`.
-        folder_chosen(Path): the run in this folder is wanted.
-        published_chosen(): the published curve is wanted.
+        folder_chosen(Path): the run in this folder.
+        published_chosen(): the published curve.
     """
 
     about_to_show = Signal()
@@ -23,11 +24,7 @@ class RunMenu(QToolButton):
     published_chosen = Signal()
 
     def __init__(self, text: str, tip: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setText(text)
-        self.setProperty("role", "flat")
-        self.setToolTip(tip)
-        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        super().__init__(text, tip, parent)
         self._menu = QMenu(self)
         self._menu.setToolTipsVisible(True)
         self._menu.aboutToShow.connect(self.about_to_show)
@@ -43,14 +40,14 @@ class RunMenu(QToolButton):
             action.setToolTip(run.summary)
             action.triggered.connect(lambda _checked=False, folder=run.folder: self.folder_chosen.emit(folder))
         if not runs:
-            self._menu.addAction("no finished runs in the runs' folder yet").setEnabled(False)
+            self._menu.addAction("no runs in this folder yet").setEnabled(False)
         self._menu.addSeparator()
         if has_published:
-            action = self._menu.addAction("the published curve of notebook")
+            action = self._menu.addAction("Published curve of notebook")
             action.triggered.connect(lambda _checked=False: self.published_chosen.emit())
-        self._menu.addAction("another run's folder…").triggered.connect(lambda _checked=False: self._ask())
+        self._menu.addAction("Other folder…").triggered.connect(lambda _checked=False: self._ask())
 
     def _ask(self) -> None:
-        path = QFileDialog.getExistingDirectory(self, "The folder of a run, with history.csv", str(self._start()))
+        path = QFileDialog.getExistingDirectory(self, "Folder of a run, with history.csv", str(self._start()))
         if path:
             self.folder_chosen.emit(Path(path))

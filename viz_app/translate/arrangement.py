@@ -1,30 +1,39 @@
-"""How the Translate page shares its room out: all heads, one head, and the laboratory beside them."""
+"""How the Translate page divides its space: all heads, one head, and the analysis tabs beside them."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from viz_app.analysis.area import USUAL_WIDTH, Laboratory
 from viz_app.preferences import Preferences
 from viz_app.theme import GAP
 from viz_app.widgets.parts import flat_button
 
+NARROW = 1240
+"""Pixels below which thumbnails, large map and tabs do not fit side by side."""
+
 
 class Arrangement(QSplitter):
-    """The maps at the left, the laboratory at the right; both can be made wider with the mouse.
+    """The maps at the left, the analysis tabs at the right; both can be made wider with the mouse.
 
     Attributes:
         maps: all heads, and one head large.
-        lab: the laboratory.
-        lab_button: opens and closes it.
+        analysis: the tabs.
+        analysis_button: opens and closes them.
     """
 
     def __init__(
-        self, heads: QWidget, head: QWidget, lab: Laboratory, preferences: Preferences, parent: QWidget | None = None
+        self,
+        heads: QWidget,
+        head: QWidget,
+        analysis: QWidget,
+        preferences: Preferences,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._preferences = preferences
-        self.lab = lab
-        self.lab_button = flat_button("", "Go through decoding, align, compare, see what hangs on what (Ctrl+3)")
+        self._heads = heads
+        self.analysis = analysis
+        self.analysis_button = flat_button("", "Decoding steps, alignment, importance, sources, comparison (Ctrl+3)")
         self.maps = QSplitter(Qt.Orientation.Horizontal)
         self.maps.addWidget(heads)
         self.maps.addWidget(head)
@@ -34,29 +43,38 @@ class Arrangement(QSplitter):
         self.maps.setStretchFactor(0, 2)
         self.maps.setStretchFactor(1, 3)
         self.maps.restoreState(preferences.bytes("translate_splitter"))
-        for index, widget in enumerate((self.maps, lab)):
+        for index, widget in enumerate((self.maps, analysis)):
             self.addWidget(widget)
             self.setStretchFactor(index, 1 - index)
             self.setCollapsible(index, False)
         self.setHandleWidth(GAP)
-        self.setSizes([1000, USUAL_WIDTH])
+        self.setSizes([1000, analysis.sizeHint().width()])
         self.restoreState(preferences.bytes("lab_splitter"))
-        self.show_lab(preferences.is_lab_open)
-        self.lab_button.clicked.connect(self.toggle_lab)
-        lab.closed.connect(lambda: self.show_lab(False))
+        self.show_analysis(preferences.is_analysis_open)
+        self.analysis_button.clicked.connect(self.toggle_analysis)
 
-    def show_lab(self, is_shown: bool) -> None:
-        """Opens or closes the laboratory, and remembers it."""
-        self._preferences.is_lab_open = is_shown
-        self.lab.setVisible(is_shown)
-        self.lab_button.setText("Laboratory ▾" if is_shown else "Laboratory ▸")
+    def show_analysis(self, is_shown: bool) -> None:
+        """Opens or closes the analysis tabs, and remembers it."""
+        self._preferences.is_analysis_open = is_shown
+        self.analysis.setVisible(is_shown)
+        self.analysis_button.setText("Analysis ▾" if is_shown else "Analysis ▸")
+        self._fit()
 
-    def toggle_lab(self) -> None:
-        """Opens the laboratory if it is closed, and the other way round."""
-        self.show_lab(self.lab.isHidden())
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow page has no room for thumbnails beside the tabs."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """In a narrow page the tabs take the place of the thumbnails: the large map and the texts keep their room."""
+        self._heads.setVisible(self.analysis.isHidden() or self.width() >= NARROW)
+
+    def toggle_analysis(self) -> None:
+        """Opens the analysis tabs if they are closed, and the other way round."""
+        self.show_analysis(self.analysis.isHidden())
 
     def save(self) -> None:
-        """Remembers who has how much room."""
+        """Remembers the sizes."""
         self._preferences.set_bytes("translate_splitter", self.maps.saveState())
-        if not self.lab.isHidden():
+        if not self.analysis.isHidden():
             self._preferences.set_bytes("lab_splitter", self.saveState())

@@ -1,33 +1,21 @@
-"""The Translate page: a sentence, its translation, all heads, and one head large."""
+"""The Translate page: a sentence, its translation, all heads, one head large, and the analysis tabs."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from core.analysis.sample_roles import SampleRoles
-from core.translation.result import Translation
-from viz_app.analysis.alignment.view import AlignmentTab
-from viz_app.analysis.area import Laboratory
-from viz_app.analysis.compare.view import CompareTab
-from viz_app.analysis.heads.view import HeadsTab
-from viz_app.analysis.source.view import SourceTab
-from viz_app.analysis.steps.view import StepsTab
-from viz_app.examples import copy_examples, example_sentences
-from viz_app.export.menu import ExportMenu
+from viz_app.export.exportable import ExportSource
 from viz_app.preferences import Preferences
-from viz_app.state.languages import language_names
-from viz_app.state.measuring import MeasuredMaps
-from viz_app.state.model_info import ModelInfo
-from viz_app.state.switchboard import SwitchedOff
-from viz_app.state.translate_state import Direction, HeadChoice, TranslateState
-from viz_app.theme import GAP, Theme
+from viz_app.state.head_navigation import Direction, neighbour
+from viz_app.theme import GAP, current_theme
 from viz_app.translate.arrangement import Arrangement
-from viz_app.translate.choosing import Choosing, restore_choices
-from viz_app.translate.marks import Marks
+from viz_app.translate.no_model_message import NoModelMessage
 from viz_app.views.head import HeadPanel
 from viz_app.views.heads import HeadsPanel
-from viz_app.views.sentence import SentencePanel
-from viz_app.widgets.calm_message import CalmMessage
+from viz_app.views.sentence import SentencePanel, typing_hint
+from viz_app.widgets.dialogs import show_failure
+from viz_app.widgets.veil import Veil
+from viz_app.worker import ExperimentController, Failure
 
 DIRECTIONS: dict[int, Direction] = {
     Qt.Key.Key_Left: "left",
@@ -37,179 +25,67 @@ DIRECTIONS: dict[int, Direction] = {
     Qt.Key.Key_Home: "first",
     Qt.Key.Key_End: "last",
 }
-OWN_ID = 0
-"""Stands for an answer that is here already; the worker's ids begin at 1."""
 SWITCH_KEYS = (Qt.Key.Key_O, Qt.Key.Key_Space)
 
 
 class TranslatePage(QWidget):
-    """Shows a `TranslateState` and turns mouse and keys into changes of it.
+    """Shows one `ExperimentState`; its parts subscribe to what they draw.
 
     Attributes:
-        state: what is selected and shown.
+        controller: computes the experiment.
+        state: the experiment, and how it is shown.
         sentence, heads, head: the three panels.
-        lab: the laboratory beside them; `lab_button` opens and closes it.
-        export_menu: saves and copies what they show.
-        marks: what the mouse does to them.
+        analysis: the tabs beside them; `analysis_button` opens and closes them.
         message: what stands in place of the maps while there are none.
 
     Signals:
-        translation_wanted(str, bool): the text settled, and whether the user asked outright (see `SentenceInput`); ask
-            the worker, then call `await_result`.
-        switching_wanted(Translation, frozenset[Head]): ask the worker what these heads, switched off, do to it, then
-            call `await_switched`.
-        given_wanted(str, str): ask the worker to read this pair by teacher forcing, then call `await_result`.
-        trace_wanted(Translation): ask the worker for queries and keys, then call `marks.await_trace`.
-        measuring_wanted(Translation): ask the worker for its maps in all measures, then call `await_measured`.
+        failed(Failure): an experiment was refused.
     """
 
-    translation_wanted = Signal(str, bool)
-    switching_wanted = Signal(object, object)
-    measuring_wanted = Signal(object)
-    given_wanted = Signal(str, str)
-    trace_wanted = Signal(object)
+    failed = Signal(object)
 
-    def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        controller: ExperimentController,
+        analysis: QWidget,
+        preferences: Preferences,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._preferences = preferences
-        self.state = TranslateState()
-        restore_choices(self.state, preferences)
-        self.sentence = SentencePanel(self.state, theme)
-        self.heads = HeadsPanel(self.state, theme)
-        self.head = HeadPanel(self.state, theme)
-        self.alignment = AlignmentTab(self.state, theme)
-        self.worth = HeadsTab(self.state, theme)
-        others = SourceTab(self.state, theme), CompareTab(self.state, theme, preferences)
-        self.lab = Laboratory((StepsTab(self.state, theme), self.alignment, self.worth, *others), preferences)
-        self._arrangement = Arrangement(self.heads, self.head, self.lab, preferences)
-        self.lab_button = self._arrangement.lab_button
-        panels = self.sentence, self.heads, self.head
-        self._choosing = Choosing(self.state, preferences, panels, self.lab, self)
-        self._choosing.measuring_wanted.connect(self.measuring_wanted)
-        self.marks = Marks(self.state, self.sentence, self.heads, self.head, self)
-        self.marks.trace_wanted.connect(self.trace_wanted)
-        self.message = CalmMessage()
-        self.export_menu = ExportMenu(self.head.export_button, self.state, self.head.map)
-        self.export_menu.saving.page = self
+        self.controller, self.analysis = controller, analysis
+        self.state = controller.state
+        self.sentence = SentencePanel(self.state)
+        self.heads = HeadsPanel(self.state, current_theme())
+        self.head = HeadPanel(self.state, current_theme(), self.controller)
+        self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
+        self.analysis_button = self._arrangement.analysis_button
+        self.message = NoModelMessage()
+        self._is_outright = False
         self._lay_out()
+        self._veils = [Veil(part) for part in (self.heads, self.head, self.sentence.sentence, self.sentence.chips_area)]
         self._connect()
         self.show_message("")
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        for panel in (self.sentence, self.head, self.lab):
-            panel.apply_theme(theme)
+    def begin(self, text: str) -> None:
+        """The sentence that stands there when the window opens; it is translated once a model is open."""
+        self.state.begin_text(text)
+        self.sentence.input.show_text(text)
 
-    def set_model(self, info: ModelInfo) -> None:
-        """Names source and target as the model's languages, and asks for the sentence that stands there."""
-        self.state.begin_model(*language_names(info.run), info.roles)
-        self.export_menu.saving.model = info.title
-        self.sentence.set_languages(*self.state.languages)
-        self.lab.begin_model(info)
-        is_copy = info.run.is_copy_task
-        examples = copy_examples(info.run.data.copy_symbols) if is_copy else example_sentences()
-        if not self.sentence.set_examples(examples):
+    def ask_new_model(self) -> None:
+        """Asks the model that is in use now for the experiment, or for the sentence that was just typed."""
+        if not self.sentence.input.is_settled:
             self.sentence.input.settle(is_asked=False)
-
-    def await_result(self, request_id: int) -> None:
-        """The page waits for this answer alone; the earlier translation stays until it comes."""
-        self.state.await_result(request_id)
-        self.sentence.set_busy(True)
-
-    def accept(self, request_id: int, translation: Translation) -> None:
-        """Shows an answer, unless a newer one is awaited."""
-        if not self.state.accept(request_id, translation):
-            return
-        self.sentence.show_result()
-        self._show_maps()
-        self._ask_for_effect()
-        self._choosing.ask_for_measures()
-        self.marks.show_products()
-
-    def show_own(self) -> None:
-        """Shows the model's own translation again, in place of a given one."""
-        if self.state.own is not None:
-            self.await_result(OWN_ID)
-            self.accept(OWN_ID, self.state.own)
-
-    def _on_roles_measured(self, roles: SampleRoles) -> None:
-        self.state.take_roles(roles)
-        self.heads.rebuild()
-        self.head.rebuild()
-
-    def _on_given_wanted(self, text: str) -> None:
-        translation = self.state.translation
-        if translation is not None and not self.state.is_of_earlier_model and text != translation.text:
-            self.given_wanted.emit(translation.source_text, text)
-
-    def await_measured(self, request_id: int) -> None:
-        """Of all answers about measures the page waits for this one alone."""
-        self.state.await_measured(request_id)
-
-    def accept_measured(self, request_id: int, measured: MeasuredMaps) -> None:
-        """Shows maps in the chosen measure, unless a newer answer is awaited."""
-        if self.state.accept_measured(request_id, measured):
-            self._choosing.rebuild_maps()
-
-    def refuse_measured(self, request_id: int) -> bool:
-        """Says that the chosen measure is not known; False if a newer answer is awaited."""
-        if not self.state.refuse_measured(request_id):
-            return False
-        self._choosing.rebuild_maps()
-        return True
-
-    def await_switched(self, request_id: int) -> None:
-        """Of all answers about switched-off heads the page waits for this one alone."""
-        self.state.switchboard.await_effect(request_id)
-
-    def accept_switched(self, request_id: int, effect: SwitchedOff) -> None:
-        """Shows what switched-off heads do, unless a newer answer is awaited."""
-        if self.state.switchboard.accept(request_id, effect):
-            self.sentence.show_switches()
-
-    def refuse_switched(self, request_id: int, message: str) -> bool:
-        """Says why nothing is known; False if a newer answer is awaited."""
-        if not self.state.switchboard.refuse(request_id, message):
-            return False
-        self.sentence.show_switches()
-        return True
-
-    def switch(self, choice: HeadChoice) -> None:
-        """Switches a head off, or on again."""
-        self.state.switchboard.toggle(choice)
-        self._after_switching()
-
-    def reset_switches(self) -> None:
-        """Switches every head on again."""
-        self.state.switchboard.reset()
-        self._after_switching()
-
-    def refuse(self, request_id: int, message: str) -> bool:
-        """Says beside the sentence why it was not translated; False if a newer answer is awaited."""
-        if not self.state.settle(request_id):
-            return False
-        if self.state.translation is None or self.state.is_of_earlier_model:
-            self.show_hint()
-        self.sentence.show_problem(message)
-        return True
-
-    def show_hint(self, text: str = "") -> None:
-        """There is nothing to translate: drops the old translation and says what to do."""
-        text = text or self._hint()
-        self.state.clear()
-        self.sentence.show_hint(text)
-        self.lab.show_translation()
-        self.show_message(text)
+        elif self.state.experiment.source_text.strip():
+            self.state.ask_again()
+        else:
+            self._show_hint()
 
     def show_message(self, text: str, *, offers_models: bool = False) -> None:
-        """Shows a calm message in place of the maps."""
-        self.message.show_text(text, offers_models=offers_models)
+        """Shows a message in place of the maps."""
+        self.message.show_text(text, shows_buttons=offers_models)
         self.message.setVisible(True)
         self._arrangement.setVisible(False)
-
-    def choose(self, choice: HeadChoice) -> None:
-        """Chooses a head and draws what follows from it."""
-        self._choosing.choose(choice)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A low page shows fewer lines of long sentences."""
@@ -219,33 +95,46 @@ class TranslatePage(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""
         if event.key() == Qt.Key.Key_Escape:
-            self.marks.forget()
-        elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.translation is not None:
-            self.switch(self.state.choice)
-        elif not self.walk(DIRECTIONS.get(event.key())):
+            self.state.selection.clear_marks()
+        elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.result is not None:
+            self.state.toggle_head(self.state.selection.head)
+        elif (direction := DIRECTIONS.get(event.key())) is None or self.state.result is None:
             super().keyPressEvent(event)
+        else:
+            self.walk(direction)
 
-    def walk(self, direction: Direction | None) -> bool:
-        """Takes one step to a neighbouring head; False if the key means nothing here."""
-        return self._choosing.walk(direction)
+    def walk(self, direction: Direction) -> None:
+        """Takes one step to a neighbouring head, if there is one."""
+        head = neighbour(self.state, direction)
+        if head is not None:
+            self.state.choose_head(head)
 
     def save(self) -> None:
-        """Remembers sentence, choices and splitter."""
-        self._choosing.save()
-        self._preferences.sentence = self.sentence.input.text
+        """Remembers choices and splitters: once, when the window closes."""
+        field = self.sentence.input
+        if not field.is_settled:
+            field.cancel()
+            self.state.open_experiment(self.state.experiment.edited(field.text), asks=False)
+        self._preferences.save(self.state.settings)
+        if self.state.selection.was_chosen:
+            self._preferences.head = self.state.selection.head
         self._arrangement.save()
 
-    def toggle_lab(self) -> None:
-        """Opens the laboratory if it is closed, and the other way round."""
-        self._arrangement.toggle_lab()
+    def export_source(self) -> ExportSource:
+        """The maps of this page; see `viz_app.export.exportable.Exportable`."""
+        model = self.state.model
+        return ExportSource(self, self.state, self.head.map, model.title if model is not None else "")
 
-    def _hint(self) -> str:
-        source = self.state.languages[0]
-        what = "Type numbers with spaces between" if source == "source" else f"Type a {source} sentence"
-        return f"{what}, or choose an example."
+    def hide_analysis(self) -> None:
+        """Closes the analysis tabs."""
+        self._arrangement.show_analysis(False)
+
+    def toggle_analysis(self) -> None:
+        """Opens the analysis tabs if they are closed, and the other way round."""
+        self._arrangement.toggle_analysis()
 
     def _lay_out(self) -> None:
-        self.sentence.add_button(self.lab_button)
+        self.sentence.add_button(self.analysis_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(GAP)
@@ -254,35 +143,46 @@ class TranslatePage(QWidget):
         column.addWidget(self.message, 1)
 
     def _connect(self) -> None:
-        self.sentence.input.text_settled.connect(self.translation_wanted)
-        self.sentence.input.left_for_heads.connect(self.heads.grid.setFocus)
-        self.sentence.given_wanted.connect(self._on_given_wanted)
-        self.sentence.own_wanted.connect(self.show_own)
-        self.sentence.reset_button.clicked.connect(self.reset_switches)
-        for tab in self.lab.tabs:
-            tab.marks_changed.connect(self.head.heatmap.update)
-        self.worth.switch_wanted.connect(self.switch)
-        self.worth.head_chosen.connect(self.choose)
-        self.worth.roles_measured.connect(self._on_roles_measured)
-        self.alignment.aligner_chosen.connect(self._choosing.show_aligner)
-        self.heads.grid.switched.connect(self.switch)
-        self.head.switch_wanted.connect(lambda: self.switch(self.state.choice))
+        state, field = self.state, self.sentence.input
+        field.text_settled.connect(self._on_text)
+        field.left_for_heads.connect(self.heads.grid.setFocus)
+        state.result_changed.connect(self._show_result)
+        state.model_changed.connect(self._show_whether_outdated)
+        self.controller.failed.connect(self._on_failed)
 
-    def _show_maps(self) -> None:
-        self._arrangement.setVisible(True)
-        self.message.setVisible(False)
-        self.lab.show_translation()
-        self.heads.rebuild()
-        self._choosing.show_choice()
+    def _on_text(self, text: str, is_asked: bool) -> None:
+        """The text settled; `is_asked` if the user asked outright."""
+        self._is_outright = is_asked
+        if self.state.model is None:
+            self.state.begin_text(text)  # it is asked for when a model has been opened
+        elif not text.strip() and not is_asked:
+            self._show_hint()
+        elif text != self.state.experiment.source_text:
+            self.state.edit_text(text)
+        elif is_asked or self.state.result is None or self.state.is_of_earlier_model:
+            self.state.ask_again()
 
-    def _after_switching(self) -> None:
-        self._ask_for_effect()
-        self.sentence.show_switches()
-        self.heads.grid.update()
-        self.head.show_switch()
-        self.lab.refresh()
+    def _show_result(self) -> None:
+        self._show_whether_outdated()
+        has_result = self.state.result is not None
+        self._arrangement.setVisible(has_result)
+        self.message.setVisible(not has_result)
 
-    def _ask_for_effect(self) -> None:
-        translation, off = self.state.translation, self.state.switchboard.off
-        if off and translation is not None and not self.state.is_of_earlier_model:
-            self.switching_wanted.emit(translation, off)
+    def _show_whether_outdated(self) -> None:
+        for veil in self._veils:
+            veil.cover(self.state.is_of_earlier_model)
+
+    def _on_failed(self, failure: Failure) -> None:
+        if self.state.result is None or self.state.is_of_earlier_model:
+            self._show_hint()
+        if failure.details or self._is_outright:
+            show_failure(self.window(), "The sentence was not translated", failure)
+        self._is_outright = False
+        self.failed.emit(failure)
+
+    def _show_hint(self) -> None:
+        """There is nothing to translate: drops the old translation and says what to do."""
+        text = f"{typing_hint(self.state.languages[0])}, or choose an example."
+        self.state.clear()
+        self.sentence.sentence.setPlaceholderText(text)
+        self.show_message(text)

@@ -3,15 +3,20 @@
 import math
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from core.translation.result import Word
-from viz_app.state.translate_state import TranslateState
-from viz_app.theme import CHIP_RADIUS, Theme
+from core.text.vocabulary import START
+from core.translation.result import Translation, Word
+from viz_app.heatmap.selection_mode import selection_mode_of
+from viz_app.state.changed_words import new_words
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_selection import MARKS
+from viz_app.state.marks import key_shares, word_of_query
+from viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change
 from viz_app.views.alternatives_card import AlternativesCard
-from viz_app.widgets.click_manner import manner_of
+from viz_app.widgets.chip_flow import flow_chips
 
 INSET = 3  # where the text of the lines above begins
 SPACING = 6
@@ -23,35 +28,37 @@ MAX_SHADE = 0.55
 
 
 class WordChips(QWidget):
-    """Draws one chip for each word, in lines that wrap; hovering shows what else the model thought of.
+    """Draws one chip for each word, in lines that wrap; pointing at one shows what else the model thought of.
 
-    Signals:
-        word_hovered(Word | None): the mouse came upon a chip, or left them.
-        word_clicked(Word, str): and what the keys held down make of it, see `viz_app.state.picking.Manner`.
+    Words that the original translation does not have are marked. Where the first symbol is given rather than
+    predicted (the copy task) it stands before them, pale.
     """
 
-    word_hovered = Signal(object)
-    word_clicked = Signal(object, str)
-
-    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self._theme = theme
         self._chips: list[tuple[Word, QRect]] = []
+        self._start: QRect | None = None
+        self._new: frozenset[Word] = frozenset()
         self._hovered: Word | None = None
-        self._marked: Word | None = None
         self._is_dense = False
         self.card = AlternativesCard(self)
+        self.card.force_requested.connect(state.force)
         self.setMouseTracking(True)
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setAccessibleName("Words of the translation")
+        state.result_changed.connect(self.rebuild)
+        for name in MARKS:
+            getattr(state.selection.events, name).connect(self._on_marks, max_args=0)
+        state.settings.events.label_mode.connect(self._on_marks, max_args=0)
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self._theme = theme
-        self.rebuild()
+    def changeEvent(self, event: QEvent) -> None:
+        """Takes on new colours and fonts."""
+        super().changeEvent(event)
+        if is_theme_change(event):
+            self.rebuild()
 
     def set_dense(self, is_dense: bool) -> None:
         """Smaller chips for a long translation; they show with the next `rebuild`."""
@@ -60,18 +67,16 @@ class WordChips(QWidget):
     def rebuild(self) -> None:
         """The translation or the width changed."""
         self.card.hide()
-        self._hovered = self._marked = None
-        translation = self._state.translation
-        self._chips = self._flow(self.width()) if translation else []
+        self._hovered = None
+        translation, original = self._state.translation, self._state.original
+        self._new = frozenset() if translation is None or original is None else new_words(original, translation)
+        self._start, self._chips = self._flow(self.width()) if translation else (None, [])
         self.setAccessibleDescription(translation.text if translation else "")
         self.updateGeometry()
         self.update()
 
-    def mark(self, word: Word | None) -> None:
-        """Frames the chip of the row under the mouse, elsewhere on the page."""
-        if word != self._marked:
-            self._marked = word
-            self.update()
+    def _on_marks(self) -> None:
+        self.update()
 
     def chip_of(self, word: Word) -> QRect | None:
         """Where a word's chip stands."""
@@ -83,7 +88,7 @@ class WordChips(QWidget):
 
     def heightForWidth(self, width: int) -> int:
         """Height of the wrapped lines."""
-        chips = self._flow(width) if self._state.translation else []
+        chips = self._flow(width)[1] if self._state.translation else []
         return chips[-1][1].bottom() + 1 + BAR_HEIGHT + 2 if chips else self._chip_height() + BAR_HEIGHT + 2
 
     @property
@@ -109,37 +114,42 @@ class WordChips(QWidget):
         self._hovered = word
         translation = self._state.translation
         if found is None or translation is None:
-            self.card.hide()
+            self.card.hide_soon()
         else:
-            self.card.show_word(translation, found[0], self.mapToGlobal(found[1].bottomLeft() + QPoint(0, 8)))
-        self.word_hovered.emit(word)
+            position = self.mapToGlobal(found[1].bottomLeft() + QPoint(0, 8))
+            self.card.show_word(translation, found[0], position, current_theme().palette.accent)
+        self._state.selection.hovered_word = word
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Hides the card."""
+        """The card goes, unless the mouse went there."""
         if self._hovered is not None:
             self._hovered = None
-            self.word_hovered.emit(None)
-        self.card.hide()
+            self._state.selection.hovered_word = None
+        self.card.hide_soon()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click picks the word's row; with Ctrl one more, with Shift all up to here."""
         point = event.position().toPoint()
         word = next((word for word, place in self._chips if place.contains(point)), None)
         if word is not None and event.button() == Qt.MouseButton.LeftButton:
-            self.word_clicked.emit(word, manner_of(event))
+            self._state.selection.pick_word(word, selection_mode_of(event))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Chips, words, bars."""
         translation = self._state.translation
         if translation is None:
             return
-        painter, theme = QPainter(self), self._theme
+        painter, theme, selection = QPainter(self), current_theme(), self._state.selection
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(theme.font(self._font_size()))
-        shares = self._state.key_shares("target")
+        shares = key_shares(self._state, "target")
+        of_row = word_of_query(self._state, selection.hovered.query) if selection.hovered is not None else None
+        if self._start is not None:
+            painter.setPen(theme.color("muted"))
+            painter.drawText(self._start, Qt.AlignmentFlag.AlignCenter, translation.read_tokens[0])
         for word, place in self._chips:
-            is_picked = self._state.is_picked(word)
-            is_marked = is_picked or word in (self._hovered, self._marked, self._state.highlighted_word)
+            is_picked = selection.is_picked(word)
+            is_marked = is_picked or word in (self._hovered, of_row, selection.hovered_word)
             painter.setPen(QPen(theme.color("accent" if is_marked else "raised"), 2.2 if is_picked else 1.6))
             painter.setBrush(theme.color("raised"))
             painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
@@ -147,38 +157,51 @@ class WordChips(QWidget):
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(theme.color("accent", MAX_SHADE * share))
                 painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
-            painter.setPen(theme.color("text"))
+            is_new = word in self._new
+            painter.setPen(theme.color("warm" if is_new else "text"))
+            painter.setFont(theme.font(self._font_size(), bold=is_new))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self._elided(word.text))
             self._paint_bar(painter, place, math.exp(translation.word_log_probability(word)))
 
     def _paint_bar(self, painter: QPainter, place: QRect, probability: float) -> None:
         """The full width is probability 1; a word the model was not sure of is warm."""
         left, width, y = place.left() + PADDING, place.width() - 2 * PADDING, place.bottom() + 1 + BAR_HEIGHT / 2
-        color = self._theme.color("warm" if probability < LOW_PROBABILITY else "accent")
-        for share, shade in ((1.0, self._theme.color("border")), (probability, color)):
+        theme = current_theme()
+        color = theme.color("warm" if probability < LOW_PROBABILITY else "accent")
+        for share, shade in ((1.0, theme.color("border")), (probability, color)):
             pen = QPen(shade, BAR_HEIGHT)
             pen.setCapStyle(Qt.PenCapStyle.RoundCap)
             painter.setPen(pen)
             painter.drawLine(QPointF(left, y), QPointF(left + max(share * width, 0.1), y))
 
-    def _flow(self, width: int) -> list[tuple[Word, QRect]]:
+    def _flow(self, width: int) -> tuple[QRect | None, list[tuple[Word, QRect]]]:
+        """Where the given first symbol stands, if there is one, and each word."""
         translation = self._state.translation
         assert translation is not None
-        metrics, height = QFontMetrics(self._theme.font(self._font_size())), self._chip_height()
-        chips, x, y = [], INSET, 0
-        for word in translation.target_words:
-            chip_width = max(metrics.horizontalAdvance(self._elided(word.text)) + 2 * PADDING, 22)
-            if x > INSET and x + chip_width > width:
-                x, y = INSET, y + self.line_height
-            chips.append((word, QRect(x, y, chip_width, height)))
-            x += chip_width + SPACING
-        return chips
+        theme, words = current_theme(), translation.target_words
+        plain, bold = (QFontMetrics(theme.font(self._font_size(), bold=is_bold)) for is_bold in (False, True))
+        widths = [
+            max((bold if word in self._new else plain).horizontalAdvance(self._elided(word.text)) + 2 * PADDING, 22)
+            for word in words
+        ]
+        has_start = is_start_given(translation)
+        if has_start:
+            widths.insert(0, plain.horizontalAdvance(translation.read_tokens[0]) + PADDING)
+        height = self._chip_height()
+        places = flow_chips(widths, height, width, spacing=SPACING, line_height=self.line_height, inset=INSET)
+        start = places.pop(0) if has_start else None
+        return start, list(zip(words, places, strict=True))
 
     def _elided(self, text: str) -> str:
         return text if len(text) <= 40 else text[:39] + "…"
 
     def _chip_height(self) -> int:
-        return self._theme.pixel_size(self._font_size()) + (8 if self._is_dense else 11)
+        return current_theme().pixel_size(self._font_size()) + (8 if self._is_dense else 11)
 
     def _font_size(self) -> Literal["body", "large"]:
         return "body" if self._is_dense else "large"
+
+
+def is_start_given(translation: Translation) -> bool:
+    """Whether the first symbol of the target is a word that is given, not predicted: in the copy task."""
+    return translation.read_tokens[0] != START

@@ -27,8 +27,9 @@ from viz_app.views.query_key import QueryKeyCard
 from viz_app.views.shown_maps_switch import ShownMapsSwitch
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
-from viz_app.widgets.steady_room import SteadyRoom
+from viz_app.widgets.stable_height_label import StableHeightLabel
 from viz_app.worker.experiment_controller import ExperimentController
 
 SCOPES = {
@@ -90,7 +91,7 @@ class HeadPanel(QFrame):
         self.title = ElidingLabel("heading")
         self.role = label("accent")
         self.meaning = label("muted", wraps=True)
-        self._meaning_room = SteadyRoom(self.meaning)
+        self._meaning_room = StableHeightLabel(self.meaning)
         self.explanation = Explanation()
         self.cell_menu: CellMenu | None = None
         self._header, self._is_header_split = QGridLayout(), False
@@ -213,7 +214,7 @@ class HeadPanel(QFrame):
             (self.combination_menu, "combination"),
         ):
             menu.chosen.connect(partial(setattr, settings, name))
-        self.export_button = flat_button("Export ▾", "Save or copy the map, all heads, the page, the numbers")
+        self.export_button = MenuButton("Export ▾", "Save or copy the map, all heads, the page, the numbers")
         self.explain_button = flat_button("", f"{QUESTION} Rows, columns and cells of this map in a few sentences")
         self.explain_button.setCheckable(True)
         self.explain_button.setAccessibleName(QUESTION)

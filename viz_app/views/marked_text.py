@@ -4,7 +4,7 @@ import html
 from collections.abc import Sequence
 
 from core.translation.result import Translation
-from viz_app.state.switchboard import Piece, changed_pieces
+from viz_app.state.changed_words import Piece, changed_pieces
 from viz_app.theme import Theme
 
 

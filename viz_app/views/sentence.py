@@ -1,143 +1,78 @@
-"""The sentence, its translation, and what there is to say about them."""
+"""The sentence, its translation, what is changed, and what there is to say about them."""
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
 
 from core.durations import duration
-from core.translation.result import Translation
-from viz_app.examples import example_sentences
+from core.translation.experiment import Experiment, GivenTarget
+from core.translation.result import ExperimentResult, Translation
+from viz_app.examples import copy_examples, example_sentences
+from viz_app.state.changed_words import new_words
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_selection import MARKS
+from viz_app.state.marks import key_shares
 from viz_app.state.spans import ignored_span, unknown_spans, word_spans
-from viz_app.state.translate_state import TranslateState
-from viz_app.theme import PANEL_MARGIN, Theme
+from viz_app.theme import PANEL_MARGIN
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
+from viz_app.views.intervention_chips import InterventionChips
 from viz_app.views.sentence_input import SentenceInput
-from viz_app.views.switch_line import SwitchLine
 from viz_app.views.target_line import TargetLine
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label, labelled_row
 
 BUSY_DELAY_MS = 250
 LONG_TEXT = 150
 LOW_PAGE = 820
-EDIT_TIP = "Write a translation of your own (or double-click it): the maps are then those of that pair"
+EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
 BUSY = "translating …\n"  # two lines, as the facts have, so that nothing jumps
 
 
 class SentencePanel(QFrame):
-    """Source, translation, word chips, and what there is to say about them.
+    """Source, translation, word chips, intervention chips, and what there is to say about them.
 
     Attributes:
         input: the sentence to translate.
         sentence: the translation as a sentence; `edit_button` lets another one be written in its place.
-        own_line, own_button: the model's own translation while another one is given, and the way back to it.
-        chips: its words.
-        note: what happened to the text: unknown words, an end left out, a refusal.
+        original_line: the original translation where it reads otherwise; while one is given, the model's own.
+        chips: the words of the translation.
+        interventions: what is changed.
+        note: what happened to the text: unknown words, an end left out, a refusal, changes that were dropped.
         facts: log-probability and time.
-        switch_line: what became of the translation with heads switched off.
-        reset_button: switches every head on again.
         examples: the button that holds the example sentences.
-
-    Signals:
-        given_wanted(str): a translation was written; the maps are to be those of it.
-        own_wanted(): the model's own translation is to be shown again.
     """
 
-    given_wanted = Signal(str)
-    own_wanted = Signal()
-
-    def __init__(self, state: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._state = state
-        self.input = SentenceInput(theme)
-        self.sentence = TargetLine(theme)
-        self.sentence.edit_wanted.connect(self.start_editing)
-        self.sentence.left_for_heads.connect(self.stop_editing)
-        self.sentence.text_settled.connect(self._on_target_settled)
-        self.chips = WordChips(state, theme)
+        self.input = SentenceInput()
+        self.sentence = TargetLine()
+        self.original_line = ElidingLabel("small")
+        self.chips = WordChips(state)
         self.chips_area = ChipsArea(self.chips)
-        self.switch_line = SwitchLine(state.switchboard, theme)
-        self.reset_button = flat_button("reset heads", "Switch every head on again")
-        policy = self.reset_button.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # heads must not move from under the mouse that switches them
-        self.reset_button.setSizePolicy(policy)
+        self.interventions = InterventionChips(state)
         self.note = label("warm", wraps=True)
         self.facts = label("small")
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.facts.setContentsMargins(0, 8, 7, 0)
         self._examples: tuple[str, ...] = ()
-        self.examples = flat_button("examples ▾", "Choose an example")
-        self.examples.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.set_examples(example_sentences())
+        self.examples = MenuButton("examples ▾", "Choose an example")
         self.copy_button = flat_button("copy", "Copy the translation")
-        self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.sentence.text))
         self.edit_button = flat_button("✎ edit", EDIT_TIP)
-        self.edit_button.clicked.connect(self._on_edit_clicked)
-        self.own_line = ElidingLabel("small")
-        self.own_button = flat_button("back to the model's own", "Show the model's own translation again")
-        self.own_button.clicked.connect(self.own_wanted)
-        self._busy_timer = QTimer(self)
-        self._busy_timer.setSingleShot(True)
-        self._busy_timer.setInterval(BUSY_DELAY_MS)
-        self._busy_timer.timeout.connect(lambda: self.facts.setText(BUSY))
+        self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._is_dense = False
-        self._known_facts = ""
-        self._has_problem = False
         self._source_name, self._target_name = label("muted"), label("muted")
-        self._no_name, self._no_switch_name, self._no_own_name = QWidget(), QWidget(), QWidget()
-        self.set_languages(*state.languages)
+        self._indents = [QWidget() for _ in range(3)]
         self._lay_out()
-        self.show_hint("")
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self.input.apply_theme(theme)
-        self.sentence.apply_theme(theme)
-        self.chips.apply_theme(theme)
-        self.chips_area.fit()
-        self.switch_line.apply_theme(theme)
-
-    def set_languages(self, source: str, target: str) -> None:
-        """Names the two sides."""
-        self._source_name.setText(source.capitalize())
-        self._target_name.setText(target.capitalize())
-        width = max(name.sizeHint().width() for name in (self._source_name, self._target_name))
-        for name in (self._source_name, self._target_name, self._no_name, self._no_switch_name, self._no_own_name):
-            name.setFixedWidth(width)
-        self.input.setPlaceholderText(f"Type a {source} sentence" if source != "source" else "Type numbers with spaces")
-
-    def set_busy(self, is_busy: bool) -> None:
-        """Says so if an answer takes longer than a moment. What was said about a refused text no longer counts then."""
-        if is_busy:
-            self._busy_timer.start()
-            if self._has_problem:
-                self._say("")
-        else:
-            self._busy_timer.stop()
-
-    def show_result(self) -> None:
-        """Shows the state's translation, its notes, and its marks in the input if the text is still the same."""
-        translation = self._state.translation
-        assert translation is not None
-        self.set_busy(False)
-        self._adapt_density(max(len(translation.text), len(self.input.text)))
-        self._show_target(translation)
-        self._known_facts = _facts(translation, self._state.own)
-        self.facts.setText(self._known_facts)
-        self._say("\n".join(translation.notes))
-        self.copy_button.setVisible(True)
-        self.edit_button.setVisible(True)
-        if self.input.text == translation.source_text:
-            self.input.mark(unknown_spans(translation), ignored_span(translation))
-        self.chips_area.setVisible(bool(translation.target_words))
-        self.chips.rebuild()
-        self.chips_area.fit()
-        self.show_picks()
-        self.show_switches()
+        self._show_languages()
+        self._offer_examples(example_sentences())
+        self._connect()
+        self._show_result()
 
     def start_editing(self) -> None:
         """The translation can be written over."""
@@ -155,6 +90,72 @@ class SentencePanel(QFrame):
         if self._state.translation is not None:
             self.sentence.show_text(self._state.translation.text)
 
+    def undo(self) -> None:
+        """Undoes the last change; text that was typed and not yet told is one."""
+        self._settle_typing()
+        self._state.undo()
+
+    def redo(self) -> None:
+        """Does again what was undone."""
+        self._state.redo()
+
+    def fit(self, page_height: int) -> None:
+        """Long sentences show fewer lines at once on a low page: the maps keep their room."""
+        self.input.set_max_lines(3 if page_height < LOW_PAGE else 4)
+        for translated in (self.sentence, self.chips_area):
+            translated.set_max_lines(2 if page_height < LOW_PAGE else 4)
+
+    def add_button(self, button: QWidget) -> None:
+        """Puts a button at the end of the last line."""
+        self._last_row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
+    # --- what changes ---------------------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        state = self._state
+        self.sentence.edit_wanted.connect(self.start_editing)
+        self.sentence.left_for_heads.connect(self.stop_editing)
+        self.sentence.text_settled.connect(self._on_target_settled)
+        self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.sentence.text))
+        self.edit_button.clicked.connect(self._on_edit_clicked)
+        self._busy_timer.timeout.connect(lambda: self.facts.setText(BUSY))
+        for field in (self.input, self.sentence):
+            field.undo_requested.connect(self.undo)
+            field.redo_requested.connect(self.redo)
+        state.experiment_changed.connect(self._on_experiment)
+        state.result_changed.connect(self._show_result)
+        state.model_changed.connect(self._on_model)
+        state.notice_changed.connect(self._say)
+        state.request.events.is_running.connect(self._on_request, max_args=0)
+        for name in MARKS:
+            getattr(state.selection.events, name).connect(self._show_shares, max_args=0)
+
+    def _settle_typing(self) -> None:
+        if not self.input.is_settled:
+            self.input.settle(is_asked=False)
+
+    def _on_experiment(self) -> None:
+        """Another sentence may have come from elsewhere: undone, opened, restored."""
+        text = self._state.experiment.source_text
+        if text != self.input.text and self.input.is_settled:
+            self.input.show_text(text)
+
+    def _on_model(self) -> None:
+        self._show_languages()
+        model = self._state.model
+        assert model is not None
+        is_copy = model.run.is_copy_task
+        self._offer_examples(copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences())
+
+    def _on_request(self) -> None:
+        request = self._state.request
+        if request.is_running:
+            self._busy_timer.start()
+        else:
+            self._busy_timer.stop()
+            self.facts.setText(self._facts())
+        self._say()
+
     def _on_edit_clicked(self) -> None:
         if self.sentence.is_editable:
             self.stop_editing()
@@ -162,67 +163,84 @@ class SentencePanel(QFrame):
             self.start_editing()
 
     def _on_target_settled(self, text: str, _is_asked: bool) -> None:
-        if self.sentence.is_editable and self._state.translation is not None:
-            self.given_wanted.emit(text)
+        state, translation = self._state, self._state.translation
+        if not self.sentence.is_editable or translation is None or state.is_of_earlier_model:
+            return
+        if text != translation.text:
+            state.set_output(GivenTarget(text))
 
-    def _show_target(self, translation: Translation) -> None:
-        """The translation; what someone is just writing is left to them."""
-        own = self._state.own
+    def _show_result(self) -> None:
+        result, translation = self._state.result, self._state.translation
+        has_result = translation is not None
+        for widget in (self.copy_button, self.edit_button, self.interventions):
+            widget.setVisible(has_result)
+        self.chips_area.setVisible(translation is not None and bool(translation.target_words))
+        self._say()
+        if translation is None or result is None:
+            self.stop_editing()
+            self.sentence.show_text("")
+            self.original_line.setVisible(False)
+            self.facts.clear()
+            return
+        self._adapt_density(max(len(translation.text), len(self.input.text)))
         if not translation.is_given or not self.sentence.is_editable:
             self.stop_editing()
-        for widget in (self.own_line, self.own_button):
-            widget.setVisible(translation.is_given and own is not None)
-        if own is not None:
-            self.own_line.setText(f"Given by you. The model's own: {own.text}")
+            new = new_words(result.original, translation)
+            self.sentence.emphasize([word.text for word in translation.target_words if word in new])
+        before = _original_text(result)
+        self.original_line.setText(before)
+        self.original_line.setVisible(bool(before))
+        self.facts.setText(self._facts())
+        if self.input.text == translation.source_text:
+            self.input.mark(unknown_spans(result.original), ignored_span(translation))
+        self.chips_area.fit()
+        self._show_shares()
 
-    def show_picks(self) -> None:
-        """Rows were picked or let go: the words they look at are shaded."""
-        translation = self._state.translation
-        shares = self._state.key_shares("source")
-        if translation is not None and self.input.text == translation.source_text:
-            spans = word_spans(translation)
-            self.input.shade({spans[word]: share for word, share in shares.items() if word in spans and share > 0})
-        self.chips.update()
+    def _show_shares(self) -> None:
+        """Queries were picked or let go: the source words they look at are shaded."""
+        result = self._state.result
+        if result is None or self.input.text != result.changed.source_text:
+            return
+        spans = word_spans(result.changed)
+        shares = key_shares(self._state, "source")
+        self.input.shade({spans[word]: share for word, share in shares.items() if word in spans and share > 0})
 
-    def show_switches(self) -> None:
-        """Heads were switched, or what that does has become known."""
-        self.switch_line.setVisible(self._state.translation is not None)
-        self.switch_line.rebuild()
-        self.reset_button.setVisible(bool(self._state.switchboard.off) and self._state.translation is not None)
+    def _say(self) -> None:
+        state = self._state
+        notes = state.translation.notes if state.translation is not None else ()
+        said = [state.request.problem] if state.request.problem else list(notes)
+        text = "\n".join(filter(None, [*said, state.notice]))
+        self.note.setText(text)
+        self.note.setVisible(bool(text))
 
-    def show_problem(self, message: str) -> None:
-        """Says why the text was refused; the typed text and the earlier translation stay."""
-        self.set_busy(False)
-        self.facts.setText(self._known_facts)
-        self._say(message)
-        self._has_problem = True
+    def _facts(self) -> str:
+        """Two lines: what the translation is worth, and what the changes cost the original one, or the time."""
+        result = self._state.result
+        if result is None:
+            return ""
+        translation = result.changed
+        if translation.is_given:
+            lines = [f"log-probability {_per_token(translation)}"]
+            if result.own is not None:
+                lines.append(f"the model's own {_per_token(result.own)}")
+            return "\n".join(lines)
+        first = f"log-probability {_signed(translation.log_probability)}"
+        if not result.is_changed:
+            return f"{first}\n{duration(translation.seconds, exact=True)}"
+        before, now = result.original.log_probability, sum(result.original_log_probabilities)
+        return f"{first}\nof the original: {_signed(before)} → {_signed(now)}"
 
-    def show_hint(self, text: str) -> None:
-        """No translation: a muted line where it would stand."""
-        self.set_busy(False)
-        self.stop_editing()
-        self.sentence.show_text("")
-        self.sentence.setPlaceholderText(text)
-        self._known_facts = ""
-        self.facts.clear()
-        self.copy_button.setVisible(False)
-        self.edit_button.setVisible(False)
-        self.own_line.setVisible(False)
-        self.own_button.setVisible(False)
-        self._say("")
-        self.chips_area.setVisible(False)
-        self.chips.rebuild()
-        self.show_switches()
+    # --- looks ----------------------------------------------------------------------------------------------------
 
-    def add_button(self, button: QWidget) -> None:
-        """Puts a button at the end of the last line."""
-        self._last_row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-
-    def fit(self, page_height: int) -> None:
-        """Long sentences show fewer lines at once on a low page: the maps keep their room."""
-        self.input.set_max_lines(3 if page_height < LOW_PAGE else 4)
-        for translated in (self.sentence, self.chips_area):
-            translated.set_max_lines(2 if page_height < LOW_PAGE else 4)
+    def _show_languages(self) -> None:
+        source, target = self._state.languages
+        self._source_name.setText(source.capitalize())
+        self._target_name.setText(target.capitalize())
+        names = (self._source_name, self._target_name)
+        width = max(name.sizeHint().width() for name in names)
+        for name in (*names, *self._indents):
+            name.setFixedWidth(width)
+        self.input.setPlaceholderText(typing_hint(source))
 
     def _adapt_density(self, num_characters: int) -> None:
         """Long sentences get smaller letters, so that the maps keep their room."""
@@ -232,30 +250,24 @@ class SentencePanel(QFrame):
             self.input.set_dense(is_dense)
             self.sentence.set_dense(is_dense)
             self.chips.set_dense(is_dense)
+            self.chips.rebuild()
 
-    def _say(self, text: str) -> None:
-        self.note.setText(text)
-        self.note.setVisible(bool(text))
-        self._has_problem = False
-
-    def set_examples(self, sentences: tuple[str, ...]) -> bool:
-        """Offers other examples. One that stands in the input, untouched, gives way to the first of them: then True."""
-        is_untouched = self.input.text in self._examples and self.input.text not in sentences
+    def _offer_examples(self, sentences: tuple[str, ...]) -> None:
+        """Offers other examples. One that stands in the input, untouched, gives way to the first of them."""
+        text = self._state.experiment.source_text
+        is_untouched = text in self._examples and text not in sentences and self.input.is_settled
         self._examples = sentences
         menu = QMenu(self.examples)
         for sentence in sentences:
             menu.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
         self.examples.setMenu(menu)
         self.examples.setEnabled(bool(sentences))
-        if not (sentences and is_untouched):
-            return False
-        self.input.set_text(sentences[0])
-        return True
+        if sentences and is_untouched:
+            self._state.open_experiment(Experiment(sentences[0]), asks=False)
 
     def _lay_out(self) -> None:
         self._source_name.setContentsMargins(0, 7, 0, 0)
         self._target_name.setContentsMargins(0, 5, 0, 0)
-        self.note.setContentsMargins(self._no_name.width() + 15, 2, 0, 0)
         column = QVBoxLayout(self)
         column.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN - 6, 10)
         column.setSpacing(5)
@@ -267,23 +279,27 @@ class SentencePanel(QFrame):
         pair.addWidget(self.edit_button)
         pair.addWidget(self.copy_button)
         column.addLayout(labelled_row(self._target_name, self.sentence, buttons))
-        own = labelled_row(self._no_own_name, self.own_line, self.own_button)
-        own.setSpacing(15)
-        column.addLayout(own)
-        column.addLayout(labelled_row(self._no_name, self.chips_area, self.facts))
-        self._last_row = labelled_row(self._no_switch_name, self.switch_line, self.reset_button)
+        column.addLayout(labelled_row(self._indents[0], self.original_line, QWidget()))
+        column.addLayout(labelled_row(self._indents[1], self.chips_area, self.facts))
+        self._last_row = labelled_row(self._indents[2], self.interventions, QWidget())
         column.addLayout(self._last_row)
         column.addWidget(self.note)
 
 
-def _facts(translation: Translation, own: Translation | None) -> str:
-    """Two lines: of the model's own translation its log-probability and the time, of a given one both probabilities."""
-    if not translation.is_given:
-        return f"log-probability {_signed(translation.log_probability)}\n{duration(translation.seconds, exact=True)}"
-    lines = [f"log-probability {_per_token(translation)}"]
-    if own is not None:
-        lines.append(f"the model's own {_per_token(own)}")
-    return "\n".join(lines)
+def typing_hint(source_language: str) -> str:
+    """What to type; `source_language` as `ExperimentState.languages` names it."""
+    return "Type numbers with spaces between" if source_language == "source" else f"Type a {source_language} sentence"
+
+
+def _original_text(result: ExperimentResult) -> str:
+    """The original translation where it reads otherwise than the changed one; empty if there is nothing to tell."""
+    if result.own is not None:
+        return f"the model's own: {result.own.text}"
+    if not result.is_changed:
+        return ""
+    if result.original.text == result.changed.text:
+        return "the same words as without these changes"
+    return f"was: {result.original.text or 'nothing'}"
 
 
 def _per_token(translation: Translation) -> str:

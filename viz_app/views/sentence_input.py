@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
 
 from viz_app.state.spans import Span
-from viz_app.theme import Theme, set_role
+from viz_app.theme import current_theme, is_theme_change, set_role
 
 DEBOUNCE_MS = 300
 MAX_LINES = 4
@@ -21,12 +21,15 @@ class SentenceInput(QPlainTextEdit):
         text_settled(str, bool): no key was pressed for a moment (False), or the user asked by Enter or by choosing an
             example (True); also when the text is empty.
         left_for_heads(): Escape: the keys should go to the heads now.
+        undo_requested(), redo_requested(): the keys for it; the field itself remembers nothing.
     """
 
     text_settled = Signal(str, bool)
     left_for_heads = Signal()
+    undo_requested = Signal()
+    redo_requested = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -34,8 +37,8 @@ class SentenceInput(QPlainTextEdit):
         self._timer.timeout.connect(lambda: self.settle(is_asked=False))
         self._marks: tuple[tuple[Span, ...], Span | None] = ((), None)
         self._shades: dict[Span, float] = {}
-        self._theme = theme
         self._max_lines = MAX_LINES
+        self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("role", "sentence")
         self.setTabChangesFocus(True)
@@ -45,7 +48,12 @@ class SentenceInput(QPlainTextEdit):
         self.setAccessibleName("Sentence to translate")
         self.textChanged.connect(self._on_text_changed)
         self.document().documentLayout().documentSizeChanged.connect(self._fit_height)
-        self.apply_theme(theme)
+        self._fit_height()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the text was told since the last key."""
+        return not self._timer.isActive()
 
     @property
     def text(self) -> str:
@@ -53,12 +61,16 @@ class SentenceInput(QPlainTextEdit):
         return self.toPlainText()
 
     def set_text(self, text: str, _checked: bool = False) -> None:
-        """Replaces the text as if typed, keeping undo, and asks for its translation at once."""
-        cursor = self.textCursor()
-        cursor.select(QTextCursor.SelectionType.Document)
-        cursor.insertText(text)
-        self.setTextCursor(cursor)
+        """Replaces the text as if typed, and asks for its translation at once."""
+        self.show_text(text)
         self.settle()
+
+    def show_text(self, text: str) -> None:
+        """Shows another text; nobody is told."""
+        if text != self.text:
+            self.setPlainText(text)
+            self.moveCursor(QTextCursor.MoveOperation.End)
+        self.cancel()
 
     def settle(self, *, is_asked: bool = True) -> None:
         """Stops waiting for more keys and tells the text."""
@@ -84,11 +96,12 @@ class SentenceInput(QPlainTextEdit):
             self._shades = dict(shares)
             self.mark(*self._marks)
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self._theme = theme
-        self.mark(*self._marks)
-        self._fit_height()
+    def changeEvent(self, event: QEvent) -> None:
+        """Takes on new colours and fonts."""
+        super().changeEvent(event)
+        if is_theme_change(event):
+            self.mark(*self._marks)
+            self._fit_height()
 
     def set_dense(self, is_dense: bool) -> None:
         """Smaller letters for a long text."""
@@ -110,6 +123,10 @@ class SentenceInput(QPlainTextEdit):
             self.settle()
         elif event.key() == Qt.Key.Key_Escape:
             self.left_for_heads.emit()
+        elif event.matches(QKeySequence.StandardKey.Undo):
+            self.undo_requested.emit()
+        elif event.matches(QKeySequence.StandardKey.Redo):
+            self.redo_requested.emit()
         else:
             super().keyPressEvent(event)
 
@@ -132,7 +149,7 @@ class SentenceInput(QPlainTextEdit):
             self.mark((), None)
         self._timer.start()
 
-    def _fit_height(self) -> None:
+    def _fit_height(self, _size: object = None) -> None:
         num_lines = min(max(int(self.document().size().height()), 1), self._max_lines)
         self.setFixedHeight(num_lines * self.fontMetrics().lineSpacing() + 8)
         needs_bar = self.document().size().height() > self._max_lines
@@ -152,18 +169,18 @@ class SentenceInput(QPlainTextEdit):
 
     def _shade_format(self, share: float) -> QTextCharFormat:
         char_format = QTextCharFormat()
-        char_format.setBackground(self._theme.color("accent", MAX_SHADE * min(max(share, 0.0), 1.0)))
+        char_format.setBackground(current_theme().color("accent", MAX_SHADE * min(max(share, 0.0), 1.0)))
         return char_format
 
     def _unknown_format(self) -> QTextCharFormat:
         char_format = QTextCharFormat()
         char_format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
-        char_format.setUnderlineColor(self._theme.color("warm"))
-        char_format.setForeground(self._theme.color("warm"))
+        char_format.setUnderlineColor(current_theme().color("warm"))
+        char_format.setForeground(current_theme().color("warm"))
         return char_format
 
     def _ignored_format(self) -> QTextCharFormat:
         char_format = QTextCharFormat()
         char_format.setFontStrikeOut(True)
-        char_format.setForeground(self._theme.color("muted"))
+        char_format.setForeground(current_theme().color("muted"))
         return char_format

@@ -1,10 +1,13 @@
 """The translation as a sentence: shown, or taken over and written anew."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFont, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent, QPen, QTextCharFormat
 from PySide6.QtWidgets import QWidget
 
-from viz_app.theme import Theme
+from viz_app.state.spans import Span
+from viz_app.theme import current_theme
 from viz_app.views.sentence_input import SentenceInput
 
 KEPT_KEYS = (QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.SelectAll)
@@ -19,8 +22,8 @@ class TargetLine(SentenceInput):
 
     edit_wanted = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, parent)
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
         self.setAccessibleName("Translation")
         self.set_editable(False)
 
@@ -36,11 +39,24 @@ class TargetLine(SentenceInput):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if is_editable else Qt.FocusPolicy.ClickFocus)
         self.viewport().update()
 
-    def show_text(self, text: str) -> None:
-        """Shows a sentence; nobody is told."""
-        if text != self.text:
-            self.setPlainText(text)
-        self.cancel()
+    def emphasize(self, words: Sequence[str]) -> None:
+        """Marks these words, in their order: they are not in the original translation."""
+        text, position = self.text.lower(), 0
+        selections = []
+        for word in words:
+            start = text.find(word.lower(), position)
+            if start < 0:
+                continue
+            position = start + len(word)
+            before, upto = (len(text[:end].encode("utf-16-le", "surrogatepass")) // 2 for end in (start, position))
+            selections.append(self._selection(Span(before, upto), self._new_format()))
+        self.setExtraSelections(selections)
+
+    def _new_format(self) -> QTextCharFormat:
+        char_format = QTextCharFormat()
+        char_format.setForeground(current_theme().color("warm"))
+        char_format.setFontWeight(QFont.Weight.Bold)
+        return char_format
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """While it is only read, keys belong to the page."""
@@ -61,6 +77,6 @@ class TargetLine(SentenceInput):
         super().paintEvent(event)
         if self.is_editable:
             painter = QPainter(self.viewport())
-            painter.setPen(QPen(self._theme.color("accent"), 1))
+            painter.setPen(QPen(current_theme().color("accent"), 1))
             bottom = self.viewport().height() - 1
             painter.drawLine(0, bottom, self.viewport().width(), bottom)

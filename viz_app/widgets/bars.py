@@ -12,6 +12,8 @@ from viz_app.theme import current_theme
 LINE_GAP = 6
 GAP = 6
 MAX_LABEL = 96
+LEAST_BAR = 12
+"""Pixels; where there is no room, words are shortened rather than numbers cut off."""
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,7 @@ class Bar:
         text: what stands at the end of the line.
         is_lit: the word stands out.
         is_changed: the bar was set by hand, or deserves a second look.
+        is_struck: the word is struck through: it is no longer there.
         tip: of the mouse; empty for that of the whole list.
     """
 
@@ -32,6 +35,7 @@ class Bar:
     text: str
     is_lit: bool = False
     is_changed: bool = False
+    is_struck: bool = False
     tip: str = ""
 
 
@@ -71,7 +75,7 @@ class BarList(QWidget):
     def bar_place(self, index: int) -> QRectF:
         """The room for a bar of length 1."""
         left = self._label_width() + GAP
-        width = max(20.0, self.width() - left - GAP - self._text_width())
+        width = max(float(LEAST_BAR), self.width() - left - GAP - self._text_width())
         return QRectF(left, index * self._line(), width, self._line())
 
     def sizeHint(self) -> QSize:
@@ -94,7 +98,7 @@ class BarList(QWidget):
         index = self._index_at(event.position())
         if index != self._hovered:
             self._hovered = index
-            self.setToolTip((self.bars[index].tip if index is not None else "") or self._tip)
+            self.setToolTip(self._tip_of(index))
             self.setCursor(Qt.CursorShape.PointingHandCursor if index is not None else Qt.CursorShape.ArrowCursor)
             self.update()
 
@@ -114,9 +118,12 @@ class BarList(QWidget):
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(theme.color("raised"))
                 painter.drawRoundedRect(QRectF(0, place.top(), self.width(), place.height()), 4, 4)
-            painter.setFont(theme.font("body", bold=bar.is_lit))
+            font = theme.font("body", bold=bar.is_lit)
+            font.setStrikeOut(bar.is_struck)
+            painter.setFont(font)
             is_special = bar.label.startswith("<") and bar.label.endswith(">")
-            painter.setPen(theme.color("accent" if bar.is_lit else "muted" if is_special else "text"))
+            stands_back = is_special or bar.is_struck
+            painter.setPen(theme.color("accent" if bar.is_lit else "muted" if stands_back else "text"))
             label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
             painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -129,6 +136,15 @@ class BarList(QWidget):
             end = QRectF(room.right() + GAP, place.top(), self._text_width(), place.height())
             painter.drawText(end, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, bar.text)
 
+    def _tip_of(self, index: int | None) -> str:
+        if index is None:
+            return self._tip
+        bar = self.bars[index]
+        if bar.tip:
+            return bar.tip
+        is_short = QFontMetrics(current_theme().font("body")).horizontalAdvance(bar.label) > self._label_width() - 2
+        return f"{bar.label}\n{self._tip}" if is_short else self._tip
+
     def _index_at(self, point: QPointF) -> int | None:
         index = int(point.y() // self._line())
         return index if 0 <= index < len(self.bars) else None
@@ -139,7 +155,8 @@ class BarList(QWidget):
     def _label_width(self) -> float:
         metrics = QFontMetrics(current_theme().font("body", bold=True))
         widest = max((metrics.horizontalAdvance(bar.label) for bar in self.bars), default=0)
-        return float(min(widest + 6, MAX_LABEL, self.width() // 2))
+        left_over = self.width() - 2 * GAP - LEAST_BAR - self._text_width()
+        return float(max(min(widest + 6, MAX_LABEL, left_over), 20))
 
     def _text_width(self) -> float:
         metrics = QFontMetrics(current_theme().font("small"))

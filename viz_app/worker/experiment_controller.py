@@ -72,7 +72,7 @@ class ExperimentController(QObject):
                 on_superseded=awaiting.finish,
             )
         )
-        awaiting.begin()  # after an older request of the same widget has ended, which `submit` may have done
+        awaiting.begin()  # only now: a request that this one supersedes has just finished
         return request
 
     def _compute(self) -> None:

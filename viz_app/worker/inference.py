@@ -147,4 +147,5 @@ def _describe(translator: TranslatorLike) -> ModelInfo:
         translator.device,
         translator.num_parameters,
         read_sample_roles(translator.path),
+        translator.digest,
     )

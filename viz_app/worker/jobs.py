@@ -37,6 +37,11 @@ class TranslatorLike(Protocol):
         ...
 
     @property
+    def digest(self) -> str:
+        """Of weights and vocabularies."""
+        ...
+
+    @property
     def run_config(self) -> RunConfig:
         """Its configuration."""
         ...

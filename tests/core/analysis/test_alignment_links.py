@@ -6,6 +6,7 @@ import pytest
 from core.analysis.alignment_links import word_links, word_maps
 from core.analysis.selection import Selection
 from core.errors import AnalysisError
+from core.translation.experiment import Experiment
 from core.translation.result import AttentionMaps, Translation, Word
 
 SOURCE = (Word("Ein", 1, 2), Word("Hund", 2, 4))  # <sos> Ein Hu nd <eos>
@@ -16,7 +17,7 @@ def made_up(cross: np.ndarray) -> Translation:
     """`cross` is [T = 4, S = 5]."""
     empty = np.zeros((1, 1, 1, 1), dtype=np.float32)
     return Translation(
-        source_text="Ein Hund",
+        experiment=Experiment("Ein Hund"),
         text="A dog",
         source_tokens=("<sos>", "Ein", "Hu", "nd", "<eos>"),
         read_tokens=("<sos>", "A", "do", "g"),
@@ -28,7 +29,7 @@ def made_up(cross: np.ndarray) -> Translation:
         unknown_source_positions=(),
         ignored_text="",
         notes=(),
-        maps=AttentionMaps(empty, empty, cross[None, None]),
+        attention=AttentionMaps(empty, empty, cross[None, None]),
         seconds=0.0,
     )
 

@@ -9,6 +9,7 @@ from core.analysis.alignment import AlignmentScore, GoldPair, diagonal_links, sc
 from core.analysis.alignment_ranking import Aligner, AlignerRanking, align, rank_aligners
 from core.errors import AnalysisError
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 TEXTS = (
     ("ein mann steht auf einer leiter .", "a man stands on a ladder ."),
@@ -26,7 +27,7 @@ def translator(untrained_checkpoint: Path) -> Translator:
 
 
 def links_of(translator: Translator, source: str, target: str, aligner: Aligner) -> frozenset[tuple[int, int]]:
-    found = align(translator, translator.translate_given(source, target), aligner)
+    found = align(translator, read_given(translator, source, target), aligner)
     return frozenset((link.source, link.target) for link in found)
 
 
@@ -147,7 +148,7 @@ def test_ranking_tells_its_progress_and_can_be_stopped(translator: Translator, g
 
 
 def test_an_aligner_that_the_model_lacks_is_refused(translator: Translator) -> None:
-    given = translator.translate_given(*TEXTS[0])
+    given = read_given(translator, *TEXTS[0])
     for aligner in (Aligner(2, 0, "read", "weight"), Aligner(0, 2, "read", "norm")):
         with pytest.raises(AnalysisError, match="Layers 1 to 2 and heads 1 to 2"):
             align(translator, given, aligner)

@@ -9,8 +9,55 @@ import pytest
 from core.analysis.comparing import common_subsequence, difference
 from core.analysis.selection import LabelledMap, Selection
 from core.errors import AnalysisError
+from core.translation.experiment import Experiment
+from core.translation.result import AttentionMaps, Translation, Word
 from core.translation.translator import Translator
-from tests.viz_app.synthetic import make_translation
+from tests.core.translators import read_given
+
+
+def tokens_of(text: str, first: int) -> tuple[list[str], tuple[Word, ...]]:
+    """The pieces of the words, cut at each "|", and where the words stand if the first token is number `first`."""
+    tokens: list[str] = []
+    words: list[Word] = []
+    for word in text.split():
+        pieces = word.split("|")
+        start = first + len(tokens)
+        words.append(Word("".join(pieces), start, start + len(pieces)))
+        tokens += pieces
+    return tokens, tuple(words)
+
+
+def random_maps(num_rows: int, num_columns: int, *, is_causal: bool = False) -> np.ndarray:
+    weights = np.random.default_rng(num_rows).random((3, 4, num_rows, num_columns), dtype=np.float32) + 0.01
+    weights = np.tril(weights) if is_causal else weights
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def make_translation(source: str, target: str) -> Translation:
+    source_pieces, source_words = tokens_of(source, 1)
+    target_pieces, target_words = tokens_of(target, 0)
+    num_source, num_steps = len(source_pieces) + 2, len(target_pieces) + 1
+    return Translation(
+        experiment=Experiment(source.replace("|", "")),
+        text=" ".join(word.text for word in target_words),
+        source_tokens=("<sos>", *source_pieces, "<eos>"),
+        read_tokens=("<sos>", *target_pieces),
+        predicted_tokens=(*target_pieces, "<eos>"),
+        log_probabilities=(-0.5,) * num_steps,
+        alternatives=((),) * num_steps,
+        source_words=source_words,
+        target_words=target_words,
+        unknown_source_positions=(),
+        ignored_text="",
+        notes=(),
+        attention=AttentionMaps(
+            random_maps(num_source, num_source),
+            random_maps(num_steps, num_steps, is_causal=True),
+            random_maps(num_steps, num_source),
+        ),
+        seconds=0.0,
+    )
+
 
 FIRST = make_translation("der hund spielt im schnee .", "the dog plays in snow .")
 SECOND = make_translation("der kleine hund spielt im garten .", "the small dog plays in garden .")
@@ -104,7 +151,7 @@ def test_the_subsequence_is_the_longest_there_is(seed: int) -> None:
 def test_one_sentence_in_two_checkpoints(word_translator: Translator, subword_translator: Translator) -> None:
     text, target = "Ein Mann steht auf einer Leiter.", "A man stands on a ladder."
     maps = [
-        labelled(translator.translate_given(text, target), merge_words=True)
+        labelled(read_given(translator, text, target), merge_words=True)
         for translator in (word_translator, subword_translator)
     ]
     found = difference(*maps)

@@ -10,43 +10,64 @@ from core.analysis.alti import BlockParts, contributions_of, trace_blocks
 from core.analysis.capture import trace_pair
 from core.analysis.contributions import COLLAPSED_SHARE, Contributions, share_floor, share_warnings
 from core.errors import AnalysisError
-from core.model.gates import all_heads, heads_off
 from core.model.heads import Head
-from core.model.transformer import Transformer
+from core.model.interventions import SentenceChanges, all_heads, compile_interventions
+from core.model.transformer import Interventions, Transformer
 from core.resources import example_sentences
+from core.translation.experiment import AttentionRow, Experiment, GivenTarget, heads_switched_off
 from core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, make_model
+from tests.core.translators import read_given
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
 SENTENCE = "Ein Mann steht auf einer Leiter."
+OFF = [Head("encoder", 0, 1), Head("decoder", 1, 0), Head("cross", 2, 3)]
+CHANGES = [
+    SentenceChanges({}, {}),
+    SentenceChanges(dict.fromkeys(OFF, 0.0), {}),
+    SentenceChanges(dict.fromkeys(OFF, -1.5), {}),
+    SentenceChanges(
+        {OFF[2]: 2.0},
+        {
+            (OFF[0], 1): (0.0, 0.0, 0.25, 0.75, 0.0),
+            (OFF[1], 2): (0.5, 0.0, 0.5),
+            (OFF[2], 0): (0.0, 1.0, 0.0, 0.0, 0.0),
+        },
+    ),
+]
 every_kind = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 
 
-def blocks_of(model: Transformer) -> dict[str, list[BlockParts]]:
-    traced = trace_blocks(model, SOURCE, READ)
+def blocks_of(model: Transformer, interventions: Interventions | None = None) -> dict[str, list[BlockParts]]:
+    traced = trace_blocks(model, SOURCE, READ, interventions)
     return {"encoder": traced.encoder, "decoder": traced.decoder, "cross": traced.cross}
 
 
 @every_kind
 def test_the_pass_is_that_of_the_model(config) -> None:
     model = make_model(config)
+    for changes in CHANGES:
+        interventions = compile_interventions(model, [changes])
+        traced = trace_blocks(model, SOURCE, READ, interventions)
+        with torch.inference_mode():
+            encoding = model.encode(torch.tensor([SOURCE]), interventions=interventions)
+            logits = model.decode(encoding, torch.tensor([READ])).logits[0]
+            torch.testing.assert_close(traced.encoded, encoding.states[0], rtol=0, atol=1e-5)
+            torch.testing.assert_close(model.output(traced.hidden), logits, rtol=0, atol=1e-5)
     traced = trace_blocks(model, SOURCE, READ)
     with torch.inference_mode():
-        encoded = model.encode(torch.tensor([SOURCE])).states[0]
         hidden = model.hidden_states(torch.tensor([SOURCE]), torch.tensor([READ]))[0]
-    torch.testing.assert_close(traced.encoded, encoded, rtol=0, atol=1e-5)
     torch.testing.assert_close(traced.hidden, hidden, rtol=0, atol=1e-5)
 
 
 @every_kind
 def test_parts_sum_to_what_leaves_the_block(config) -> None:
     model = make_model(config)
-    for off in ([], [Head("encoder", 0, 1), Head("decoder", 1, 0), Head("cross", 2, 3)]):
-        with heads_off(model, off):
-            for blocks in blocks_of(model).values():
-                for block in blocks:
-                    summed = block.tokens.sum(dim=1) + block.around + block.bias
-                    torch.testing.assert_close(summed, block.output, rtol=0, atol=1e-5)
+    for changes in CHANGES:
+        for blocks in blocks_of(model, compile_interventions(model, [changes])).values():
+            for block in blocks:
+                summed = block.tokens.sum(dim=1) + block.around + block.bias
+                torch.testing.assert_close(summed, block.output, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
@@ -144,7 +165,7 @@ def of_ids(model: Transformer, monkeypatch: pytest.MonkeyPatch) -> Contributions
     """The contributions for `SOURCE` and `READ`, without a text around them."""
 
     class Named:
-        source_ids, read_ids = SOURCE, READ
+        source_ids, read_ids, experiment = SOURCE, READ, Experiment("")
 
     class Holder:
         pass
@@ -172,12 +193,25 @@ def test_shares_are_no_less_than_zero_and_sum_to_one(request: pytest.FixtureRequ
 
 
 def test_without_cross_attention_nothing_comes_from_the_source(word_translator: Translator) -> None:
-    off = [head for head in all_heads(word_translator.model) if head.kind == "cross"]
-    translation = word_translator.translate(SENTENCE, off=off)
-    with heads_off(word_translator.model, off):
-        found = contributions_of(word_translator, translation)
+    off = heads_switched_off(head for head in all_heads(word_translator.model) if head.kind == "cross")
+    translation = word_translator.run(Experiment(SENTENCE, interventions=off))
+    found = contributions_of(word_translator, translation)
     assert not found.source.any()
     np.testing.assert_allclose(found.prefix.sum(1), 1, atol=1e-5)
+    assert contributions_of(word_translator, word_translator.translate(SENTENCE)).source.any()
+
+
+def test_a_row_that_is_set_is_taken_as_it_is_used(word_translator: Translator) -> None:
+    plain = word_translator.translate(SENTENCE)
+    last = (0.0,) * (len(plain.source_tokens) - 1) + (1.0,)
+    cross = [head for head in all_heads(word_translator.model) if head.kind == "cross"]
+    encoder_off = heads_switched_off(head for head in all_heads(word_translator.model) if head.kind == "encoder")
+    rows = [AttentionRow(head, 0, last) for head in cross]
+    translation = word_translator.run(Experiment(SENTENCE, GivenTarget("A man stands."), (*encoder_off, *rows)))
+    found = contributions_of(word_translator, translation)
+    assert found.source[0, -1] > 0
+    assert not found.source[0, :-1].any(), "each state of the encoder is its own token's, and only the last is read"
+    assert found.source[1, :-1].any()
 
 
 def test_a_position_that_nothing_reaches_keeps_its_own_token() -> None:
@@ -209,7 +243,7 @@ def test_a_foreign_source_gives_less_to_the_same_words(bundled: Translator) -> N
     for text, foreign in zip(texts, texts[3:] + texts[:3], strict=True):
         own = bundled.translate(text)
         with_own = contributions_of(bundled, own)
-        with_foreign = contributions_of(bundled, bundled.translate_given(foreign, own.text))
+        with_foreign = contributions_of(bundled, read_given(bundled, foreign, own.text))
         differences.append(with_foreign.source_share[:-1].mean() - with_own.source_share[:-1].mean())
     assert np.mean(differences) < -0.01
     assert np.mean(np.array(differences) < 0) >= 0.75
@@ -217,7 +251,7 @@ def test_a_foreign_source_gives_less_to_the_same_words(bundled: Translator) -> N
 
 def made_up(bundled_or_small: Translator, shares: list[float]) -> Contributions:
     """The first words get these shares of the source."""
-    found = contributions_of(bundled_or_small, bundled_or_small.translate_given(SENTENCE, "A man stands"))
+    found = contributions_of(bundled_or_small, read_given(bundled_or_small, SENTENCE, "A man stands"))
     source = np.zeros_like(found.source)
     source[:, 1] = [*shares, 0.1]
     return Contributions(found.translation, source, found.prefix, found.encoder)

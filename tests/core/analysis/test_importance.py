@@ -10,10 +10,12 @@ import torch
 from core.analysis import importance
 from core.analysis.importance import head_importance
 from core.errors import AnalysisError
-from core.model.gates import all_heads, attentions_of
 from core.model.heads import Head
+from core.model.interventions import all_heads, attentions_of
+from core.translation.experiment import HeadScaled
 from core.translation.result import MAP_KINDS
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 SOURCES = ["Ein Mann steht.", "Ein Mann steht auf einer Leiter.", "", "Leiter auf Mann"]
 TARGETS = ["A man stands.", "A man stands on a ladder.", "Nothing.", "Ladder on man"]
@@ -29,12 +31,12 @@ def translator(untrained_checkpoint: Path) -> Translator:
     return translator
 
 
-def loss_pair_by_pair(translator: Translator) -> float:
+def loss_pair_by_pair(translator: Translator, *scalings: HeadScaled) -> float:
     """Nats per token, from the probabilities of one pair after the other."""
     values: list[float] = []
     for source, target in zip(SOURCES, TARGETS, strict=True):
         if source:
-            values += translator.translate_given(source, target).log_probabilities
+            values += read_given(translator, source, target, *scalings).log_probabilities
     return -sum(values) / len(values)
 
 
@@ -53,6 +55,23 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
         expected = loss_pair_by_pair(without) - found.loss
         assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
         assert abs(expected) > 1e-4
+
+
+def test_worth_is_measured_under_the_scalings_that_are_given(translator: Translator) -> None:
+    scalings = (
+        HeadScaled(Head("encoder", 1, 0), 0.0),
+        HeadScaled(Head("decoder", 0, 1), 2.0),
+        HeadScaled(Head("cross", 1, 0), -0.5),
+    )
+    found = head_importance(translator, SOURCES, TARGETS, scalings=scalings)
+    assert found.loss == pytest.approx(loss_pair_by_pair(translator, *scalings), abs=1e-5)
+    assert found.loss != pytest.approx(loss_pair_by_pair(translator), abs=1e-3)
+    for head in all_heads(translator.model):
+        others = (each for each in scalings if each.head != head)
+        expected = loss_pair_by_pair(translator, *others, HeadScaled(head)) - found.loss
+        assert found.of_kind(head.kind)[head.layer, head.head] == pytest.approx(expected, abs=1e-5), head
+    assert found.encoder[1, 0] == pytest.approx(0, abs=1e-6), "it is off already"
+    assert found.of_kind("decoder")[0, 1] != pytest.approx(0, abs=1e-4)
 
 
 def test_heads_are_ranked_by_their_worth(translator: Translator) -> None:
@@ -74,7 +93,6 @@ def test_progress_is_told_and_the_work_can_be_stopped(translator: Translator) ->
     assert np.isfinite(found.encoder).sum() == 3
     assert np.isnan(found.cross).all()
     assert {head for head, _ in found.ranked()} == {Head("encoder", 0, 0), Head("encoder", 0, 1), Head("encoder", 1, 0)}
-    assert all(module.gate is None for modules in attentions_of(translator.model).values() for module in modules)
 
 
 def test_what_was_found_before_a_stop_is_not_read_again(translator: Translator) -> None:

@@ -11,12 +11,13 @@ from core.analysis.measures import MEASURES, cross_rollout, head_norms, layer_no
 from core.analysis.trace import Trace
 from core.errors import AnalysisError
 from core.model.attention import MultiHeadAttention
-from core.model.gates import heads_off
 from core.model.heads import Head
 from core.model.transformer import Transformer
+from core.translation.compilation import interventions_of
+from core.translation.experiment import AttentionRow, HeadScaled
 from core.translation.result import MAP_KINDS, AttentionMaps, MapKind
 from core.translation.translator import Translator
-from tests.core.model.small_models import KINDS, POST, make_model
+from tests.core.model.small_models import KINDS, POST, make_model, scaled
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
 WIDTH, HEADS, HEAD_WIDTH = 32, 4, 8
@@ -170,10 +171,17 @@ def test_an_unknown_measure_is_refused(trace: Trace) -> None:
 
 
 def test_a_head_that_is_off_adds_nothing(model: Transformer) -> None:
-    with heads_off(model, [Head("cross", 1, 2)]):
-        norms = head_norms(trace_pair(model, SOURCE, READ).cross)
+    norms = head_norms(trace_pair(model, SOURCE, READ, scaled(model, [Head("cross", 1, 2)])).cross)
     assert not norms[1, 2].any()
     assert norms[1, [0, 1, 3]].min() > 0
+
+
+def test_the_norms_of_a_scaled_head_are_scaled(model: Transformer) -> None:
+    plain = head_norms(trace_pair(model, SOURCE, READ).encoder)
+    found = head_norms(trace_pair(model, SOURCE, READ, scaled(model, [Head("encoder", 0, 2)], -3.0)).encoder)
+    np.testing.assert_allclose(found[0, 2], 3 * plain[0, 2], rtol=1e-5)
+    np.testing.assert_allclose(found[0, [0, 1, 3]], plain[0, [0, 1, 3]], rtol=1e-5)
+    assert not np.allclose(found[1], plain[1], rtol=1e-3), "the layer above reads other states"
 
 
 def test_one_layer_one_head_one_token() -> None:
@@ -190,3 +198,34 @@ def test_a_translation_is_traced_as_it_was_made(untrained_checkpoint: Path) -> N
     maps: AttentionMaps = trace_translation(translator, translation).maps
     for kind in MAP_KINDS:
         np.testing.assert_allclose(maps.of_kind(kind), translation.maps.of_kind(kind), atol=1e-6)
+
+
+def test_a_translation_is_traced_under_its_own_interventions(word_translator: Translator) -> None:
+    head = Head("cross", 1, 2)
+    plain = word_translator.translate("Ein Mann steht auf einer Leiter.")
+    num_source = len(plain.source_tokens)
+    experiment = plain.experiment.with_interventions(
+        HeadScaled(Head("encoder", 0, 1)),
+        HeadScaled(head, 2.0),
+        AttentionRow(head, 1, (1.0,) + (0.0,) * (num_source - 1)),
+    )
+    translation = word_translator.run(experiment)
+    trace = trace_translation(word_translator, translation)
+    for kind in MAP_KINDS:
+        np.testing.assert_allclose(trace.maps.of_kind(kind), translation.maps.of_kind(kind), atol=1e-6)
+    assert trace.cross.weights[1, 2, 1].tolist() == [1.0] + [0.0] * (num_source - 1)
+    assert not head_norms(trace.encoder)[0, 1].any()
+    source, read = torch.tensor([translation.source_ids]), torch.tensor([translation.read_ids])
+    model, caught = word_translator.model, []
+    attention = model.decoder_layers[1].cross_attention
+    hook = attention.register_forward_pre_hook(lambda _, inputs: caught.append(inputs))
+    with torch.inference_mode():
+        model(source, read, interventions=interventions_of(model, experiment))
+    hook.remove()
+    rows = slice(2 * 8, 3 * 8)
+    with torch.inference_mode():
+        value = attention.in_proj_weight[64:][rows] @ caught[0][1][0, 0] + attention.in_proj_bias[64:][rows]
+        expected = 2 * torch.linalg.vector_norm(attention.out_proj.weight[:, rows] @ value).item()
+    norms = head_norms(trace.cross)[1, 2, 1]
+    assert norms[0] == pytest.approx(expected, rel=1e-4), "a row of one weight is the norm of that value, twice"
+    assert not norms[1:].any()

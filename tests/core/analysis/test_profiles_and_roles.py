@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.analysis.profiles import REACH, HeadProfiler, HeadProfiles, SampleProfiles, profile_heads
+from core.analysis.profiles import BATCH_SIZE, REACH, HeadProfiler, HeadProfiles, SampleProfiles, profile_heads
 from core.analysis.roles import (
     ALIGNER_CONFIDENCE,
     ALIGNER_COVERAGE,
@@ -21,8 +21,11 @@ from core.analysis.roles import (
     roles_of,
 )
 from core.errors import AnalysisError
+from core.model.heads import Head
+from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
 from core.translation.result import MAP_KINDS, AttentionMaps, Translation
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 S, T = 6, 5
 
@@ -32,7 +35,7 @@ def made_up(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray) -> Tran
     num_source, num_target = encoder.shape[-1], decoder.shape[-1]
     predicted = (*(f"w{n}" for n in range(num_target - 1)), "<eos>")
     return Translation(
-        source_text="",
+        experiment=Experiment(""),
         text="",
         source_tokens=("<sos>", *(f"s{n}" for n in range(num_source - 2)), "<eos>")[-num_source:],
         read_tokens=("<sos>", *predicted[:-1]),
@@ -44,7 +47,7 @@ def made_up(encoder: np.ndarray, decoder: np.ndarray, cross: np.ndarray) -> Tran
         unknown_source_positions=(),
         ignored_text="",
         notes=(),
-        maps=AttentionMaps(*(maps[None].astype(np.float32) for maps in (encoder, decoder, cross))),
+        attention=AttentionMaps(*(maps[None].astype(np.float32) for maps in (encoder, decoder, cross))),
         seconds=0.0,
     )
 
@@ -234,21 +237,49 @@ def test_a_sample_is_read_and_refused_sentences_are_counted(translator: Translat
     told: list[int] = []
     found = profile_heads(translator, SOURCES, targets, on_progress=told.append)
     assert (found.num_sentences, found.num_skipped) == (2, 1)
-    assert told == [1, 2, 3]
+    assert told == [2, 3]
     by_hand = HeadProfiler()
     for index in (0, 2):
         pair = (
             translator.translate(SOURCES[index])
             if targets is None
-            else translator.translate_given(SOURCES[index], targets[index])
+            else read_given(translator, SOURCES[index], targets[index])
         )
         by_hand.add(pair)
     np.testing.assert_allclose(found.cross.entropy, by_hand.result().cross.entropy, rtol=1e-5)
 
 
-def test_reading_a_sample_can_be_stopped(translator: Translator) -> None:
-    answers = iter([False, True])
-    assert profile_heads(translator, ["Ein Mann."] * 9, should_stop=lambda: next(answers)).num_sentences == 1
+@pytest.mark.parametrize("is_given", [False, True])
+def test_reading_a_sample_can_be_stopped(translator: Translator, is_given: bool) -> None:
+    sources, told = ["Ein Mann.", "", *["Ein Mann steht."] * 38], []
+    found = profile_heads(
+        translator,
+        sources,
+        ["A man."] * 40 if is_given else None,
+        on_progress=told.append,
+        should_stop=lambda: len(told) > 20,
+    )
+    assert (found.num_sentences, found.num_skipped) == (2 * BATCH_SIZE - 1, 1)
+    assert told == list(range(2, 2 * BATCH_SIZE + 1))
+    with pytest.raises(AnalysisError, match="No sentence of the sample was read"):
+        profile_heads(translator, sources, should_stop=lambda: True)
+
+
+@pytest.mark.parametrize("targets", [None, ["A man stands.", "Nothing.", "A man on a ladder."]])
+def test_a_sample_is_read_under_the_scalings_that_are_given(translator: Translator, targets) -> None:
+    scalings = (HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("decoder", 0, 0), -2.0))
+    found = profile_heads(translator, SOURCES, targets, scalings=scalings)
+    by_hand = HeadProfiler()
+    for index in (0, 2):
+        output = Greedy() if targets is None else GivenTarget(targets[index])
+        by_hand.add(translator.run(Experiment(SOURCES[index], output, scalings)))
+    for kind in MAP_KINDS:
+        ours, expected = found.of_kind(kind), by_hand.result().of_kind(kind)
+        np.testing.assert_allclose(ours.entropy, expected.entropy, rtol=1e-4)
+        np.testing.assert_allclose(ours.distances, expected.distances, atol=1e-5)
+    plain = profile_heads(translator, SOURCES, targets)
+    assert np.abs(found.encoder.confidence[1] - plain.encoder.confidence[1]).max() > 1e-5
+    np.testing.assert_allclose(found.encoder.entropy[0], plain.encoder.entropy[0], rtol=1e-5)
 
 
 def test_a_sample_of_nothing_is_refused(translator: Translator) -> None:

@@ -10,8 +10,8 @@ from core.analysis.capture import trace_pair
 from core.analysis.query_key import query_key_detail
 from core.analysis.trace import Trace
 from core.errors import AnalysisError
-from core.model.gates import attentions_of
 from core.model.heads import Head
+from core.model.interventions import attentions_of
 from core.model.transformer import Transformer
 from tests.core.model.small_models import make_model
 

@@ -6,6 +6,7 @@ import pytest
 from core.analysis.selection import Selection
 from core.translation.result import MapKind
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 SOURCE = "Ein Mann steht auf einer Leiter."
 ONE = "A man stands on a ladder."
@@ -19,8 +20,8 @@ def translator(request: pytest.FixtureRequest) -> Translator:
 
 @pytest.mark.parametrize("kind", ["decoder", "cross"])
 def test_a_changed_token_changes_the_row_of_its_name_and_no_earlier_one(translator: Translator, kind: MapKind) -> None:
-    one = translator.translate_given(SOURCE, ONE)
-    others = [translator.translate_given(SOURCE, target) for target in OTHERS]
+    one = read_given(translator, SOURCE, ONE)
+    others = [read_given(translator, SOURCE, target) for target in OTHERS]
     other = next(each for each in others if len(each.read_tokens) == len(one.read_tokens))
     pairs = zip(one.read_tokens, other.read_tokens, strict=True)
     changed = next(step for step, (before, after) in enumerate(pairs) if before != after)

@@ -9,6 +9,7 @@ import pytest
 
 from core.analysis.selection import Selection, combine, hide, is_hidden, label_map, merge_words, sum_rows
 from core.errors import AnalysisError
+from core.translation.experiment import Experiment
 from core.translation.result import MAP_KINDS, AttentionMaps, MapKind, Translation, Word
 
 
@@ -24,7 +25,7 @@ def random_maps(*shape: int, causal: bool = False) -> np.ndarray:
 def translation() -> Translation:
     """Source <sos> leit ·er . <eos>; target lad ·der ! <eos>; 2 layers of 3 heads."""
     return Translation(
-        source_text="Leiter.",
+        experiment=Experiment("Leiter."),
         text="Ladder!",
         source_tokens=("<sos>", "leit", "·er", ".", "<eos>"),
         read_tokens=("<sos>", "lad", "·der", "!"),
@@ -36,7 +37,7 @@ def translation() -> Translation:
         unknown_source_positions=(),
         ignored_text="",
         notes=(),
-        maps=AttentionMaps(random_maps(2, 3, 5, 5), random_maps(2, 3, 4, 4, causal=True), random_maps(2, 3, 4, 5)),
+        attention=AttentionMaps(random_maps(2, 3, 5, 5), random_maps(2, 3, 4, 4, causal=True), random_maps(2, 3, 4, 5)),
         seconds=0.0,
     )
 

@@ -9,6 +9,7 @@ from core.analysis.alignment import read_ibm_1
 from core.analysis.alignment_ranking import Aligner, align, rank_aligners
 from core.cli.align import NUM_SHOWN
 from core.cli.main import main
+from core.translation.experiment import Experiment, GivenTarget
 from core.translation.translator import Translator
 from tests.core.analysis.test_alignment_ranking import TEXTS
 
@@ -71,7 +72,7 @@ def test_a_sentences_links_by_a_head_are_those_of_the_library(untrained_checkpoi
     arguments = ["--text", SENTENCE, "--target", TARGET, "--head", "cross:2:1", "--rows", "read", "--measure", "norm"]
     found = json.loads(told(capsys, untrained_checkpoint, *arguments, "--json"))
     translator = Translator.load(untrained_checkpoint, "cpu")
-    links = align(translator, translator.translate_given(SENTENCE, TARGET), Aligner(1, 0, "read", "norm"))
+    links = align(translator, translator.run(Experiment(SENTENCE, GivenTarget(TARGET))), Aligner(1, 0, "read", "norm"))
     assert [(link["source"], link["target"]) for link in found["links"]] == [(one.source, one.target) for one in links]
     assert (found["aligner"]["layer"], found["aligner"]["head"], found["aligner"]["rows"]) == (2, 1, "read")
     assert len(found["target"]) == len(links) == 7

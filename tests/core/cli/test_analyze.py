@@ -11,6 +11,8 @@ from core.analysis.measures import MEASURES, measure_maps
 from core.analysis.selection import Selection
 from core.cli.main import main
 from core.model.heads import Head
+from core.translation.experiment import Experiment, GivenTarget, heads_switched_off
+from core.translation.experiment_json import intervention_to_json
 from core.translation.translator import Translator
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -36,7 +38,7 @@ def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str) 
 def test_measures_are_those_of_the_library(untrained_checkpoint: Path, capsys, measure) -> None:
     found = told(capsys, untrained_checkpoint, "--target", TARGET, "--measure", measure, "--hide", "end", "--words")
     translator = Translator.load(untrained_checkpoint, "cpu")
-    translation = translator.translate_given(SENTENCE, TARGET)
+    translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
     trace = trace_translation(translator, translation)
     for kind in ("encoder", "decoder", "cross"):
         if kind not in MEASURES[measure].kinds:
@@ -57,12 +59,20 @@ def test_rows_say_what_they_are(untrained_checkpoint: Path, capsys) -> None:
     assert found["decoder_columns_are"] == "token read"
 
 
-def test_heads_off_change_the_numbers(untrained_checkpoint: Path, capsys) -> None:
-    found = told(capsys, untrained_checkpoint, "--target", TARGET, "--off", "cross:2:1", "encoder:1:2")
-    given = Translator.load(untrained_checkpoint, "cpu").translate_given(
-        SENTENCE, TARGET, off=[Head("cross", 1, 0), Head("encoder", 0, 1)]
-    )
-    assert found["heads_off"] == ["cross layer 2 head 1", "encoder layer 1 head 2"]
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--off", "cross:2:1", "encoder:1:2"],
+        ["--head-off", "cross:2:1", "encoder:1:2", "--head-off", "cross:2:1"],
+        ["--scale-head", "cross:2:1=0", "--head-off", "encoder:1:2"],
+    ],
+)
+def test_heads_off_change_the_numbers(untrained_checkpoint: Path, capsys, arguments: list[str]) -> None:
+    found = told(capsys, untrained_checkpoint, "--target", TARGET, *arguments)
+    off = heads_switched_off([Head("cross", 1, 0), Head("encoder", 0, 1)])
+    given = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE, GivenTarget(TARGET), off))
+    assert found["heads_off"] == ["encoder layer 1 head 2", "cross layer 2 head 1"]
+    assert found["interventions"] == [intervention_to_json(each) for each in off]
     assert sum(found["log_probabilities"]) == pytest.approx(given.log_probability, abs=1e-5)
 
 

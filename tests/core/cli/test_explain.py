@@ -9,13 +9,13 @@ import pytest
 
 from core.analysis.alti import contributions_of
 from core.analysis.comparing import difference
-from core.analysis.probing import probe_source_words
+from core.analysis.occlusion import occlude_source_words
 from core.analysis.profiles import profile_heads
 from core.analysis.selection import Selection
 from core.cli.main import main
-from core.model.gates import heads_off
 from core.model.heads import Head
 from core.resources import example_sentences
+from core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from core.translation.translator import Translator
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -35,12 +35,11 @@ def printed(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: st
 
 @pytest.mark.parametrize("words", [True, False])
 def test_contributions_are_those_of_the_library(untrained_checkpoint: Path, translator, capsys, words: bool) -> None:
-    off = ["--off", "cross:1:1", *(["--words"] if words else [])]
-    found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--source-share", *off)
-    heads = [Head("cross", 0, 0)]
-    translation = translator.translate_given(SENTENCE, TARGET, off=heads)
-    with heads_off(translator.model, heads):
-        expected = contributions_of(translator, translation)
+    arguments = ["--head-off", "cross:1:1", *(["--words"] if words else [])]
+    found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--source-share", *arguments)
+    off = HeadScaled(Head("cross", 0, 0))
+    translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), (off,)))
+    expected = contributions_of(translator, translation)
     np.testing.assert_allclose(found["contribution_of_source"], expected.of_source(words=words).weights, atol=1e-6)
     np.testing.assert_allclose(found["contribution_of_prefix"], expected.of_prefix(words=words).weights, atol=1e-6)
     np.testing.assert_allclose(found["source_share"], np.sum(found["contribution_of_source"], axis=1), atol=1e-5)
@@ -54,12 +53,12 @@ def test_words_are_left_out_or_replaced_as_in_the_library(
     untrained_checkpoint: Path, translator, capsys, arguments: list[str], replacement: str | None
 ) -> None:
     found = printed(capsys, untrained_checkpoint, "--target", TARGET, "--without-words", *arguments)
-    given = translator.translate_given(SENTENCE, TARGET)
-    expected = probe_source_words(translator, SENTENCE, replacement=replacement, translation=given)
+    given = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
+    expected = occlude_source_words(translator, given, replacement=replacement)
     assert found["without_words"] == [word.text for word in given.source_words]
-    assert found["without_translations"] == [probe.text for probe in expected.probes]
+    assert found["without_translations"] == [each.text for each in expected.words]
     np.testing.assert_allclose(found["without_effects"], expected.effects, atol=1e-5)
-    assert found["without_changes"] == pytest.approx([expected.change_of(probe) for probe in expected.probes], abs=1e-5)
+    assert found["without_changes"] == pytest.approx([expected.change_of(each) for each in expected.words], abs=1e-5)
     assert len(found["without_effect_rows"]) == len(found["without_effects"])
 
 
@@ -96,7 +95,7 @@ def test_statistics_of_the_examples_or_of_a_file(
         (["--statistics", "--sample", "a.de", "b.en"], "Give one of them"),
         (["--compare", "  "], "nothing to translate"),
         (["--compare", "Leiter"], "no word in common"),
-        (["--without-words", " "], "can be read by this model"),
+        (["--without-words", " "], "The replacement of source word 1 is empty"),
     ],
 )
 def test_what_cannot_be_done_is_said(untrained_checkpoint: Path, capsys, arguments: list[str], message: str) -> None:
@@ -106,7 +105,7 @@ def test_what_cannot_be_done_is_said(untrained_checkpoint: Path, capsys, argumen
 
 
 def test_a_given_translation_stands_beside_the_models_own(untrained_checkpoint: Path, translator, capsys) -> None:
-    own, given = translator.translate(SENTENCE), translator.translate_given(SENTENCE, TARGET)
+    own, given = translator.translate(SENTENCE), translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
     arguments = ["translate", SENTENCE, "--target", TARGET, "--checkpoint", str(untrained_checkpoint)]
     assert main(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -120,7 +119,7 @@ def test_a_given_translation_is_told_in_json_and_its_maps_are_saved(
     untrained_checkpoint: Path, translator, tmp_path: Path, capsys
 ) -> None:
     target = tmp_path / "maps.npz"
-    given = translator.translate_given(SENTENCE, TARGET)
+    given = translator.run(Experiment(SENTENCE, GivenTarget(TARGET)))
     found = printed(
         capsys, untrained_checkpoint, "--target", TARGET, "--json", "--attention", str(target), command="translate"
     )

@@ -214,9 +214,9 @@ def test_a_length_penalty_without_a_beam_is_refused(capsys: pytest.CaptureFixtur
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--beam", "0"], "The beam is 0"),
-        (["--beam", "-3"], "The beam is -3"),
-        (["--beam", "1000000000"], "The beam is 1000000000"),
+        (["--beam", "0"], "The beam size is 0"),
+        (["--beam", "-3"], "The beam size is -3"),
+        (["--beam", "1000000000"], "The beam size is 1000000000"),
         (["--length-penalty", "-1"], "The length penalty is -1"),
         (["--length-penalty", "1e9"], "The length penalty is 1e+09"),
         (["--length-penalty", "nan"], "The length penalty is nan"),

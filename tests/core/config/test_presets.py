@@ -87,6 +87,7 @@ def test_notebook_is_the_published_one() -> None:
         num_epochs=10,
         batch_unit="sentences",
         batch_size=128,
+        batching="random",
         num_accumulated=1,
         schedule="constant",
         learning_rate=5e-4,
@@ -133,7 +134,9 @@ def test_annotated_2018_is_the_published_one() -> None:
         num_epochs=10,
         batch_unit="tokens",
         batch_size=12_000,
+        batching="bucketed",
         warmup_steps=2000,
+        schedule_unit="optimizer-steps",
         label_smoothing=0.1,
         num_accumulated=1,
         pad_to=None,
@@ -150,9 +153,11 @@ def test_annotated_2022_is_the_published_one() -> None:
         num_epochs=8,
         batch_unit="sentences",
         batch_size=32,
+        batching="random",
         num_accumulated=10,
         pad_to=72,
         warmup_steps=3000,
+        schedule_unit="micro-batches",
         label_smoothing=0.1,
     )
 
@@ -242,6 +247,14 @@ def test_tying_all_embeddings_without_a_joint_vocabulary_is_refused_before_anyth
 @pytest.mark.parametrize("data", [{"num_subwords": 500}, {"tokenization": "symbols"}])
 def test_tying_all_embeddings_over_one_vocabulary_is_taken(data: dict[str, Any]) -> None:
     assert RunConfig.from_dict({"model": {"tied_embeddings": "all"}, "data": data}).model.tied_embeddings == "all"
+
+
+def test_r_drop_without_dropout_and_noise_on_symbols_are_refused() -> None:
+    with pytest.raises(ConfigError, match=r"r_drop is 5, but model: dropout is 0\.0: two passes over a batch"):
+        RunConfig.from_dict({"model": {"dropout": 0.0}, "training": {"r_drop": 5}})
+    with pytest.raises(ConfigError, match=r"source_noise is 0\.1, but the data are symbols"):
+        RunConfig.from_dict({"data": {"tokenization": "symbols"}, "training": {"source_noise": 0.1}})
+    assert all(not run.training.r_drop and not run.training.source_noise for run in PRESETS.values())
 
 
 def test_subword_dropout_without_subwords_is_refused() -> None:

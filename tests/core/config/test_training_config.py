@@ -41,14 +41,24 @@ def test_rates_are_finite_and_above_zero(name: str, value: object) -> None:
         TrainingConfig.from_dict({name: value})
 
 
+@pytest.mark.parametrize("value", [-1, -0.1, float("nan"), float("inf"), True, "5", None])
+def test_the_weight_of_r_drop_is_a_finite_number_from_zero(value: object) -> None:
+    with pytest.raises(ConfigError, match=f"training: r_drop is {value!r}; a number of at least 0"):
+        TrainingConfig.from_dict({"r_drop": value})
+    assert TrainingConfig(r_drop=5).r_drop == 5
+
+
 @pytest.mark.parametrize("value", [1, 1.0, -0.1, float("nan")])
-@pytest.mark.parametrize("name", ["adam_beta1", "adam_beta2", "label_smoothing"])
+@pytest.mark.parametrize("name", ["adam_beta1", "adam_beta2", "label_smoothing", "source_noise"])
 def test_shares_lie_below_one(name: str, value: float) -> None:
     with pytest.raises(ConfigError, match=f"training: {name} is {value!r}"):
         TrainingConfig.from_dict({name: value})
 
 
-@pytest.mark.parametrize(("name", "value"), [("schedule", "cosine"), ("batch_unit", "words")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("schedule", "cosine"), ("batch_unit", "words"), ("batching", "sorted"), ("schedule_unit", "epochs")],
+)
 def test_an_unknown_choice_is_refused(name: str, value: str) -> None:
     with pytest.raises(ConfigError, match=f"training: {name} is '{value}'; one of "):
         TrainingConfig.from_dict({name: value})
@@ -68,3 +78,8 @@ def test_every_other_seed_is_taken(seed: int) -> None:
 def test_no_limit_is_none() -> None:
     settings = TrainingConfig(max_steps=None, pad_to=None, clip_norm=None, patience=None)
     assert (settings.max_steps, settings.pad_to, settings.clip_norm, settings.patience) == (None, None, None, None)
+
+
+def test_settings_from_before_batching_was_a_choice_mean_what_was_done_then() -> None:
+    earlier = TrainingConfig.from_dict({"batch_size": 32, "num_accumulated": 10})
+    assert (earlier.batching, earlier.schedule_unit) == ("bucketed", "optimizer-steps")

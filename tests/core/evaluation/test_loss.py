@@ -12,6 +12,7 @@ from core.corpora.prepared import EncodedPairs
 from core.evaluation.loss import CorpusLoss, corpus_loss, reference_loss
 from core.model.transformer import Transformer
 from core.translation.translator import Translator
+from tests.core.translators import read_given
 
 PAIRS = EncodedPairs([[2, 5, 3], [2, 6, 7, 8, 3], [2, 4, 3]], [[2, 8, 9, 9, 5, 4, 3], [2, 5, 3], [2, 9, 6, 3]])
 BATCHES = [[0, 1], [2]]
@@ -76,7 +77,7 @@ def test_perplexity_is_the_exponential_of_the_token_weighted_loss() -> None:
 def test_the_loss_of_references_is_minus_the_mean_log_probability_of_their_tokens(untrained_checkpoint: Path) -> None:
     translator = Translator.load(untrained_checkpoint, "cpu")
     sources, references = ["ein mann .", "zwei hunde laufen ."], ["a man .", "two dogs are running ."]
-    forced = [translator.translate_given(*pair) for pair in zip(sources, references, strict=True)]
+    forced = [read_given(translator, *pair) for pair in zip(sources, references, strict=True)]
     tokens = [value for each in forced for value in each.log_probabilities]
     loss = reference_loss(translator, sources, references)
     assert loss is not None
@@ -86,7 +87,7 @@ def test_the_loss_of_references_is_minus_the_mean_log_probability_of_their_token
 
 def test_pairs_that_the_model_has_no_room_for_are_left_out_of_the_loss(untrained_checkpoint: Path) -> None:
     translator = Translator.load(untrained_checkpoint, "cpu")
-    long = " ".join(["hund"] * translator.run.model.max_positions)
+    long = " ".join(["hund"] * translator.run_config.model.max_positions)
     alone = reference_loss(translator, ["ein hund ."], ["a dog ."])
     assert reference_loss(translator, ["ein hund .", long, "zwei"], ["a dog .", "a", long]) == alone
     assert reference_loss(translator, [long], [long]) is None

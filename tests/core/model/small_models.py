@@ -1,9 +1,13 @@
 """Models small enough for a test, with weights that leave nothing at its starting value."""
 
+from collections.abc import Iterable
+
 import torch
 
 from core.config import ModelConfig
-from core.model.transformer import Transformer
+from core.model.heads import Head
+from core.model.interventions import SentenceChanges, compile_interventions
+from core.model.transformer import Interventions, Transformer
 
 PADDING, START, END = 1, 2, 3
 NUM_SOURCE, NUM_TARGET = 29, 23
@@ -30,3 +34,10 @@ def make_model(config: ModelConfig = SMALL, *, seed: int = 0, noise: float = 0.1
 def random_ids(num_rows: int, length: int, num_tokens: int, *, seed: int = 1) -> torch.Tensor:
     """[num_rows, length], no special token among them."""
     return torch.randint(4, num_tokens, (num_rows, length), generator=torch.Generator().manual_seed(seed))
+
+
+def scaled(
+    model: Transformer, heads: Iterable[Head], factor: float = 0.0, num_sentences: int = 1
+) -> Interventions | None:
+    """The same for every sentence of a batch: these heads times a factor; 0 switches them off."""
+    return compile_interventions(model, [SentenceChanges(dict.fromkeys(heads, factor), {})] * num_sentences)

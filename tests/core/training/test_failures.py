@@ -37,7 +37,7 @@ def test_a_diverged_run_proposes_a_lower_rate_and_goes_on_with_it(tmp_path: Path
         record(run, tmp_path / "run")
     monkeypatch.undo()
     error = caught.value
-    assert error.can_go_on_from == tmp_path / "run" / LAST
+    assert error.resumable_checkpoint == tmp_path / "run" / LAST
     assert error.proposal is not None
     assert dict(error.proposal.changes) == {"learning_rate": 5e-4, "clip_norm": 1.0}
     assert "a learning rate of 0.0005 instead of 0.001" in str(error)
@@ -56,7 +56,7 @@ def test_before_the_first_checkpoint_there_is_nothing_to_go_on_from(tmp_path: Pa
     failing_at(monkeypatch, 2, None)
     with pytest.raises(DivergedError, match=r"Start again with a Noam factor of 0\.5 instead of 1") as caught:
         record(copy_run(), tmp_path / "run")
-    assert caught.value.can_go_on_from is None
+    assert caught.value.resumable_checkpoint is None
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from safetensors.numpy import save_file
 
 from core.errors import CheckpointError
 from core.training.film import FilmFrame, frame_path, frame_paths, read_film, read_frame, step_of_frame, write_frame
+from core.translation.experiment import Experiment
 from core.translation.result import Alternative, AttentionMaps, Translation, Word
 
 
@@ -21,7 +22,7 @@ def translation(text: str = "ein hund", num_source: int = 4, num_target: int = 3
         return weights / weights.sum(axis=-1, keepdims=True)
 
     return Translation(
-        source_text=text,
+        experiment=Experiment(text),
         text="A dog",
         source_tokens=("<sos>", "ein", "hund", "<eos>"),
         read_tokens=("<sos>", "a", "dog"),
@@ -33,7 +34,9 @@ def translation(text: str = "ein hund", num_source: int = 4, num_target: int = 3
         unknown_source_positions=(2,),
         ignored_text="",
         notes=("Unknown to the model, read as a blank: hund.",),
-        maps=AttentionMaps(maps(num_source, num_source), maps(num_target, num_target), maps(num_target, num_source)),
+        attention=AttentionMaps(
+            maps(num_source, num_source), maps(num_target, num_target), maps(num_target, num_source)
+        ),
         seconds=0.1,
         source_ids=(2, 5, 0, 3),
         read_ids=(2, 6, 7),
@@ -51,7 +54,7 @@ def test_a_frame_comes_back_as_it_was_but_for_the_precision_of_its_maps(tmp_path
     after = read_frame(path)
     assert (after.epoch, after.step, after.validation_loss) == (2, 14, 2.5)
     for field in dataclasses.fields(Translation):
-        if field.name != "maps":
+        if field.name != "attention":
             assert getattr(after.translation, field.name) == getattr(before.translation, field.name), field.name
     for kind in ("encoder", "decoder", "cross"):
         old, new = before.translation.maps.of_kind(kind), after.translation.maps.of_kind(kind)
@@ -99,6 +102,58 @@ def test_damaged_and_foreign_frames_are_refused_one_by_one_and_left_out_of_the_f
         with pytest.raises(CheckpointError, match="cannot be read as a frame of a film"):
             read_frame(path)
     assert [shot.step for shot in read_film(tmp_path).frames] == [7, 35]
+
+
+def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
+    """Its header says the sentence and whether it was given, and knows no experiment, ranks or entries."""
+    expected = translation()
+    written = {
+        "source_text": "ein hund",
+        "text": "A dog",
+        "source_tokens": ["<sos>", "ein", "hund", "<eos>"],
+        "read_tokens": ["<sos>", "a", "dog"],
+        "predicted_tokens": ["a", "dog", "<eos>"],
+        "log_probabilities": [-0.5, -0.25, -0.125],
+        "alternatives": [
+            [{"token": "a", "log_probability": -0.5}, {"token": "the", "log_probability": -1.5}],
+            [{"token": "dog", "log_probability": -0.25}],
+            [],
+        ],
+        "source_words": [{"text": "ein", "start": 1, "end": 2}, {"text": "hund", "start": 2, "end": 3}],
+        "target_words": [{"text": "a", "start": 0, "end": 1}, {"text": "dog", "start": 1, "end": 2}],
+        "unknown_source_positions": [2],
+        "ignored_text": "",
+        "notes": ["Unknown to the model, read as a blank: hund."],
+        "seconds": 0.1,
+        "source_ids": [2, 5, 0, 3],
+        "read_ids": [2, 6, 7],
+        "predicted_ids": [6, 7, 3],
+        "is_given": False,
+    }
+    header = {
+        "format": "augenmerk-film-frame",
+        "version": 1,
+        "epoch": 2,
+        "step": 14,
+        "validation_loss": 2.5,
+        "translation": written,
+    }
+    path = frame_path(tmp_path, 14)
+    path.parent.mkdir()
+    maps = {kind: expected.maps.of_kind(kind).astype(np.float16) for kind in ("encoder", "decoder", "cross")}
+    save_file(maps, path, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
+    (found,) = read_film(tmp_path).frames
+    assert (found.epoch, found.step, found.validation_loss) == (2, 14, 2.5)
+    assert found.translation.experiment == Experiment("ein hund")
+    assert (found.translation.source_text, found.translation.is_given) == ("ein hund", False)
+    for field in dataclasses.fields(Translation):
+        if field.name != "attention":
+            assert getattr(found.translation, field.name) == getattr(expected, field.name), field.name
+    np.testing.assert_allclose(found.translation.maps.cross, expected.maps.cross, atol=1e-3)
+    del written["source_text"]
+    save_file(maps, path, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
+    with pytest.raises(CheckpointError, match="cannot be read as a frame"):
+        read_frame(path)
 
 
 def test_maps_that_do_not_fit_the_tokens_are_refused(tmp_path: Path) -> None:

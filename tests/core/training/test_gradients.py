@@ -2,6 +2,7 @@
 
 import dataclasses
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import torch
@@ -9,9 +10,11 @@ import torch
 from core.config import preset
 from core.corpora.batches import Batch, collate
 from core.corpora.prepared import PreparedCorpus
+from core.errors import ConfigError
 from core.training.distributed import FAILED, World
 from core.training.events import StepDone
 from core.training.loop import train
+from core.training.loss import smoothed_distribution
 from core.training.microbatches import max_tokens_at_once
 from core.training.session import TrainingSession
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
@@ -60,6 +63,102 @@ class TestMicroBatches:
         assert preset("annotated-2018").training.batch_size == 12000
         assert 12000 / (max_tokens_at_once(limits["annotated-2018"], CPU) or 0) > 9
         assert (max_tokens_at_once(limits["notebook"], CPU) or 0) > 128 * 50
+
+
+def equation_of_r_drop(session: TrainingSession, batch: Batch, smoothing: float, alpha: float) -> torch.Tensor:
+    """Liang et al. 2021, halved, from whole logits with padding masked out: the mean over the batch's target tokens."""
+    given, expected = batch.target[:, :-1], batch.target[:, 1:]
+    first, second = (
+        part.log_softmax(-1) for part in session.model(batch.source.repeat(2, 1), given.repeat(2, 1)).logits.chunk(2)
+    )
+    real = expected != session.padding_id
+    both_ways = (first.exp() - second.exp()) * (first - second)
+    wanted = torch.stack(
+        [smoothed_distribution(int(word), first.size(-1), smoothing, session.padding_id) for word in expected.flatten()]
+    ).view_as(first)
+    each = sum((torch.xlogy(wanted, wanted) - wanted * one).sum(-1) for one in (first, second))
+    total = (each / 2 + alpha / 4 * both_ways.sum(-1))[real].sum()
+    return total / batch.num_target_tokens
+
+
+class TestRDrop:
+    SETTINGS: ClassVar = {"label_smoothing": 0.1, "r_drop": 5.0}
+
+    def test_a_step_minimises_the_equation_on_two_passes_with_the_same_dropout(self, corpus: PreparedCorpus) -> None:
+        """Sentences of different lengths: what is padded on either side counts for nothing."""
+        session, naive = (TrainingSession(text_run(**self.SETTINGS), corpus, "cpu") for _ in range(2))
+        batch = whole_batch(corpus)
+        assert bool((batch.target == 1).any())
+        assert bool((batch.source == 1).any())
+        torch.manual_seed(7)
+        result = session.step([batch])
+        torch.manual_seed(7)
+        expected = equation_of_r_drop(naive, batch, 0.1, 5.0)
+        expected.backward()
+        assert result is not None
+        assert result.loss == pytest.approx(expected.item(), rel=1e-5)
+        assert result.num_tokens == batch.num_target_tokens, "each token counts once, though it was read twice"
+        torch.nn.utils.clip_grad_norm_(naive.model.parameters(), 1.0)
+        wanted = gradients_of(naive)
+        for name, gradient in gradients_of(session).items():
+            assert float((gradient - wanted[name]).abs().max()) < 1e-5, name
+
+    def test_two_passes_differ_by_their_dropout(self, corpus: PreparedCorpus) -> None:
+        weak, strong = (TrainingSession(text_run(label_smoothing=0.1, r_drop=a), corpus, "cpu") for a in (1e-9, 5.0))
+        losses = []
+        for session in (weak, strong):
+            torch.manual_seed(7)
+            result = session.step([whole_batch(corpus)])
+            assert result is not None
+            losses.append(result.loss)
+        assert losses[1] > losses[0] + 1e-4
+
+    @pytest.mark.parametrize("max_tokens", [2, 60, 200])
+    def test_micro_batches_keep_both_passes_of_a_pair_together(
+        self, corpus: PreparedCorpus, max_tokens: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Gradients of the parts add up to those of the whole; both passes together are as large as one pass may be."""
+        sizes: list[int] = []
+        run = text_run(**self.SETTINGS)
+        whole, cut = TrainingSession(run, corpus, "cpu"), TrainingSession(run, corpus, "cpu")
+        hidden_states = cut.model.hidden_states
+
+        def watch(source: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
+            sizes.append(max(source.numel(), source.size(0) * (target.size(1) + 1)))
+            return hidden_states(source, target)
+
+        cut.gradients._loss_sum.hidden_states = watch  # type: ignore[assignment]
+        cut.gradients.max_tokens = max_tokens
+        monkeypatch.setattr("core.model.dropout._CpuDropout.apply", half_of_the_rows_scaled)
+        one, other = whole.step([whole_batch(corpus)]), cut.step([whole_batch(corpus)])
+        assert one is not None
+        assert other is not None
+        assert len(sizes) > 3
+        assert all(size <= max_tokens for size in sizes) or max_tokens == 2
+        assert other.loss == pytest.approx(one.loss, rel=1e-5)
+        expected = gradients_of(whole)
+        for name, gradient in gradients_of(cut).items():
+            assert float((gradient - expected[name]).abs().max()) < 1e-5, name
+
+    def test_a_run_with_it_resumes_to_the_last_bit(self, tmp_path: Path) -> None:
+        run = copy_run(num_epochs=2, r_drop=2.0)
+        whole, first, second = Recorder(), Recorder(stop_after=5), Recorder()
+        train(run, copy_corpus(run), tmp_path / "whole", device="cpu", on_event=whole)
+        train(run, copy_corpus(run), tmp_path / "run", device="cpu", on_event=first, should_stop=first.should_stop)
+        torch.manual_seed(99)
+        train(run, copy_corpus(run), tmp_path / "run", device="cpu", resume=True, on_event=second)
+        assert [*first.losses, *second.losses] == whole.losses
+
+    def test_without_dropout_it_is_refused(self) -> None:
+        with pytest.raises(ConfigError, match=r"r_drop is 5\.0, but model: dropout is 0\.0"):
+            text_run(WITHOUT_DROPOUT, **self.SETTINGS)
+
+
+def half_of_the_rows_scaled(states: torch.Tensor, probability: float) -> torch.Tensor:
+    """Stands for dropout: the second pass is scaled, the first is not, wherever the batch was cut."""
+    factor = torch.ones(len(states), *[1] * (states.dim() - 1))
+    factor[len(states) // 2 :] = 1 - probability
+    return states * factor
 
 
 class TestLeftUndone:

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import itertools
+import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -12,9 +13,12 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 from core.checkpoint.file import load_checkpoint
 from core.config import RunConfig, preset
+from core.config.toml import read_toml
 from core.corpora.batches import Batch, collate, validation_batches
 from core.corpora.prepared import prepare_copy_task
 from core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
@@ -58,6 +62,20 @@ def assert_equal_to_the_last_bit(one: Path, other: Path) -> None:
         assert torch.equal(first.state[name], second.state[name]), name
 
 
+def take_out_of_files(folder: Path, *settings: str) -> None:
+    """Makes `run.toml` and the last checkpoint those of a version that did not have these training settings."""
+    lines = (folder / RUN_SETTINGS).read_text(encoding="utf-8").splitlines(keepends=True)
+    kept = [line for line in lines if line.partition(" = ")[0] not in settings]
+    assert len(kept) == len(lines) - len(settings)
+    (folder / RUN_SETTINGS).write_text("".join(kept), encoding="utf-8")
+    with safe_open(folder / LAST, framework="pt") as file:
+        description = json.loads(file.metadata()["augenmerk"])
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    for name in settings:
+        del description["run"]["training"][name]
+    save_file(tensors, folder / LAST, metadata={"augenmerk": json.dumps(description)})
+
+
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     """Makes the validations of the test give these losses, one after the other."""
     following = iter(losses)
@@ -98,6 +116,29 @@ class TestEvents:
         assert (started.num_epochs, started.num_steps, started.first_step) == (3, 21, 0)
         assert (started.device, started.device_reason) == ("cpu", "asked for")
         assert started.folder == tmp_path / "run"
+
+    def test_a_run_shorter_than_its_warm_up_is_told_so(self, tmp_path: Path) -> None:
+        run = text_run(schedule="noam", warmup_steps=2000, batch_unit="tokens", batch_size=200, num_epochs=3)
+        _, said = record(run, tmp_path / "run")
+        (note,) = said.of(Noted)
+        (started,) = said.of(TrainingStarted)
+        assert f"rises for 2,000 steps (warm-up), but this run has {started.num_steps}" in note.text
+        assert f"ends at {started.num_steps / 2000:.0%} of the highest rate" in note.text
+
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {"schedule": "constant"},
+            {"warmup_steps": 16},
+            {"warmup_steps": 32, "num_accumulated": 1, "schedule_unit": "micro-batches", "num_epochs": 4},
+            {"warmup_steps": 30, "num_accumulated": 4, "schedule_unit": "micro-batches", "num_epochs": 4},
+        ],
+    )
+    def test_a_run_that_reaches_its_highest_rate_is_not(self, tmp_path: Path, settings: dict[str, Any]) -> None:
+        run = text_run(**({"schedule": "noam"} | settings))
+        _, said = record(run, tmp_path / "run")
+        assert not said.of(Noted)
+        assert said.of(StepDone)[-1].step == said.of(TrainingStarted)[0].num_steps
 
     def test_each_step_says_where_it_stands(self, tmp_path: Path) -> None:
         _, said = record(copy_run(), tmp_path / "run")
@@ -299,6 +340,47 @@ class TestResume:
         _, second = record(run, tmp_path / "parts", corpus=corpus, resume=True)
         assert [*first.losses, *second.losses] == whole.losses
         assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
+
+    @pytest.mark.parametrize("from_folder", [True, False], ids=["as its folder says", "as the checkpoint says"])
+    def test_a_run_begun_before_batching_was_a_choice_goes_on_as_it_was(
+        self, tmp_path: Path, from_folder: bool
+    ) -> None:
+        """Settings that its files do not have mean batches by length and a warm-up in optimiser steps."""
+        then = text_run(num_accumulated=2, schedule="noam", warmup_steps=9, batching="bucketed")
+        then = dataclasses.replace(then, preset="annotated-2022")
+        corpus = text_corpus(then)
+        _, whole = record(then, tmp_path / "whole", corpus=corpus)
+        _, first = record(then, tmp_path / "parts", corpus=corpus, stop_after=3)
+        take_out_of_files(tmp_path / "parts", "batching", "schedule_unit")
+        settings = read_toml(tmp_path / "parts" / RUN_SETTINGS)
+        now = settings if from_folder else load_checkpoint(tmp_path / "parts" / LAST).run
+        _, second = record(now, tmp_path / "parts", corpus=corpus, resume=True)
+        assert [*first.losses, *second.losses] == whole.losses
+        assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
+
+    @pytest.mark.parametrize("settings", [{"source_noise": 0.5}, {"source_noise": 0.5, "batching": "random"}])
+    def test_noise_on_sources_goes_on_as_well(self, tmp_path: Path, settings: dict[str, Any]) -> None:
+        """Resumed within an epoch or at its end: each has its own noise, whoever asks and when."""
+        run = text_run(num_epochs=3, **settings)
+        corpus = text_corpus(run)
+        _, whole = record(run, tmp_path / "whole", corpus=corpus)
+        for stop_after in (3, 8):
+            folder = tmp_path / str(stop_after)
+            _, first = record(run, folder, corpus=corpus, stop_after=stop_after)
+            _, second = record(run, folder, corpus=corpus, resume=True)
+            assert [*first.losses, *second.losses] == whole.losses
+        _, clean = record(text_run(num_epochs=3, **settings | {"source_noise": 0.0}), tmp_path / "clean", corpus=corpus)
+        assert clean.losses != whole.losses
+
+    def test_batches_at_random_go_on_as_well(self, tmp_path: Path) -> None:
+        run = text_run(batching="random", num_accumulated=2, schedule="noam", schedule_unit="micro-batches")
+        corpus = text_corpus(run)
+        _, whole = record(run, tmp_path / "whole", corpus=corpus)
+        _, first = record(run, tmp_path / "parts", corpus=corpus, stop_after=6)
+        _, second = record(run, tmp_path / "parts", corpus=corpus, resume=True)
+        assert [*first.losses, *second.losses] == whole.losses
+        _, by_length = record(text_run(num_accumulated=2, batching="bucketed"), tmp_path / "by length", corpus=corpus)
+        assert by_length.losses[0] != whole.losses[0]
 
     def test_a_run_goes_on_from_a_checkpoint_written_before_a_crash(self, tmp_path: Path) -> None:
         run = copy_run(checkpoint_steps=4)

@@ -151,3 +151,71 @@ def test_in_single_precision_the_output_layer_equals_the_cross_entropy() -> None
     assert actual.item() == pytest.approx(expected.item(), rel=1e-6)
     (one,), (other,) = torch.autograd.grad(actual, hidden), torch.autograd.grad(expected, hidden)
     assert torch.allclose(one, other, atol=1e-5)
+
+
+def two_passes(number: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Hidden states [2 N, D] of two passes, weight, bias, and targets [2 N] of the same N tokens."""
+    generator = torch.Generator().manual_seed(11)
+    hidden = torch.randn(2 * number, WIDTH, generator=generator, dtype=torch.double, requires_grad=True)
+    weight = torch.randn(NUM_TOKENS, WIDTH, generator=generator, dtype=torch.double, requires_grad=True)
+    bias = torch.randn(NUM_TOKENS, generator=generator, dtype=torch.double, requires_grad=True)
+    targets = torch.randint(2, NUM_TOKENS, (number,), generator=generator).repeat(2)
+    return hidden, weight, bias, targets
+
+
+def r_drop_word_by_word(
+    hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, smoothing: float, alpha: float
+) -> Tensor:
+    """Equation 4 of Liang et al. 2021, halved, written as it stands there: one word after the other."""
+    logits = functional.linear(hidden, weight, bias)
+    number = len(targets) // 2
+    total = torch.zeros((), dtype=logits.dtype)
+    for word in range(number):
+        first, second = logits[word].log_softmax(0), logits[number + word].log_softmax(0)
+        forth = functional.kl_div(second, first, log_target=True, reduction="sum")
+        back = functional.kl_div(first, second, log_target=True, reduction="sum")
+        truth = targets[word : word + 1]
+        losses = [divergence(row[None], truth, smoothing) for row in (logits[word], logits[number + word])]
+        total = total + (sum(losses) + alpha * (forth + back) / 2) / 2
+    return total
+
+
+class TestRDrop:
+    @pytest.mark.parametrize("smoothing", SMOOTHINGS)
+    @pytest.mark.parametrize("with_bias", [True, False])
+    @pytest.mark.parametrize("number", [1, 5, 40])
+    def test_loss_and_gradients_are_those_of_the_equation(
+        self, monkeypatch: pytest.MonkeyPatch, smoothing: float, with_bias: bool, number: int
+    ) -> None:
+        """Also where the rows do not fill the last chunk."""
+        monkeypatch.setattr(loss_module, "_CHUNK_ROWS", {"cpu": 12})
+        hidden, weight, some_bias, targets = two_passes(number)
+        bias = some_bias if with_bias else None
+        learned = [each for each in (hidden, weight, bias) if each is not None]
+        actual = output_layer_loss(hidden, weight, bias, targets, smoothing, PADDING, 5.0)
+        expected = r_drop_word_by_word(hidden, weight, bias, targets, smoothing, 5.0)
+        assert actual.item() == pytest.approx(expected.item(), rel=1e-6)
+        for one, other in zip(
+            torch.autograd.grad(actual, learned), torch.autograd.grad(expected, learned), strict=True
+        ):
+            assert torch.allclose(one, other, rtol=1e-6, atol=1e-6)
+
+    def test_the_weight_scales_the_divergence_alone(self) -> None:
+        given = two_passes(7)
+        losses = [float(output_layer_loss(*given, 0.1, PADDING, alpha).detach()) for alpha in (1.0, 2.0, 4.0)]
+        assert losses[2] - losses[1] == pytest.approx(2 * (losses[1] - losses[0]), rel=1e-5)
+        assert losses[1] > losses[0]
+
+    def test_two_equal_passes_lose_as_one_does(self) -> None:
+        hidden, weight, bias, targets = two_passes(9)
+        same = torch.cat((hidden[:9], hidden[:9]))
+        double = output_layer_loss(same, weight, bias, targets, 0.1, PADDING, 5.0)
+        single = output_layer_loss(hidden[:9], weight, bias, targets[:9], 0.1, PADDING)
+        assert double.item() == pytest.approx(single.item(), rel=1e-6)
+
+    def test_in_bfloat16_it_is_the_same_but_for_rounding(self) -> None:
+        hidden, weight, bias, targets = (each.detach() for each in two_passes(40))
+        expected = float(output_layer_loss(hidden, weight, bias, targets, 0.1, PADDING, 3.0))
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            actual = float(output_layer_loss(hidden.float(), weight.float(), bias.float(), targets, 0.1, PADDING, 3.0))
+        assert actual == pytest.approx(expected, rel=0.02)

@@ -3,7 +3,7 @@
 import pytest
 
 from core.config import ModelConfig, TrainingConfig, preset
-from core.training.schedules import cooldown_factor, learning_rate, noam_rate
+from core.training.schedules import cooldown_factor, learning_rate, noam_rate, warmup_optimizer_steps
 
 
 @pytest.mark.parametrize(("width", "warmup_steps"), [(512, 4000), (512, 8000), (256, 4000)])
@@ -44,6 +44,28 @@ def test_the_settings_choose_the_schedule() -> None:
     assert learning_rate(2000, annotated.model, annotated.training) == pytest.approx((512 * 2000) ** -0.5)
     narrow = TrainingConfig(schedule="noam", noam_factor=2.0, warmup_steps=100)
     assert learning_rate(100, ModelConfig(width=64), narrow) == pytest.approx(2 * (64 * 100) ** -0.5)
+
+
+def test_the_schedule_of_2022_steps_with_every_micro_batch() -> None:
+    """Its 3,000 steps of warm-up are 300 optimiser steps of ten batches each, and its highest rate is 8.1e-4."""
+    run = preset("annotated-2022")
+    rates = [learning_rate(step, run.model, run.training) for step in range(1, 729)]
+    assert warmup_optimizer_steps(run.training) == 1 + max(range(728), key=rates.__getitem__) == 300
+    assert max(rates) == pytest.approx(8.07e-4, rel=1e-3)
+    assert rates == [noam_rate(10 * step, 512, 1.0, 3000) for step in range(1, 729)]
+
+
+def test_counted_in_optimiser_steps_the_schedule_knows_nothing_of_micro_batches() -> None:
+    run = preset("annotated-2022")
+    training = run.training.replace(schedule_unit="optimizer-steps")
+    assert warmup_optimizer_steps(training) == 3000
+    assert learning_rate(300, run.model, training) == noam_rate(300, 512, 1.0, 3000)
+    assert warmup_optimizer_steps(preset("notebook").training) == 0, "a constant rate has no warm-up"
+
+
+def test_a_warm_up_that_is_no_multiple_ends_with_the_step_that_reaches_it() -> None:
+    training = TrainingConfig(schedule="noam", warmup_steps=25, num_accumulated=10, schedule_unit="micro-batches")
+    assert warmup_optimizer_steps(training) == 3
 
 
 def test_the_cooldown_falls_to_zero_over_its_epochs_and_leaves_the_rest_alone() -> None:

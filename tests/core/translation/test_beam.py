@@ -8,8 +8,9 @@ import torch
 
 from core.errors import ConfigError
 from core.model.transformer import Encoding, Transformer
-from core.translation.beam import _largest, beam_search, check_beam, length_penalty_of
+from core.translation.beam import _largest, beam_search, length_penalty_of
 from core.translation.decoding import DecodingRules, greedy
+from core.translation.experiment import check_beam
 from tests.core.model.small_models import END, KINDS, PADDING, PRE, START
 from tests.core.translation.wild_models import padded, random_sources, wild_model
 
@@ -246,7 +247,7 @@ def test_the_length_penalty_is_that_of_wu_et_al() -> None:
 
 @pytest.mark.parametrize("beam", [0, -1, 101, 10**9])
 def test_a_beam_out_of_range_is_refused(beam: int) -> None:
-    with pytest.raises(ConfigError, match=rf"The beam is {beam}\. .*from 1 .* to 100"):
+    with pytest.raises(ConfigError, match=rf"The beam size is {beam}\. .*from 1 .* to 100"):
         check_beam(beam, 0.6)
 
 

@@ -2,8 +2,10 @@ import unicodedata
 
 import pytest
 
-from core.errors import TextError
-from core.translation.source import EncodedSource, encode_source
+from core.errors import ExperimentError, TextError
+from core.text.vocabulary import UNKNOWN
+from core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
+from core.translation.source import EncodedSource, edit_source, encode_source
 from core.translation.translator import Translator
 from tests.core.translators import MAX_POSITIONS
 
@@ -11,7 +13,7 @@ ROOM = MAX_POSITIONS - 2
 
 
 def encode(translator: Translator, text: str) -> EncodedSource:
-    return encode_source(text, translator.checkpoint.codecs.source, translator.run)
+    return encode_source(text, translator.checkpoint.codecs.source, translator.run_config)
 
 
 @pytest.fixture(params=["word", "subword"])
@@ -182,3 +184,133 @@ def test_long_lists_in_notes_are_shortened(word_translator: Translator) -> None:
     source = encode(word_translator, " ".join(f"wort{number}" for number in range(12)) + " " + "x" * 500)
     assert "wort7 and 5 more" in source.notes[0]
     assert len(source.notes[0]) < 200
+
+
+def edited(translator: Translator, text: str, *edits: SourceEdit) -> EncodedSource:
+    codec = translator.checkpoint.codecs.source
+    return edit_source(encode(translator, text), edits, codec, translator.run_config)
+
+
+def ids_by_place(source: EncodedSource) -> dict[int, tuple[int, ...]]:
+    """The ids of each place, those of several words joined."""
+    found: dict[int, tuple[int, ...]] = {}
+    for place, word in zip(source.places, source.words, strict=True):
+        found[place] = (*found.get(place, ()), *source.ids[word.start : word.end])
+    return found
+
+
+SENTENCE = "Ein Arbeiter schläft vor dem Haus."
+
+
+def test_nothing_to_edit_is_the_source_itself(translator: Translator) -> None:
+    source = encode(translator, SENTENCE)
+    assert source.places == (0, 1, 2, 3, 4, 5, 6)
+    assert edit_source(source, (), translator.checkpoint.codecs.source, translator.run_config) is source
+
+
+@pytest.mark.parametrize("place", [0, 3, 6])
+def test_a_word_that_is_removed_leaves_all_others_as_they_are(translator: Translator, place: int) -> None:
+    source, found = encode(translator, SENTENCE), edited(translator, SENTENCE, SourceWordRemoved(place))
+    word = source.words[place]
+    assert found.ids == (*source.ids[: word.start], *source.ids[word.end :])
+    assert found.labels == (*source.labels[: word.start], *source.labels[word.end :])
+    assert found.places == tuple(each for each in range(7) if each != place)
+    assert [each.text for each in found.words] == [each.text for each in source.words if each is not word]
+    assert found.text == SENTENCE, "what was typed"
+    for each in found.words:
+        assert "".join(found.labels[each.start : each.end]).replace("·", "").replace("▁", "") == each.text
+
+
+@pytest.mark.parametrize("place", [0, 3, 6])
+@pytest.mark.parametrize("text", ["Hund", "der kleine Junge", "Hund🙂"])
+def test_a_word_that_is_replaced_leaves_all_others_as_they_are(translator: Translator, place: int, text: str) -> None:
+    source, found = encode(translator, SENTENCE), edited(translator, SENTENCE, SourceWordReplaced(place, text))
+    before, after = ids_by_place(source), ids_by_place(found)
+    assert {each: ids for each, ids in after.items() if each != place} == {
+        each: ids for each, ids in before.items() if each != place
+    }
+    codec = translator.checkpoint.codecs.source
+    words = codec.encode_text(text, begins_sentence=place == 0)
+    assert after[place] == tuple(token_id for word in words for token_id in word.ids)
+    assert found.places == (*range(place), *[place] * len(words), *range(place + 1, 7))
+    assert [each.text for each in found.words] == [
+        *(each.text for each in source.words[:place]),
+        *(each.text for each in words),
+        *(each.text for each in source.words[place + 1 :]),
+    ]
+    assert (found.ids[0], found.ids[-1]) == (source.ids[0], source.ids[-1])
+    unknown = codec.vocabulary.unknown_id
+    assert found.unknown_positions == tuple(at for at, token_id in enumerate(found.ids) if token_id == unknown)
+
+
+def test_several_words_are_edited_at_once_in_any_order(translator: Translator) -> None:
+    edits = (SourceWordRemoved(3), SourceWordReplaced(1, "kleiner Hund"), SourceWordRemoved(0))
+    found = edited(translator, SENTENCE, *edits)
+    assert found == edited(translator, SENTENCE, *reversed(edits))
+    assert found.places == (1, 1, 2, 4, 5, 6)
+    assert [word.text.lower() for word in found.words] == ["kleiner", "hund", "schläft", "dem", "haus", "."]
+
+
+def test_the_case_of_a_replacement_is_that_of_its_place(subword_translator: Translator) -> None:
+    """A capital at the beginning of a sentence says nothing to a model that folds it; elsewhere it does."""
+    first = edited(subword_translator, SENTENCE, SourceWordReplaced(0, "Im"))
+    later = edited(subword_translator, SENTENCE, SourceWordReplaced(3, "Im"))
+    codec = subword_translator.checkpoint.codecs.source
+    assert ids_by_place(first)[0] == codec.encode_text("Im")[0].ids
+    assert ids_by_place(later)[3] == codec.encode_text("Im", begins_sentence=False)[0].ids
+
+
+def test_the_unknown_token_can_take_the_place_of_a_word(translator: Translator) -> None:
+    found = edited(translator, SENTENCE, SourceWordReplaced(1, UNKNOWN))
+    word = found.words[1]
+    assert found.ids[word.start : word.end] == (translator.checkpoint.codecs.source.vocabulary.unknown_id,)
+    assert (word.text, found.labels[word.start]) == (UNKNOWN, UNKNOWN)
+    assert found.unknown_positions == (word.start,)
+
+
+def test_unknown_positions_move_with_their_words(word_translator: Translator) -> None:
+    text = "Ein 🙂 Mann 日本語 schläft."
+    assert encode(word_translator, text).unknown_positions == (2, 4)
+    found = edited(word_translator, text, SourceWordRemoved(0), SourceWordReplaced(2, "Zebra Hund"))
+    assert found.unknown_positions == (1, 2, 4)
+    assert [found.labels[at] for at in found.unknown_positions] == ["🙂", "zebra", "日本語"]
+    gone = edited(word_translator, text, SourceWordRemoved(1), SourceWordRemoved(3))
+    assert gone.unknown_positions == ()
+
+
+def test_symbols_of_the_copy_task_are_edited(copy_translator: Translator) -> None:
+    found = edited(copy_translator, "1 5 3 7", SourceWordRemoved(2), SourceWordReplaced(1, "9 8"))
+    assert found.labels == ("1", "9", "8", "7")
+    assert found.places == (0, 1, 1, 3)
+    with pytest.raises(ExperimentError, match=r"too little of '1 5' is left to read\. At least two numbers"):
+        edited(copy_translator, "1 5", SourceWordRemoved(0))
+    for text in ("x", "<unk>", "99"):
+        with pytest.raises(ExperimentError, match=f"Nothing in the replacement '{text}' of source word 2 can be read"):
+            edited(copy_translator, "1 5 3", SourceWordReplaced(1, text))
+
+
+@pytest.mark.parametrize("place", [7, 99])
+def test_a_word_that_is_not_there_cannot_be_edited(translator: Translator, place: int) -> None:
+    for edit in (SourceWordRemoved(place), SourceWordReplaced(place, "Hund")):
+        with pytest.raises(ExperimentError, match=f"source word {place + 1} was to be changed .* has 7 words"):
+            edited(translator, SENTENCE, edit)
+
+
+def test_a_word_that_did_not_fit_cannot_be_edited(translator: Translator) -> None:
+    text = "Ein Mann schläft im Gras. " * 20
+    last = encode(translator, text).places[-1]
+    assert edited(translator, text, SourceWordRemoved(last)).places[-1] == last - 1
+    with pytest.raises(ExperimentError, match=f"source word {last + 2} was to be changed"):
+        edited(translator, text, SourceWordRemoved(last + 1))
+
+
+def test_something_has_to_be_left(translator: Translator) -> None:
+    text = "Ein Hund"
+    assert len(edited(translator, text, SourceWordRemoved(1)).words) == 1
+    with pytest.raises(ExperimentError, match=r"too little of 'Ein Hund' is left to read\. A German sentence"):
+        edited(translator, text, SourceWordRemoved(0), SourceWordRemoved(1))
+
+
+def test_what_no_longer_fits_is_refused(translator: Translator) -> None:
+    with pytest.raises(ExperimentError, match=rf"source has \d+ tokens, and the model has room for {MAX_POSITIONS}"):
+        edited(translator, SENTENCE, SourceWordReplaced(1, "Haus " * 40))

@@ -1,62 +1,26 @@
-"""Windows with a laboratory that is open: on a translator of thin air, and on small real models."""
+"""Experiments on small real models, and the Analysis panel that shows them: alone, without a main window."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.checkpoint.file import save_checkpoint
 from core.config import preset
+from core.translation.translator import Translator
 from tests.core.translators import SHAPE, untrained
-from viz_app.analysis.area import MIN_WIDTH
-from viz_app.analysis.tab import LabTab
-from viz_app.main_window import MainWindow
+from viz_app.analysis.area import AnalysisPanel
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.preferences import Preferences
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.theme import Theme
-from viz_app.worker import InferenceWorker
+from viz_app.worker import ExperimentController, InferenceWorker, LoadJob, Request
 
-OpenTab = Callable[[MainWindow, str], LabTab]
-MakeRealWindow = Callable[..., MainWindow]
-
-
-@pytest.fixture
-def open_tab(qtbot: QtBot) -> OpenTab:
-    """Opens the laboratory and one of its tabs by clicks."""
-
-    def open_one(window: MainWindow, name: str) -> LabTab:
-        page = window.translate_page
-        names = [tab.name for tab in page.lab.tabs]
-        if page.lab.isHidden():
-            page.lab.show_tab(names.index(name))  # so that no other tab asks for anything
-            qtbot.mouseClick(page.lab_button, Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: page.lab.width() >= MIN_WIDTH)
-        qtbot.wait(20)  # the layout settles
-        qtbot.mouseClick(page.lab.buttons[names.index(name)], Qt.MouseButton.LeftButton)
-        return page.lab.tab
-
-    return open_one
-
-
-@pytest.fixture
-def make_real_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[MakeRealWindow]:
-    """Opens main windows on real checkpoints, and closes them."""
-    windows: list[MainWindow] = []
-
-    def make(checkpoint: Path, sentence: str = "Ein Mann steht auf einer Leiter .") -> MainWindow:
-        window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, worker=InferenceWorker())
-        windows.append(window)
-        window.resize(1280, 800)
-        with qtbot.waitSignal(window.translation_shown, timeout=30_000):
-            window.show()
-        return window
-
-    yield make
-    for window in windows:
-        window.close()
-        window.deleteLater()
+SENTENCE = "Ein Hund schläft im Gras ."
+MakeContext = Callable[..., AnalysisContext]
+ShowTab = Callable[..., AnalysisTab]
 
 
 @pytest.fixture(scope="session")
@@ -73,3 +37,62 @@ def model_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, run in runs.items():
         save_checkpoint(untrained(run).checkpoint, folder / f"{name}.safetensors")
     return {name: folder / f"{name}.safetensors" for name in runs}
+
+
+@pytest.fixture(scope="session")
+def translators(model_files: dict[str, Path]) -> dict[str, Translator]:
+    """The same, opened: for the results that are expected. No window uses them."""
+    return {name: Translator.load(path, "cpu") for name, path in model_files.items()}
+
+
+@pytest.fixture
+def make_context(
+    qtbot: QtBot, preferences: Preferences, theme: Theme, model_files: dict[str, Path]
+) -> Iterator[MakeContext]:
+    """Opens a model in a worker of its own and waits for a sentence's translation; ends the worker."""
+    workers: list[InferenceWorker] = []
+
+    def make(model: str = "words", sentence: str = SENTENCE) -> AnalysisContext:
+        worker = InferenceWorker()
+        workers.append(worker)
+        state = ExperimentState()
+        state.begin_text(sentence)
+        context = AnalysisContext(state, ExperimentController(state, worker), preferences)
+        load(context, model_files[model])
+        qtbot.waitUntil(lambda: state.result is not None, timeout=30_000)
+        return context
+
+    yield make
+    for worker in workers:
+        worker.close()
+
+
+def load(context: AnalysisContext, path: Path) -> None:
+    """Opens another model, as a window would, and asks it for the experiment."""
+
+    def begin(model: object) -> None:
+        context.state.begin_model(model)  # type: ignore[arg-type]
+        context.state.ask_again()
+
+    context.controller._worker.submit(Request(LoadJob(path, "cpu"), context, on_result=begin))
+
+
+def settle(qtbot: QtBot, tab: AnalysisTab) -> None:
+    """Waits until the experiment is computed, and the tab has got its answer."""
+    qtbot.waitUntil(lambda: not (tab.state.request.is_running or tab.request.is_running), timeout=10_000)
+
+
+@pytest.fixture
+def show_tab(qtbot: QtBot) -> ShowTab:
+    """Shows one tab in a panel of its own, and waits for what it asks."""
+
+    def show(context: AnalysisContext, tab: type[AnalysisTab], *, width: int = 430, height: int = 700) -> AnalysisTab:
+        panel = AnalysisPanel(context, (tab,))
+        qtbot.addWidget(panel)
+        panel.resize(width, height)
+        panel.show()
+        qtbot.waitExposed(panel)
+        settle(qtbot, panel.tab)
+        return panel.tab
+
+    return show

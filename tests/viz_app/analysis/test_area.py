@@ -1,169 +1,135 @@
-"""The laboratory opens beside the maps, and is as it was left the next time."""
+"""The Analysis panel: its tab bar, the tab that it remembers, and where keyboard focus goes."""
 
-import re
-from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from tests.viz_app.analysis.conftest import MakeRealWindow, OpenTab
-from tests.viz_app.conftest import MakeWindow
-from viz_app.preferences import Preferences
-from viz_app.state.translate_state import HeadChoice
+from tests.viz_app.analysis.conftest import MakeContext
+from viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 
 
-@pytest.fixture(autouse=True)
-def _begin_with_a_tab_that_asks_nothing(preferences: Preferences) -> None:
-    preferences.lab_tab = "Alignment"
+class FieldTab(AnalysisTab):
+    """A tab with a text field."""
+
+    name: ClassVar[str] = "Field"
+    tip: ClassVar[str] = "A text field"
+    meaning: ClassVar[str] = "A tab of a test, with a text field."
+
+    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.field = QLineEdit()
+        self.column.addWidget(self.field)
 
 
-def test_the_laboratory_is_closed_at_first_and_the_maps_have_the_whole_width(make_window: MakeWindow) -> None:
-    page = make_window().translate_page
-    assert not page.lab.isVisible()
-    assert page.lab_button.isVisible()
-    assert page.heads.parentWidget().width() == page.width()
+def _tab_named(tab_name: str) -> type[AnalysisTab]:
+    class NamedTab(FieldTab):
+        name: ClassVar[str] = tab_name
+        tip: ClassVar[str] = f"The tab {tab_name}"
+
+    return NamedTab
 
 
-def test_a_click_opens_it_beside_the_maps_and_another_closes_it(make_window: MakeWindow, qtbot: QtBot) -> None:
-    page = make_window().translate_page
-    qtbot.mouseClick(page.lab_button, Qt.MouseButton.LeftButton)
-    assert page.lab.isVisible()
-    qtbot.waitUntil(lambda: page.lab.width() >= 340)
-    assert page.heads.isVisible()
-    assert page.heads.width() >= 280
-    assert page.head.heatmap.width() >= 400
-    qtbot.mouseClick(page.lab.close_button, Qt.MouseButton.LeftButton)
-    assert not page.lab.isVisible()
-    qtbot.waitUntil(lambda: page.heads.parentWidget().width() == page.width())
+NAMES = ("Steps", "Alignment", "Heads", "Source", "Compare", "Logit lens", "Activation patching")
 
 
-def test_keys_open_and_close_it(make_window: MakeWindow, qtbot: QtBot) -> None:
-    window = make_window()
+@pytest.fixture
+def context(make_context: MakeContext) -> AnalysisContext:
+    return make_context()
+
+
+def _panel(context: AnalysisContext, qtbot: QtBot, names: tuple[str, ...] = NAMES[:5]) -> AnalysisPanel:
+    panel = AnalysisPanel(context, tuple(map(_tab_named, names)))
+    qtbot.addWidget(panel)
+    return panel
+
+
+@pytest.mark.parametrize("num_tabs", [1, 5, 6, 7])
+@pytest.mark.parametrize("width", [MIN_WIDTH, 430, 900])
+def test_the_names_of_all_tabs_are_whole_however_many_there_are(
+    context: AnalysisContext, qtbot: QtBot, num_tabs: int, width: int
+) -> None:
+    panel = _panel(context, qtbot, NAMES[:num_tabs])
+    panel.resize(width, 600)
+    panel.show()
+    qtbot.waitExposed(panel)
+    assert panel.width() == width
+    places = [
+        button.geometry().translated(button.parentWidget().mapTo(panel, button.parentWidget().rect().topLeft()))
+        for button in panel.buttons
+    ]
+    for button, place in zip(panel.buttons, places, strict=True):
+        assert button.width() >= button.sizeHint().width(), button.text()
+        assert button.height() >= button.sizeHint().height(), button.text()
+        assert panel.rect().contains(place), button.text()
+        assert button.toolTip()
+        assert place.bottom() <= panel.tab.mapTo(panel, panel.tab.rect().topLeft()).y()
+        assert not place.intersects(panel.close_button.geometry())
+    assert not any(one.intersects(other) for one in places for other in places if one is not other)
+    assert len({place.top() for place in places}) == 1 or num_tabs > 4, "no second line unless it is needed"
+
+
+def test_the_last_tab_is_remembered_by_its_name(context: AnalysisContext, qtbot: QtBot) -> None:
+    panel = _panel(context, qtbot)
+    panel.show()
+    qtbot.mouseClick(panel.buttons[2], Qt.MouseButton.LeftButton)
+    assert panel.tab.name == "Heads"
+    assert context.preferences.lab_tab == "Heads"
+    other = _panel(context, qtbot, ("Source", "Heads"))
+    assert other.tab.name == "Heads"
+    assert other.buttons[1].isChecked()
+    context.preferences.lab_tab = "Gone"
+    assert _panel(context, qtbot).tab.name == "Steps"
+
+
+def test_it_says_that_it_is_to_be_closed(context: AnalysisContext, qtbot: QtBot) -> None:
+    panel = _panel(context, qtbot)
+    panel.show()
+    with qtbot.waitSignal(panel.closed):
+        qtbot.mouseClick(panel.close_button, Qt.MouseButton.LeftButton)
+    assert panel.isVisible(), "whoever shows it hides it"
+
+
+@pytest.fixture
+def window(context: AnalysisContext, qtbot: QtBot) -> QWidget:
+    """A panel between two buttons, as in the Translate page."""
+    window = QWidget()
+    qtbot.addWidget(window)
+    row = QHBoxLayout(window)
+    panel = AnalysisPanel(context, tuple(map(_tab_named, NAMES[:5])))
+    for widget in (QPushButton("Translate"), QLineEdit(), panel, QPushButton("Export"), QLabel()):
+        row.addWidget(widget)
+    window.show()
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
-    for is_open in (True, False):
-        qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_3, Qt.KeyboardModifier.ControlModifier)
-        assert window.translate_page.lab.isVisible() == is_open
+    return window
 
 
-def test_it_comes_back_as_it_was_left(
-    make_window: MakeWindow, qtbot: QtBot, open_tab: OpenTab, preferences: Preferences
-) -> None:
-    first = make_window()
-    open_tab(first, "Heads")
-    first.close()
-    page = make_window().translate_page
-    assert page.lab.isVisible()
-    assert page.lab.tab.name == "Heads"
-    assert preferences.is_lab_open
+def test_leaving_a_tab_takes_keyboard_focus_to_the_button_of_the_next(window: QWidget, qtbot: QtBot) -> None:
+    panel = window.findChild(AnalysisPanel)
+    assert isinstance(panel.tab, FieldTab)
+    panel.tab.field.setFocus()
+    panel.show_tab(3)
+    assert panel.buttons[3].hasFocus()
+    outside = window.findChild(QPushButton)
+    outside.setFocus()
+    panel.show_tab(1)
+    assert outside.hasFocus(), "it was not in the tab"
 
 
-def test_every_tab_says_what_it_shows(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab
-) -> None:
-    window = make_real_window(model_files["words"])
-    for tab in window.translate_page.lab.tabs:
-        shown = open_tab(window, tab.name)
-        assert shown is tab
-        assert tab.explanation.isVisible()
-        assert len(tab.explanation.text()) > 40
-
-
-def test_titles_stay_whole_beside_an_open_laboratory(make_window: MakeWindow, open_tab: OpenTab) -> None:
-    window = make_window()
-    title = window.translate_page.heads.title
-    for size in ((1280, 800), (1920, 1080), (960, 620)):
-        window.resize(*size)
-        open_tab(window, "Alignment")
-        assert title.isVisible()
-        assert title.text() == "All heads"
-        assert title.width() >= title.sizeHint().width()
-        heads = window.translate_page.heads
-        for menu in (heads.order_menu, heads.role_menu, heads.scale_menu):
-            assert size[0] < 1280 or menu.width() >= menu.sizeHint().width(), menu.text()
-        assert size[0] != 1280 or heads.width() < 360, "the menus stand below the title and leave the map its room"
-    for button in window.translate_page.lab.buttons:
-        assert button.toolTip()
-
-
-def test_the_names_of_all_tabs_fit_at_1280_pixels(make_window: MakeWindow, open_tab: OpenTab) -> None:
-    window = make_window()
-    open_tab(window, "Compare")
-    for button in window.translate_page.lab.buttons:
-        assert button.width() >= button.sizeHint().width(), button.text()
-
-
-def test_beside_the_laboratory_the_title_still_tells_layer_and_head(make_window: MakeWindow, qtbot: QtBot) -> None:
-    window = make_window()
-    page = window.translate_page
-    page.choose(HeadChoice("cross", 1, 4))
-    assert page.head.title.text() == "Cross-attention · layer 2 · head 5"
-    page.toggle_lab()
-    qtbot.waitUntil(lambda: page.head.width() < 500)
-    qtbot.waitUntil(lambda: page.head.title.text() == "Cross · layer 2 · head 5")
-    qtbot.waitUntil(lambda: page.head.title.shown_text() == page.head.title.text())
-    page.toggle_lab()
-    qtbot.waitUntil(lambda: page.head.title.text() == "Cross-attention · layer 2 · head 5")
-
-
-def test_every_title_tells_layer_head_and_that_it_is_off_beside_the_laboratory(
-    make_window: MakeWindow, open_tab: OpenTab, qtbot: QtBot
-) -> None:
-    window = make_window()
-    head, page = window.translate_page.head, window.translate_page
-    open_tab(window, "Alignment")
-    qtbot.waitUntil(lambda: head.width() < 500)
-    for kind in ("encoder", "decoder", "cross"):
-        choice = HeadChoice(kind, 2, 7)
-        page.choose(choice)
-        assert page.state.role(page.state.translation, choice)  # type: ignore[arg-type]
-        head.role.setText("start-token sink")
-        head.role.setVisible(True)
-        for is_off in (False, True):
-            qtbot.wait(20)  # the layout settles
-            said = head.title.shown_text()
-            assert said == head.title.text()
-            assert re.search(r"(layer |L)3 · (head |H)8", said), said
-            assert ("off" in said) == is_off
-            head.switch_button.click()
-        head.grab()
-        assert "layer 3 · head 8" in (head.title.toolTip() or head.title.text())
-
-
-@pytest.mark.parametrize(("num_words", "has_lab"), [(90, False), (40, True), (90, True)])
-@pytest.mark.parametrize("picture", ["lines", "heatmap"])
-def test_an_open_explanation_and_the_map_never_overlap(
-    make_window: MakeWindow, open_tab: OpenTab, qtbot: QtBot, num_words: int, has_lab: bool, picture: str
-) -> None:
-    window = make_window(sentence=" ".join(["Wort"] * num_words) + " .")
-    head = window.translate_page.head
-    if has_lab:
-        open_tab(window, "Alignment")
-    head.picture_menu.actions_by_name[picture].trigger()
-    head.explain_button.setChecked(True)
-    qtbot.wait(60)  # the layout settles
-    assert head.explanation.isVisible()
-    assert head.explanation.height() >= 36
-    assert head.explanation.geometry().bottom() < head.map.geometry().top()
-    assert head.map.geometry().bottom() < head.pick_line.geometry().top()
-    assert head.controls.geometry().bottom() < head.height()
-
-
-def test_in_the_lowest_window_the_role_gives_way_to_layer_and_head(
-    make_window: MakeWindow, open_tab: OpenTab, qtbot: QtBot
-) -> None:
-    window = make_window()
-    head, page = window.translate_page.head, window.translate_page
-    window.resize(960, 620)
-    open_tab(window, "Alignment")
-    qtbot.waitUntil(lambda: head.width() < 320)
-    for kind in ("encoder", "decoder", "cross"):
-        page.choose(HeadChoice(kind, 2, 7))
-        qtbot.wait(20)  # the layout settles
-        assert head.title.shown_text() == head.title.text()
-        assert re.search(r"L3 (· )?H8$", head.title.text())
-        assert not head.role.isVisible()
-        head.grab()
-        role = page.state.role(page.state.translation, page.state.choice)  # type: ignore[arg-type]
-        assert head.title.toolTip().endswith("head 8" if role == "mixed" else f"head 8 · {role}")
+def test_hiding_the_panel_gives_keyboard_focus_back(window: QWidget, qtbot: QtBot) -> None:
+    panel, before = window.findChild(AnalysisPanel), window.layout().itemAt(1).widget()
+    assert isinstance(panel.tab, FieldTab)
+    before.setFocus()
+    panel.tab.field.setFocus()
+    panel.buttons[0].setFocus()
+    panel.hide()
+    assert before.hasFocus()
+    panel.show()
+    panel.tab.field.setFocus()
+    before.hide()
+    panel.hide()
+    assert not window.findChild(QPushButton).hasFocus()

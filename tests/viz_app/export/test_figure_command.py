@@ -53,8 +53,8 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
     assert draw(untrained_checkpoint, *arguments, "--out", str(tmp_path / "map.svg")) == 0
     (picture,) = drawn[0]
     translator = Translator.load(untrained_checkpoint, "cpu")
-    off = [Head("encoder", 0, 0)]
-    translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), heads_switched_off(off)))
+    off = heads_switched_off([Head("encoder", 0, 0)])
+    translation = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), off))
     maps = measure_maps(trace_translation(translator, translation), "norm", "cross")
     expected = Selection("predicted", True, frozenset({"end"})).apply(maps[1, 0], translation, "cross")
     np.testing.assert_allclose(picture.weights, expected.weights, atol=1e-6)

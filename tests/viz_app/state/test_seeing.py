@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from viz_app.state.seeing import clarity, clearest_head
+from viz_app.state.translate_state import Cell, HeadChoice, TranslateState
 
 from core.analysis.roles import ROLES, Role
 from core.analysis.sample_roles import SampleRoles
@@ -7,9 +9,7 @@ from core.translation.result import MAP_KINDS, Translation
 from tests.viz_app.synthetic import make_translation
 from viz_app.state.explain import Part, explain
 from viz_app.state.role_words import role_in_short, role_in_words
-from viz_app.state.seeing import clarity, clearest_head
 from viz_app.state.snapshot import take_snapshot
-from viz_app.state.translate_state import Cell, HeadChoice, TranslateState
 
 
 @pytest.fixture

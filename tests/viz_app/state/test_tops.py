@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from viz_app.state.seeing import SCALES, Scale, Seeing
 
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS
 from tests.viz_app.synthetic import make_translation
-from viz_app.state.seeing import SCALES, Scale, Seeing
 
 
 @pytest.mark.parametrize("scale", SCALES)

@@ -4,18 +4,26 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from tests.viz_app.synthetic import make_translation
-from viz_app.state.translate_state import TranslateState
+from core.translation.experiment import Experiment, ForcedToken
+from tests.viz_app.synthetic import make_result, make_translation
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.theme import Theme
 from viz_app.views.alternatives_card import alternatives_html
 from viz_app.views.chips import WordChips
 
+BLUE = "#0000ff"
+
 
 @pytest.fixture
-def chips(qtbot: QtBot, theme: Theme) -> WordChips:
-    state = TranslateState()
-    state.show(make_translation(target="a man is sleep|ing on a bench ."))
-    chips = WordChips(state, theme)
+def state() -> ExperimentState:
+    state = ExperimentState()
+    state.accept(make_result(make_translation(target="a man is sleep|ing on a bench .")))
+    return state
+
+
+@pytest.fixture
+def chips(qtbot: QtBot, theme: Theme, state: ExperimentState) -> WordChips:
+    chips = WordChips(state)
     qtbot.addWidget(chips)
     chips.resize(300, 120)
     chips.show()
@@ -31,35 +39,72 @@ def test_chips_wrap_within_the_width(chips: WordChips) -> None:
     assert chips.heightForWidth(2000) < chips.heightForWidth(300)
 
 
-def test_hovering_shows_probability_and_five_alternatives_of_every_piece(qtbot: QtBot, chips: WordChips) -> None:
+def test_pointing_at_a_word_shows_probability_and_five_alternatives_of_every_piece(
+    qtbot: QtBot, chips: WordChips, state: ExperimentState
+) -> None:
     word, place = chips._chips[3]
     assert word.text == "sleeping"
-    with qtbot.waitSignal(chips.word_hovered) as hovered:
-        qtbot.mouseMove(chips, place.center())
-    assert hovered.args == [word]
+    qtbot.mouseMove(chips, place.center())
+    assert state.selection.hovered_word == word
     assert chips.card.isVisible()
     text = chips.card.label.text()
-    assert text.count("other0") == 2
-    assert "sleep" in text
+    assert text.count(">other3<") == 2
+    assert "other4" not in text, "five of ten"
     qtbot.mouseMove(chips, chips.rect().bottomRight())
+    assert state.selection.hovered_word is None
+    qtbot.waitUntil(lambda: not chips.card.isVisible())
+
+
+def test_the_card_stays_while_the_mouse_comes_to_it(qtbot: QtBot, chips: WordChips) -> None:
+    qtbot.mouseMove(chips, chips._chips[1][1].center())
+    qtbot.mouseMove(chips, chips.rect().bottomRight())
+    assert chips.card.isVisible()
+    chips.card.enterEvent(None)  # type: ignore[arg-type]
+    qtbot.wait(400)
+    assert chips.card.isVisible()
+
+
+def test_a_click_on_an_alternative_forces_it(chips: WordChips, state: ExperimentState) -> None:
+    word, place = chips._chips[1]
+    chips.card.show_word(state.translation, word, place.bottomLeft(), BLUE)  # type: ignore[arg-type]
+    chips.card.label.linkActivated.emit("1:2")
+    assert state.experiment.forced == (ForcedToken(1, "other1"),)
     assert not chips.card.isVisible()
 
 
 def test_the_card_names_log_probability_and_probability() -> None:
     translation = make_translation(target="a man .")
-    word = translation.target_words[2]
-    text = alternatives_html(translation, word)
+    text = alternatives_html(translation, translation.target_words[2], BLUE)
     assert "−1.25" in text
     assert f"{100 * math.exp(-1.25):.1f} %" in text
 
 
 def test_tokens_are_shown_as_text_never_as_markup() -> None:
     translation = make_translation(target="<b>bold</b> .")
-    assert "&lt;b&gt;bold" in alternatives_html(translation, translation.target_words[0])
+    assert "&lt;b&gt;bold" in alternatives_html(translation, translation.target_words[0], BLUE)
 
 
-def test_a_click_tells_the_word(qtbot: QtBot, chips: WordChips) -> None:
+def test_a_click_picks_the_word(qtbot: QtBot, chips: WordChips, state: ExperimentState) -> None:
     word, place = chips._chips[1]
-    with qtbot.waitSignal(chips.word_clicked) as clicked:
-        qtbot.mouseClick(chips, Qt.MouseButton.LeftButton, pos=place.center())
-    assert clicked.args == [word, "alone"]
+    qtbot.mouseClick(chips, Qt.MouseButton.LeftButton, pos=place.center())
+    assert state.selection.is_picked(word)
+    qtbot.mouseClick(chips, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, chips._chips[2][1].center())
+    assert state.selection.is_picked(word)
+    assert state.selection.is_picked(chips._chips[2][0])
+
+
+def test_words_that_the_original_does_not_have_are_marked(chips: WordChips, state: ExperimentState) -> None:
+    experiment = Experiment("x", interventions=(ForcedToken(1, "dog"),))
+    changed = make_translation(target="a dog is sleep|ing on a bench .", experiment=experiment)
+    state.accept(make_result(changed, make_translation(target="a man is sleep|ing on a bench .")))
+    assert [word.text for word in chips._new] == ["dog"]
+
+
+def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(chips: WordChips) -> None:
+    from dataclasses import replace
+
+    assert chips._start is None
+    made = make_translation("1 5 3", "5 3")
+    chips._state.accept(make_result(replace(made, read_tokens=("1", "5", "3"))))
+    assert chips._start is not None
+    assert chips._start.right() < chips._chips[0][1].left()

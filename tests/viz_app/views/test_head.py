@@ -260,7 +260,8 @@ def _editor(qtbot: QtBot, state: ExperimentState, head: Head, query: int) -> Row
 
 
 @pytest.mark.parametrize(
-    ("head", "query", "num_keys"), [(Head("encoder", 1, 1), 2, 6), (Head("decoder", 1, 1), 2, 3), (Head("cross", 1, 1), 2, 6)]
+    ("head", "query", "num_keys"),
+    [(Head("encoder", 1, 1), 2, 6), (Head("decoder", 1, 1), 2, 3), (Head("cross", 1, 1), 2, 6)],
 )
 def test_a_row_is_set_for_each_kind_of_map(
     qtbot: QtBot, theme: Theme, state: ExperimentState, head: Head, query: int, num_keys: int

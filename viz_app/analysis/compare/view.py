@@ -30,6 +30,7 @@ from viz_app.state.switchboard import pieces_of
 from viz_app.state.translate_state import TranslateState
 from viz_app.theme import Theme
 from viz_app.views.marked_text import marked, number, styled
+from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
 from viz_app.worker import Failure
 
@@ -85,8 +86,7 @@ class CompareTab(LabTab):
         self.sentence.setToolTip("A sentence to compare with; it begins as the first one: change a word or two")
         self.compare = QPushButton("Compare")
         self.compare.setToolTip("Translate the second sentence, and compare (Enter)")
-        self.checkpoint_button = flat_button("", "Choose the checkpoint to compare with")
-        self.checkpoint_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.checkpoint_button = MenuButton("", "Choose the checkpoint to compare with")
         self.checkpoint_menu = QMenu(self.checkpoint_button)
         self.checkpoint_menu.aboutToShow.connect(self._fill_menu)
         self.checkpoint_button.setMenu(self.checkpoint_menu)

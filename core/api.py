@@ -1,0 +1,130 @@
+"""The public Python API: what scripts and notebooks may rely on. Everything else can change between releases.
+
+    from core.api import Experiment, Head, HeadScaled, Translator
+
+    translator = Translator.load()
+    translation = translator.run(Experiment("Zwei Hunde spielen.", interventions=(HeadScaled(Head("cross", 1, 4)),)))
+    translation.maps.cross  # [layer, head, step, source token]
+
+All counting starts at 0. Importing this module imports nothing else: each name is fetched when it is first used, so
+torch is there only once `Translator` or `model_digest` is.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.checkpoint.digest import model_digest
+    from core.errors import (
+        AnalysisError,
+        AugenmerkError,
+        CheckpointError,
+        ConfigError,
+        DeviceError,
+        ExperimentError,
+        ExperimentFileError,
+        StorageError,
+        TextError,
+    )
+    from core.model.heads import Head
+    from core.translation.experiment import (
+        AttentionRow,
+        Beam,
+        Experiment,
+        ForcedToken,
+        GivenTarget,
+        Greedy,
+        HeadScaled,
+        Intervention,
+        Output,
+        SourceWordRemoved,
+        SourceWordReplaced,
+    )
+    from core.translation.experiment_file import (
+        ModelReference,
+        SavedExperiment,
+        read_experiment_file,
+        write_experiment_file,
+    )
+    from core.translation.experiment_json import experiment_from_json, experiment_to_json
+    from core.translation.result import Alternative, AttentionMaps, ExperimentResult, Translation, Word
+    from core.translation.translator import Translator
+
+__all__ = [
+    "Alternative",
+    "AnalysisError",
+    "AttentionMaps",
+    "AttentionRow",
+    "AugenmerkError",
+    "Beam",
+    "CheckpointError",
+    "ConfigError",
+    "DeviceError",
+    "Experiment",
+    "ExperimentError",
+    "ExperimentFileError",
+    "ExperimentResult",
+    "ForcedToken",
+    "GivenTarget",
+    "Greedy",
+    "Head",
+    "HeadScaled",
+    "Intervention",
+    "ModelReference",
+    "Output",
+    "SavedExperiment",
+    "SourceWordRemoved",
+    "SourceWordReplaced",
+    "StorageError",
+    "TextError",
+    "Translation",
+    "Translator",
+    "Word",
+    "experiment_from_json",
+    "experiment_to_json",
+    "model_digest",
+    "read_experiment_file",
+    "write_experiment_file",
+]
+
+_NAMES_BY_MODULE = {
+    "core.checkpoint.digest": ("model_digest",),
+    "core.errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "core.model.heads": ("Head",),
+    "core.translation.experiment": (
+        "AttentionRow",
+        "Beam",
+        "Experiment",
+        "ForcedToken",
+        "GivenTarget",
+        "Greedy",
+        "HeadScaled",
+        "Intervention",
+        "Output",
+        "SourceWordRemoved",
+        "SourceWordReplaced",
+    ),
+    "core.translation.experiment_file": (
+        "ModelReference",
+        "SavedExperiment",
+        "read_experiment_file",
+        "write_experiment_file",
+    ),
+    "core.translation.experiment_json": ("experiment_from_json", "experiment_to_json"),
+    "core.translation.result": ("Alternative", "AttentionMaps", "ExperimentResult", "Translation", "Word"),
+    "core.translation.translator": ("Translator",),
+}
+_MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Fetches a public name when it is first used."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

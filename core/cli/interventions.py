@@ -1,0 +1,221 @@
+"""Options that change what the model does, and the experiment they describe. Commands count from 1, Python from 0."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from core.cli.options import read_beam
+from core.errors import ExperimentError
+from core.model.heads import ATTENTION_KINDS, Head
+from core.translation.experiment import (
+    AttentionRow,
+    Beam,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    Intervention,
+    Output,
+    SourceWordRemoved,
+    SourceWordReplaced,
+    heads_switched_off,
+)
+
+if TYPE_CHECKING:
+    from core.text.codec import TextCodec
+
+
+def add_head_scalings(parser: argparse.ArgumentParser) -> None:
+    """`--head-off` (and `--off`, its former name) and `--scale-head`."""
+    for name, text in (
+        ("--head-off", "switch heads off; cross:2:5 is layer 2, head 5 of the cross-attention"),
+        ("--off", argparse.SUPPRESS),
+    ):
+        parser.add_argument(
+            name,
+            dest="head_off",
+            nargs="+",
+            action="extend",
+            type=parse_head,
+            default=[],
+            metavar="HEAD",
+            help=text,
+        )
+    parser.add_argument(
+        "--scale-head",
+        action="append",
+        type=parse_head_scaled,
+        default=[],
+        metavar="HEAD=FACTOR",
+        help="multiply what a head gives to its layer, such as cross:2:5=0.5; can be repeated, as can those below",
+    )
+
+
+def add_interventions(parser: argparse.ArgumentParser) -> None:
+    """Every option that changes what the model does with a sentence."""
+    add_head_scalings(parser)
+    parser.add_argument(
+        "--set-row",
+        action="append",
+        type=parse_attention_row,
+        default=[],
+        metavar="HEAD:ROW=W,W,…",
+        help="use these attention weights in one row of a head, whatever its softmax gives: cross:2:5:3=0,1,0",
+    )
+    parser.add_argument(
+        "--force",
+        action="append",
+        type=parse_forced_word,
+        default=[],
+        metavar="STEP=WORD",
+        help="choose this word at a decoding step, such as 3=dog; a word of several pieces takes several steps, and "
+        "<eos> ends the sentence",
+    )
+    parser.add_argument(
+        "--force-token",
+        action="append",
+        type=parse_forced_token,
+        default=[],
+        metavar="STEP=TOKEN",
+        help="the same for a token exactly as it stands in the vocabulary",
+    )
+    parser.add_argument(
+        "--remove-word",
+        action="append",
+        type=parse_word_removed,
+        default=[],
+        metavar="N",
+        help="leave out the Nth word of the sentence",
+    )
+    parser.add_argument(
+        "--replace-word",
+        action="append",
+        type=parse_word_replaced,
+        default=[],
+        metavar="N=TEXT",
+        help="read this in place of the Nth word: 2=Katze; <unk> for an unknown word",
+    )
+
+
+def read_head_scalings(options: argparse.Namespace) -> tuple[HeadScaled, ...]:
+    """What `add_head_scalings` asked for."""
+    return (*heads_switched_off(options.head_off), *options.scale_head)
+
+
+def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -> tuple[Intervention, ...]:
+    """What `add_interventions` asked for; words are forced in the tokens of this vocabulary.
+
+    Raises:
+        ExperimentError: a word cannot be written with this vocabulary.
+    """
+    from core.translation.compilation import forced_word
+
+    words = [token for step, text in options.force for token in forced_word(step, text, target_codec)]
+    edits = (*options.remove_word, *options.replace_word)
+    return (*edits, *read_head_scalings(options), *options.set_row, *words, *options.force_token)
+
+
+def read_output(options: argparse.Namespace) -> Output:
+    """The model's own translation, greedy or by a beam, as `--beam` says. Raises `ConfigError`."""
+    beam, length_penalty = read_beam(options)
+    return Greedy() if beam == 1 else Beam(beam, length_penalty)
+
+
+def read_experiment(options: argparse.Namespace, text: str, target_codec: "TextCodec") -> Experiment:
+    """The experiment that the options of `translate` describe, `--target` being its target.
+
+    Raises:
+        ConfigError, ExperimentError: options contradict each other or do not fit the vocabulary.
+    """
+    output = read_output(options) if options.target is None else GivenTarget(options.target)
+    return Experiment(text, output, read_interventions(options, target_codec))
+
+
+def parse_head(text: str) -> Head:
+    """The head that kind:layer:head names, counted from 1. Raises `argparse.ArgumentTypeError`."""
+    kind, *places = text.split(":")
+    if kind not in ATTENTION_KINDS or len(places) != 2 or not all(place.isdecimal() and int(place) for place in places):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} names no head. Expected kind:layer:head, the kind one of {', '.join(ATTENTION_KINDS)}, the "
+            "others counted from 1: cross:2:5" + (". Put the sentence before this option." if " " in text else "")
+        )
+    return Head(next(known for known in ATTENTION_KINDS if known == kind), int(places[0]) - 1, int(places[1]) - 1)
+
+
+def parse_head_scaled(text: str) -> HeadScaled:
+    """HEAD=FACTOR. Raises `argparse.ArgumentTypeError`."""
+    head, factor = _two_parts(text, "a head and a factor", "cross:2:5=0.5")
+    try:
+        return HeadScaled(parse_head(head), float(factor))
+    except (ValueError, ExperimentError) as error:
+        raise _refusal(text, "a head and a factor", "cross:2:5=0.5", error) from error
+
+
+def parse_attention_row(text: str) -> AttentionRow:
+    """HEAD:ROW=WEIGHTS. Raises `argparse.ArgumentTypeError`."""
+    what, example = "a head, a row and weights with commas between", "cross:2:5:3=0,1,0"
+    place, weights = _two_parts(text, what, example)
+    head, _, row = place.rpartition(":")
+    if not head:
+        raise _refusal(text, what, example)
+    try:
+        return AttentionRow(parse_head(head), _index(row), tuple(float(weight) for weight in weights.split(",")))
+    except (ValueError, ExperimentError) as error:
+        raise _refusal(text, what, example, error) from error
+
+
+def parse_forced_word(text: str) -> tuple[int, str]:
+    """STEP=WORD, the step counted from 0 in what is returned. Raises `argparse.ArgumentTypeError`."""
+    step, word = _two_parts(text, "a step and a word", "3=dog")
+    try:
+        return _index(step), word
+    except ValueError as error:
+        raise _refusal(text, "a step and a word", "3=dog", error) from error
+
+
+def parse_forced_token(text: str) -> ForcedToken:
+    """STEP=TOKEN. Raises `argparse.ArgumentTypeError`."""
+    step, token = _two_parts(text, "a step and a token", "3=▁dog")
+    try:
+        return ForcedToken(_index(step), token)
+    except (ValueError, ExperimentError) as error:
+        raise _refusal(text, "a step and a token", "3=▁dog", error) from error
+
+
+def parse_word_removed(text: str) -> SourceWordRemoved:
+    """N. Raises `argparse.ArgumentTypeError`."""
+    try:
+        return SourceWordRemoved(_index(text))
+    except (ValueError, ExperimentError) as error:
+        raise _refusal(text, "the number of a word", "2", error) from error
+
+
+def parse_word_replaced(text: str) -> SourceWordReplaced:
+    """N=TEXT. Raises `argparse.ArgumentTypeError`."""
+    place, replacement = _two_parts(text, "the number of a word and a text", "2=Katze")
+    try:
+        return SourceWordReplaced(_index(place), replacement)
+    except (ValueError, ExperimentError) as error:
+        raise _refusal(text, "the number of a word and a text", "2=Katze", error) from error
+
+
+def _two_parts(text: str, what: str, example: str) -> tuple[str, str]:
+    first, equals, second = text.partition("=")
+    if not (first and equals and second):
+        raise _refusal(text, what, example)
+    return first, second
+
+
+def _index(text: str) -> int:
+    """A number counted from 1, as one counted from 0. Raises `ValueError`."""
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise ValueError(f"{text!r} is no number counted from 1")
+    return number - 1
+
+
+def _refusal(text: str, what: str, example: str, error: Exception | None = None) -> argparse.ArgumentTypeError:
+    if isinstance(error, ExperimentError):
+        return argparse.ArgumentTypeError(f"{text!r}: {error}")
+    reason = f" ({error})" if error else ""
+    return argparse.ArgumentTypeError(f"{text!r} is not what was expected: {what}, such as {example}{reason}")

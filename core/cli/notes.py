@@ -1,0 +1,23 @@
+"""What a command tells on standard error beside its results."""
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.translation.result import Translation
+
+
+def print_notes(translations: "Iterable[Translation]", where: str = "") -> None:
+    """What the reader of these translations should know, each thing once."""
+    notes = [note for each in translations for note in notes_of(each)]
+    for note in dict.fromkeys(notes):
+        print(f"augenmerk: note: {where}{note}", file=sys.stderr)
+
+
+def notes_of(translation: "Translation") -> tuple[str, ...]:
+    """The notes of a translation; interventions that changed nothing are among them."""
+    if not translation.unreached:
+        return translation.notes
+    unreached = "; ".join(map(str, translation.unreached))
+    return (*translation.notes, f"Beyond the end of the translation, so without effect: {unreached}.")

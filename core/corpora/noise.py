@@ -1,0 +1,58 @@
+"""Sources distorted as people type, for some batches of each epoch: a model that has read them reads them better.
+
+Belinkov & Bisk 2018 ("Synthetic and Natural Noise Both Break Neural Machine Translation") and many after them.
+"""
+
+import random
+from collections.abc import Sequence
+
+from core.corpora.prepared import EncodedPairs
+from core.text.codec import TextCodec, fold_case
+from core.text.distortions import DISTORTIONS, Distortion, distort
+
+
+def with_noisy_sources(
+    pairs: EncodedPairs, batches: Sequence[Sequence[int]], share: float, codec: TextCodec, seed: str
+) -> EncodedPairs:
+    """The same pairs, but in a share of the batches every source is distorted, in one way for each batch.
+
+    Words that a distortion leaves as they are keep their ids. A source that would become longer than the longest of
+    `pairs`, or empty, stays as it is: whatever has room for these has room for what comes out.
+
+    Args:
+        pairs: those of an epoch.
+        batches: indices of pairs; none stands in two batches.
+        share: of the batches, in [0, 1); drawn at random, so that it holds on average.
+        codec: of the sources.
+        seed: the same seed gives the same noise.
+    """
+    rng = random.Random(seed)
+    longest = max(map(len, pairs.source))
+    source = list(pairs.source)
+    for batch in batches:
+        if rng.random() < share:
+            kind = rng.choice(DISTORTIONS)
+            for index in batch:
+                noisy = _distorted(source[index], kind, codec, rng)
+                if codec.vocabulary.special_ids.issuperset(noisy) or len(noisy) > longest:
+                    continue
+                source[index] = noisy
+    return EncodedPairs(source, pairs.target)
+
+
+def _distorted(ids: list[int], kind: Distortion, codec: TextCodec, rng: random.Random) -> list[int]:
+    """The ids of a sentence that is typed in this way."""
+    words = codec.decode(ids)
+    if not words:
+        return ids
+    unknown = codec.vocabulary.unknown_id
+    typed = fold_case(distort([word.text for word in words], kind, rng), codec.case)
+    parts = [ids[: words[0].start]]
+    for before, after in zip(words, typed, strict=True):
+        usual = ids[before.start : before.end]
+        if after == before.text or unknown in usual:  # what an unknown word was is not known
+            parts.append(usual)
+        elif after:
+            parts.append(codec.encode_words([after]))
+    parts.append(ids[words[-1].end :])
+    return [token for part in parts for token in part]

@@ -1,0 +1,246 @@
+"""JSON that anybody may have written, read strictly: what is wrong is named by the path of its field.
+
+Refused are invalid UTF-8, a byte-order mark, lone surrogates, numbers that are not finite or have absurdly many
+digits, a name twice in one object, and nesting deeper than the caller allows (before any recursion).
+"""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+MAX_DIGITS = 20
+"""Of a whole number: more than any index, count or setting has, and few enough to be cheap."""
+_MAX_SHOWN = 60
+_MAX_SHOWN_BITS = 200
+_BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
+_STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
+
+
+class JsonError(ValueError):
+    """What is wrong, where, and what was expected there. The caller adds which file, and what to do."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A value of a JSON text and where it stands.
+
+    Attributes:
+        value: as `json` gives it.
+        path: "experiment.interventions[2].weights[0]"; empty for the whole text.
+    """
+
+    value: object
+    path: str = ""
+
+    def refuse(self, expected: str) -> NoReturn:
+        """Raises `JsonError`; `expected` is a phrase such as “a whole number from 0 to 9”."""
+        raise JsonError(f"{self.path or 'The whole text'} is {shown(self.value)}. {_capital(expected)} was expected.")
+
+    def members(self, *required: str, optional: Collection[str] = ()) -> dict[str, "Field"]:
+        """The fields of an object that has all of `required`, perhaps some of `optional`, and no others."""
+        if not isinstance(self.value, dict):
+            self.refuse("an object { … }")
+        for name in self.value:
+            if name not in required and name not in optional:
+                known = ", ".join(dict.fromkeys((*required, *optional)))
+                raise JsonError(
+                    f"{path_of_member(self.path, name)} is a field that is not known here. One of these was expected: "
+                    f"{known}."
+                )
+        for name in required:
+            if name not in self.value:
+                raise JsonError(f"{path_of_member(self.path, name)} is missing. A field of this name was expected.")
+        return {name: Field(value, path_of_member(self.path, name)) for name, value in self.value.items()}
+
+    def any_members(self, max_members: int) -> dict[str, "Field"]:
+        """The fields of an object with whatever names."""
+        if not isinstance(self.value, dict):
+            self.refuse("an object { … }")
+        if len(self.value) > max_members:
+            raise JsonError(f"{self.path} has {len(self.value):,} fields. At most {max_members:,} were expected.")
+        return {name: Field(value, path_of_member(self.path, name)) for name, value in self.value.items()}
+
+    def items(self, max_items: int) -> list["Field"]:
+        """The items of a list."""
+        if not isinstance(self.value, list):
+            self.refuse("a list [ … ]")
+        if len(self.value) > max_items:
+            raise JsonError(f"{self.path} has {len(self.value):,} items. At most {max_items:,} were expected.")
+        return [Field(value, f"{self.path}[{index}]") for index, value in enumerate(self.value)]
+
+    def text(self, max_characters: int | None = None) -> str:
+        """A text."""
+        if not isinstance(self.value, str):
+            self.refuse("a text")
+        if max_characters is not None and len(self.value) > max_characters:
+            raise JsonError(
+                f"{self.path} has {len(self.value):,} characters. At most {max_characters:,} were expected."
+            )
+        return self.value
+
+    def choice(self, known: Collection[str]) -> str:
+        """One of these texts."""
+        if not isinstance(self.value, str) or self.value not in known:
+            self.refuse("one of " + ", ".join(json.dumps(each) for each in known))
+        return self.value
+
+    def whole_number(self, low: int, high: int) -> int:
+        """A whole number in this range, both ends included; true and false are none."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int) or not low <= self.value <= high:
+            self.refuse(f"a whole number from {low:,} to {high:,}")
+        return self.value
+
+    def number(self, low: float, high: float) -> float:
+        """A number in this range, both ends included; true and false are none."""
+        largest = min(high, sys.float_info.max)
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not low <= self.value <= largest:
+            least, most = f"{low:g}", f"{high:g}"
+            self.refuse(f"a number of {least} or more" if math.isinf(high) else f"a number from {least} to {most}")
+        return float(self.value)
+
+
+def parse(data: bytes, *, max_depth: int) -> Field:
+    """The value of a JSON text, all of it checked.
+
+    Args:
+        data: UTF-8. The caller bounds its length.
+        max_depth: of lists and objects within each other.
+
+    Raises:
+        JsonError: it is no such text.
+    """
+    text = _decoded(data)
+    _check_depth(text, max_depth)
+    try:
+        raw = json.loads(
+            text,
+            object_pairs_hook=_Members,
+            parse_constant=_NoNumber,
+            parse_int=_parse_whole_number,
+            parse_float=_parse_float,
+        )
+    except json.JSONDecodeError as error:
+        raise JsonError(
+            f"It is no JSON text: {error.msg} at line {error.lineno}, column {error.colno}. A complete JSON text was "
+            "expected."
+        ) from error
+    return Field(_checked(raw, ""))
+
+
+class _Members(list[tuple[str, object]]):
+    """The members of an object as they were written, names that come twice included."""
+
+
+class _NoNumber(str):
+    """What stands where a number was expected: NaN, Infinity, or far too many digits."""
+
+    __slots__ = ()
+
+
+def _parse_whole_number(digits: str) -> object:
+    return int(digits) if len(digits) <= MAX_DIGITS else _NoNumber(digits)
+
+
+def _parse_float(digits: str) -> object:
+    value = float(digits)
+    return value if math.isfinite(value) else _NoNumber(digits)
+
+
+def _decoded(data: bytes) -> str:
+    if not data.strip():
+        raise JsonError("It is empty. A JSON text was expected.")
+    if data.startswith(_BYTE_ORDER_MARKS):
+        raise JsonError("It begins with a byte-order mark. UTF-8 without one was expected.")
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise JsonError(
+            f"The byte {data[error.start]:#04x} after the first {error.start:,} is no UTF-8. UTF-8 was expected."
+        ) from error
+
+
+def _check_depth(text: str, max_depth: int) -> None:
+    """By counting brackets outside strings, so that no input can exhaust the stack."""
+    depth = 0
+    for found in _STRING_OR_BRACKET.finditer(text):
+        mark = found.group()
+        if mark in "[{":
+            depth += 1
+            if depth > max_depth:
+                raise JsonError(
+                    f"Lists and objects are nested more than {max_depth} deep at character {found.start():,}. At most "
+                    f"{max_depth} were expected."
+                )
+        elif mark in "]}":
+            depth -= 1
+
+
+def _checked(raw: object, path: str) -> object:
+    """The same as plain dictionaries and lists. Raises `JsonError`."""
+    if isinstance(raw, _Members):
+        return _checked_object(raw, path)
+    if isinstance(raw, list):
+        return [_checked(item, f"{path}[{index}]") for index, item in enumerate(raw)]
+    if isinstance(raw, _NoNumber):
+        raise JsonError(
+            f"{path or 'The whole text'} is {_shortened(raw)}. A finite number of at most {MAX_DIGITS} digits was "
+            "expected."
+        )
+    if isinstance(raw, str) and _SURROGATE.search(raw):
+        raise JsonError(
+            f"{path or 'The whole text'} is {shown(raw)}, which holds half a character (a lone surrogate). Whole "
+            "characters were expected."
+        )
+    return raw
+
+
+def _checked_object(members: _Members, path: str) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for name, raw in members:
+        if _SURROGATE.search(name):
+            raise JsonError(
+                f"{path or 'The whole text'} has the field {shown(name)}, which holds half a character (a lone "
+                "surrogate). Whole characters were expected."
+            )
+        if name in values:
+            raise JsonError(f"{path_of_member(path, name)} is there twice. Each field once was expected.")
+        values[name] = _checked(raw, path_of_member(path, name))
+    return values
+
+
+def path_of_member(path: str, name: object) -> str:
+    """Where a member of the object at `path` stands."""
+    if not isinstance(name, str) or not _PLAIN_NAME.fullmatch(name):
+        return f"{path}[{shown(name)}]"
+    return f"{path}.{name}" if path else name
+
+
+def shown(value: object) -> str:
+    """A value in a message: as JSON, shortened; lists and objects by their size."""
+    if isinstance(value, Mapping):
+        return f"an object with {_counted(len(value), 'field')}" if value else "an empty object"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"a list of {_counted(len(value), 'item')}" if value else "an empty list"
+    if isinstance(value, str):  # what no terminal and no window can draw is written as its code
+        return _shortened(json.dumps(value, ensure_ascii=_SURROGATE.search(value) is not None))
+    if isinstance(value, int) and value.bit_length() > _MAX_SHOWN_BITS:
+        return f"a number of {value.bit_length():,} bits"
+    return _shortened(json.dumps(value, default=repr))
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+
+
+def _capital(phrase: str) -> str:
+    return phrase[:1].upper() + phrase[1:]

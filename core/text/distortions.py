@@ -1,0 +1,59 @@
+"""How people type: without the final stop, all in one case, without ß and umlauts, with a slip of the fingers."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, get_args
+
+Distortion = Literal["no-final-stop", "lower-case", "upper-case", "ss", "umlauts", "typo"]
+DISTORTIONS: tuple[Distortion, ...] = get_args(Distortion)
+
+_FINAL_STOPS = ".!?"
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
+_MIN_LETTERS = 4
+"""Shorter words are typed without slips."""
+
+
+def distort(words: Sequence[str], kind: Distortion, rng: random.Random) -> list[str]:
+    """A sentence as somebody may type it.
+
+    Args:
+        words: tokens of any kind, or what stands between spaces.
+        kind: "no-final-stop": the last word loses its full stop, exclamation or question mark; "lower-case" and
+            "upper-case": every letter (ß becomes SS); "ss" in place of ß; "umlauts": ae, oe, ue in place of ä, ö, ü;
+            "typo": one word of four letters or more has a letter too few, twice, or two letters in the wrong order.
+        rng: decides on the typo; the others need no chance.
+
+    Returns:
+        As many words; one that consisted of a final stop alone is empty.
+    """
+    if kind == "no-final-stop":
+        return [*words[:-1], *(word.rstrip(_FINAL_STOPS) for word in words[-1:])]
+    if kind == "typo":
+        return _with_typo(words, rng)
+    return [_PER_WORD[kind](word) for word in words]
+
+
+_PER_WORD: Mapping[str, Callable[[str], str]] = {
+    "lower-case": str.lower,
+    "upper-case": str.upper,
+    "ss": lambda word: word.replace("ß", "ss").replace("ẞ", "SS"),
+    "umlauts": lambda word: word.translate(_UMLAUTS),
+}
+
+
+def distort_line(line: str, kind: Distortion, rng: random.Random) -> str:
+    """`distort` for a line of text: its words are what stands between spaces."""
+    return " ".join(filter(None, distort(line.split(), kind, rng)))
+
+
+def _with_typo(words: Sequence[str], rng: random.Random) -> list[str]:
+    """One letter within a word, never its first, is left out, doubled, or exchanged with the one after it."""
+    long_enough = [index for index, word in enumerate(words) if word.isalpha() and len(word) >= _MIN_LETTERS]
+    typed = list(words)
+    if long_enough:
+        chosen = rng.choice(long_enough)
+        word = words[chosen]
+        place = rng.randrange(1, len(word) - 1)
+        before, letter, after = word[:place], word[place], word[place + 1 :]
+        typed[chosen] = before + rng.choice((after, letter * 2 + after, after[0] + letter + after[1:]))
+    return typed

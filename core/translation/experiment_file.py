@@ -1,0 +1,239 @@
+"""Experiment files (`*.augenmerk`): an experiment, settings of the view, and name and digest of its model. No torch.
+
+UTF-8 JSON of at most 1 MB, read strictly: whatever is not exactly as expected, the whole file is refused, and the
+message names the field. A model is named, never located: files are handed on to other people. All counting starts at 0.
+
+    {"format": "augenmerk", "version": 1, "kind": "experiment",
+     "experiment": {"source_text": "Zwei Hunde.", "output": {"type": "beam", "size": 4, "length_penalty": 1.5},
+                    "interventions": [
+                        {"type": "source_word_removed", "place": 0},
+                        {"type": "source_word_replaced", "place": 1, "text": "Katze"},
+                        {"type": "head_scaled", "head": {"kind": "cross", "layer": 1, "head": 4}, "factor": 0.0},
+                        {"type": "attention_row", "head": {"kind": "decoder", "layer": 0, "head": 0}, "row": 1,
+                         "weights": [0.25, 0.75]},
+                        {"type": "forced_token", "step": 2, "token": "▁dog"}]},
+     "view": {"layer": 1, "words": true},
+     "model": {"name": "multi30k-de-en", "digest": "5d04…"}}
+
+Other outputs are `{"type": "greedy"}` and `{"type": "given", "text": "Two dogs."}`.
+"""
+
+import errno
+import json
+import os
+import re
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from core.errors import ExperimentFileError
+from core.storage import atomic_path
+from core.strict_json import Field, JsonError, parse
+from core.translation.experiment import Experiment
+from core.translation.experiment_json import experiment_of, experiment_to_json
+
+FORMAT_NAME = "augenmerk"
+FORMAT_VERSION = 1
+KIND = "experiment"
+SUFFIX = ".augenmerk"
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 8
+"""Of lists and objects within each other; what is written needs six."""
+MAX_NAME_CHARACTERS = 255
+MAX_VIEW_SETTINGS = 200
+MAX_VIEW_ITEMS = 1_000
+MAX_VIEW_CHARACTERS = 10_000
+MAX_VIEW_NUMBER = 2**53
+_MAX_CHECKPOINT_HEADER = 100_000_000
+"""Bytes of JSON at the beginning of a safetensors file, by its format."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_DIGEST = re.compile("[0-9a-f]{64}")
+
+ViewScalar = str | int | float | bool | None
+ViewValue = ViewScalar | tuple["ViewScalar | tuple[ViewScalar, ...]", ...]
+FileKind = Literal["experiment", "checkpoint", "unknown"]
+
+
+@dataclass(frozen=True)
+class ModelReference:
+    """Which model an experiment was made with.
+
+    Attributes:
+        name: for people, no path: what stands before a slash or backslash is dropped.
+        digest: of weights and vocabularies, see `core.checkpoint.digest`; 64 hexadecimal digits.
+    """
+
+    name: str
+    digest: str
+
+    def __post_init__(self) -> None:
+        name = re.split(r"[/\\]", self.name)[-1][:MAX_NAME_CHARACTERS]
+        object.__setattr__(self, "name", _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", name))  # of undecodable file names
+
+
+@dataclass(frozen=True)
+class SavedExperiment:
+    """What an experiment file holds.
+
+    Attributes:
+        experiment: the sentence, its output, its interventions.
+        model: which it was made with.
+        view: settings of the window by name, which only the window interprets: texts, finite numbers, true, false,
+            None, and short tuples of these.
+    """
+
+    experiment: Experiment
+    model: ModelReference
+    view: Mapping[str, ViewValue] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "view", {name: _as_tuples(value) for name, value in self.view.items()})
+
+
+def write_experiment_file(saved: SavedExperiment, path: Path | str) -> None:
+    """Writes the file, atomically.
+
+    Raises:
+        ExperimentFileError: it would be too large, or hold what could not be read back.
+        StorageError: the file cannot be written; an older one stays as it was.
+    """
+    data = to_bytes(saved)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def to_bytes(saved: SavedExperiment) -> bytes:
+    """The content of the file. Raises `ExperimentFileError`."""
+    values = {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "kind": KIND,
+        "experiment": experiment_to_json(saved.experiment),
+        "view": dict(saved.view),
+        "model": {"name": saved.model.name, "digest": saved.model.digest},
+    }
+    try:
+        data = (json.dumps(values, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode("utf-8")
+        if _read_bytes(data) != saved:
+            raise JsonError("It would not be read back as it is.")
+    except (ValueError, TypeError) as error:
+        if isinstance(error, UnicodeEncodeError):
+            error = JsonError("A text holds half a character (a lone surrogate).")
+        raise ExperimentFileError(
+            f"This experiment cannot be written to a file: {error} Nothing was written; change the experiment."
+        ) from error
+    return data
+
+
+def read_experiment_file(path: Path | str) -> SavedExperiment:
+    """Reads an experiment file.
+
+    Raises:
+        ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
+    """
+    return from_bytes(_head_of(Path(path), MAX_BYTES + 1), path)
+
+
+def from_bytes(data: bytes, path: Path | str) -> SavedExperiment:
+    """What `to_bytes` gave; `path` is for the message. Raises `ExperimentFileError`."""
+    try:
+        return _read_bytes(data)
+    except JsonError as error:
+        raise ExperimentFileError(
+            f"{path} cannot be used as an experiment. {error} Nothing was opened; correct the file, or choose another."
+        ) from error
+
+
+def kind_of_file(path: Path | str) -> FileKind:
+    """What a file is by its content, whatever its name; its own reader says what may be wrong with it.
+
+    Raises:
+        ExperimentFileError: it is missing, no ordinary file, or may not be read.
+    """
+    head = _head_of(Path(path), 4096)
+    if len(head) > 8 and head[8:9] == b"{" and int.from_bytes(head[:8], "little") <= _MAX_CHECKPOINT_HEADER:
+        return "checkpoint"
+    if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{":
+        return "experiment"
+    return "unknown"
+
+
+def _head_of(path: Path, num_bytes: int) -> bytes:
+    """At most so many bytes from the beginning of an ordinary file; others are refused before they can block."""
+    expected = f"An experiment (*{SUFFIX}) or a checkpoint (*.safetensors) was expected; choose another file."
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        try:
+            mode = os.fstat(descriptor).st_mode
+            if stat.S_ISDIR(mode):
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if not stat.S_ISREG(mode):
+                raise ExperimentFileError(f"{path} is a device, a pipe or a socket, not an ordinary file. {expected}")
+            with open(descriptor, "rb", closefd=False) as file:
+                return file.read(num_bytes)
+        finally:
+            os.close(descriptor)
+    except FileNotFoundError as error:
+        raise ExperimentFileError(f"There is no file {path}. {expected}") from error
+    except (OSError, ValueError) as error:  # ValueError: a path with a null character
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ExperimentFileError(f"{path} cannot be read: {reason}. {expected}") from error
+
+
+def _read_bytes(data: bytes) -> SavedExperiment:
+    """Raises `JsonError`."""
+    if len(data) > MAX_BYTES:
+        raise JsonError(f"It has more than {MAX_BYTES:,} bytes. At most so many were expected.")
+    whole = parse(data, max_depth=MAX_DEPTH)
+    _check_format(whole)
+    members = whole.members("format", "version", "kind", "experiment", "view", "model")
+    return SavedExperiment(
+        experiment_of(members["experiment"]),
+        _model(members["model"]),
+        {name: _view_value(each, 2) for name, each in members["view"].any_members(MAX_VIEW_SETTINGS).items()},
+    )
+
+
+def _check_format(whole: Field) -> None:
+    """Format first, then version, then kind: a newer version may have other fields and kinds."""
+    names: tuple[str, ...] = tuple(whole.value) if isinstance(whole.value, dict) else ()
+    members = whole.members("format", optional=names)
+    members["format"].choice([FORMAT_NAME])
+    version = whole.members("format", "version", optional=names)["version"].whole_number(1, MAX_VIEW_NUMBER)
+    if version > FORMAT_VERSION:
+        raise JsonError(
+            f"It was written by a newer Augenmerk: version is {version}. A number up to {FORMAT_VERSION} was expected; "
+            "update Augenmerk."
+        )
+    whole.members("format", "version", "kind", optional=names)["kind"].choice([KIND])
+
+
+def _model(field: Field) -> ModelReference:
+    members = field.members("name", "digest")
+    name, digest = members["name"].text(MAX_NAME_CHARACTERS), members["digest"].text()
+    reference = ModelReference(name, digest)
+    if reference.name != name:
+        members["name"].refuse("a name without / and \\")
+    if not _DIGEST.fullmatch(digest):
+        members["digest"].refuse("64 hexadecimal digits, none of them a capital letter,")
+    return reference
+
+
+def _view_value(field: Field, depth: int) -> Any:
+    """A scalar, or lists of them to this depth, as tuples."""
+    value = field.value
+    if isinstance(value, list) and depth:
+        return tuple(_view_value(each, depth - 1) for each in field.items(MAX_VIEW_ITEMS))
+    if isinstance(value, str):
+        return field.text(MAX_VIEW_CHARACTERS)
+    if isinstance(value, list | dict):
+        field.refuse("a text, a number, true, false or null" + (", or a list of these" if depth else ""))
+    if isinstance(value, int) and not isinstance(value, bool):
+        return field.whole_number(-MAX_VIEW_NUMBER, MAX_VIEW_NUMBER)
+    return value
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(_as_tuples(each) for each in value) if isinstance(value, list | tuple) else value

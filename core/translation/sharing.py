@@ -1,0 +1,168 @@
+"""An experiment as text that others can run: Python that uses `core.api`, or a command for a POSIX shell. No torch.
+
+Both give the same experiment again, to the last bit.
+"""
+
+import shlex
+from pathlib import Path
+
+from core.errors import ExperimentError
+from core.model.heads import Head
+from core.text.subwords import WORD_MARK
+from core.text.vocabulary import SPECIALS
+from core.translation.experiment import (
+    AttentionRow,
+    Beam,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    Intervention,
+    Output,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
+
+COUNTED_FROM_0 = "# Layers, heads, rows, steps and words are counted from 0 here, and from 1 in the window.\n"
+
+
+def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> str:
+    """Python source that runs the experiment and prints the translation.
+
+    Args:
+        experiment: any.
+        checkpoint: the file of the model; None for the bundled one.
+    """
+    interventions = [_intervention_in_python(each) for each in experiment.interventions]
+    names = {"Experiment", "Translator", type(experiment.output).__name__}
+    names |= {type(each).__name__ for each in experiment.interventions}
+    names |= {"Head" for each in experiment.interventions if isinstance(each, HeadScaled | AttentionRow)}
+    arguments = [_text_in_python(experiment.source_text), _output_in_python(experiment.output)]
+    if interventions:
+        arguments.append("(\n" + "".join(f"        {each},\n" for each in interventions) + "    )")
+    return (
+        f"from core.api import {', '.join(sorted(names))}\n\n"
+        + (COUNTED_FROM_0 if interventions else "")
+        + f"translator = Translator.load({'' if checkpoint is None else _text_in_python(str(checkpoint))})\n"
+        + "experiment = Experiment(\n"
+        + "".join(f"    {argument},\n" for argument in arguments)
+        + ")\n"
+        + "translation = translator.run(experiment)\n"
+        + "print(translation.text)\n"
+    )
+
+
+def _output_in_python(output: Output) -> str:
+    match output:
+        case Greedy():
+            return "Greedy()"
+        case Beam(size, length_penalty):
+            return f"Beam({size}, length_penalty={length_penalty!r})"
+        case GivenTarget(text):
+            return f"GivenTarget({_text_in_python(text)})"
+
+
+def _intervention_in_python(intervention: Intervention) -> str:
+    match intervention:
+        case SourceWordRemoved(place):
+            return f"SourceWordRemoved({place})"
+        case SourceWordReplaced(place, text):
+            return f"SourceWordReplaced({place}, {_text_in_python(text)})"
+        case HeadScaled(head, factor):
+            return f"HeadScaled({_head_in_python(head)}, {factor!r})"
+        case AttentionRow(head, row, weights):
+            comma = "," if len(weights) == 1 else ""
+            return f"AttentionRow({_head_in_python(head)}, {row}, ({', '.join(map(repr, weights))}{comma}))"
+        case ForcedToken(step, token):
+            return f"ForcedToken({step}, {_text_in_python(token)})"
+
+
+def _head_in_python(head: Head) -> str:
+    return f'Head("{head.kind}", {head.layer}, {head.head})'
+
+
+def _text_in_python(text: str) -> str:
+    """As `repr`, but in double quotes wherever that needs no escaping."""
+    literal = repr(text)
+    return f'"{literal[1:-1]}"' if literal[0] == "'" and '"' not in text else literal
+
+
+def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> str:
+    """The `augenmerk translate` command that runs the experiment; everything is counted from 1.
+
+    A beam of size 1 is written as what it is, greedy decoding.
+
+    Args:
+        experiment: any.
+        checkpoint: the file of the model; None for the bundled one.
+
+    Raises:
+        ExperimentError: a text holds a null character or half a character, which no command can be given.
+    """
+    options = [*_output_options(experiment.output)]
+    heads_off = [each for each in experiment.head_scalings if each.factor == 0]
+    if heads_off:
+        options += ["--head-off", *(_head_in_command(each.head) for each in heads_off)]
+    for each in experiment.interventions:
+        if not (isinstance(each, HeadScaled) and each.factor == 0):
+            options += _intervention_options(each)
+    if checkpoint is not None:
+        options += _option("--checkpoint", str(checkpoint))
+    text = experiment.source_text
+    if text == "-":  # as an argument it would mean standard input, so that is what it is given by
+        words, before = ["-", *options], "printf %s - | "
+    elif text.startswith("-"):
+        words, before = [*options, "--", text], ""
+    else:
+        words, before = [text, *options], ""
+    command = before + shlex.join(["augenmerk", "translate", *words])
+    _check_can_be_typed(command)
+    return command
+
+
+def _option(name: str, value: str) -> list[str]:
+    """As two words, or as one where the value would be taken for an option itself."""
+    return [f"{name}={value}"] if value.startswith("-") else [name, value]
+
+
+def _output_options(output: Output) -> list[str]:
+    match output:
+        case Beam(size, length_penalty) if size > 1:
+            return ["--beam", str(size), "--length-penalty", _number(length_penalty)]
+        case GivenTarget(text):
+            return _option("--target", text)
+        case _:
+            return []
+
+
+def _intervention_options(intervention: Intervention) -> list[str]:
+    match intervention:
+        case SourceWordRemoved(place):
+            return ["--remove-word", str(place + 1)]
+        case SourceWordReplaced(place, text):
+            return ["--replace-word", f"{place + 1}={text}"]
+        case HeadScaled(head, factor):
+            return ["--scale-head", f"{_head_in_command(head)}={_number(factor)}"]
+        case AttentionRow(head, row, weights):
+            return ["--set-row", f"{_head_in_command(head)}:{row + 1}={','.join(map(_number, weights))}"]
+        case ForcedToken(step, token):
+            is_never_a_word = token.startswith(WORD_MARK) or token in SPECIALS
+            return ["--force" if is_never_a_word else "--force-token", f"{step + 1}={token}"]
+
+
+def _number(value: float) -> str:
+    """The shortest text that is read as the same number."""
+    return repr(value).removesuffix(".0")
+
+
+def _head_in_command(head: Head) -> str:
+    return f"{head.kind}:{head.layer + 1}:{head.head + 1}"
+
+
+def _check_can_be_typed(command: str) -> None:
+    if "\0" in command or any("\ud800" <= character <= "\udfff" for character in command):
+        raise ExperimentError(
+            "This experiment has a null character or half a character in one of its texts. Texts that a command can "
+            "be given were expected; type that text again, or copy the experiment as Python."
+        )

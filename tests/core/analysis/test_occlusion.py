@@ -1,0 +1,242 @@
+"""Removing or replacing a source word is translating, and scoring the old translation, with other ids."""
+
+import numpy as np
+import pytest
+import torch
+
+from core.analysis.occlusion import BATCH_SIZE, UNKNOWN, SourceOcclusion, changed_words, occlude_source_words
+from core.errors import AnalysisError, ExperimentError
+from core.model.heads import Head
+from core.translation.compilation import interventions_of
+from core.translation.experiment import (
+    AttentionRow,
+    Beam,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    Intervention,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
+from core.translation.result import Translation
+from core.translation.translator import Translator
+
+SENTENCE = "Ein Arbeiter schläft vor dem Haus."
+
+
+def greedy_by_hand(translator: Translator, ids: list[int], limit: int, *changed: Intervention) -> list[int]:
+    """Decoded by whole passes, one after another."""
+    interventions = interventions_of(translator.model, Experiment("", interventions=changed))
+    target = [translator.rules.start_id]
+    while len(target) <= limit and (len(target) == 1 or target[-1] != translator.rules.end_id):
+        with torch.inference_mode():
+            output = translator.model(torch.tensor([ids]), torch.tensor([target]), interventions=interventions)
+            logits = output.logits[0, -1].clone()
+            logits[list(translator.rules.forbidden_ids)] = float("-inf")
+        target.append(int(logits.argmax()))
+    return target[1:]
+
+
+def scored_by_hand(translator: Translator, ids: list[int], old: Translation, *changed: Intervention) -> list[float]:
+    interventions = interventions_of(translator.model, Experiment("", interventions=changed))
+    with torch.inference_mode():
+        output = translator.model(torch.tensor([ids]), torch.tensor([old.read_ids]), interventions=interventions)
+    logits = output.logits[0]
+    return [float(row.log_softmax(-1)[token]) for row, token in zip(logits, old.predicted_ids, strict=True)]
+
+
+@pytest.mark.parametrize("name", ["word", "subword"])
+@pytest.mark.parametrize("replacement", [None, UNKNOWN, "Junge", "der kleine Junge"])
+@pytest.mark.parametrize(
+    "changed",
+    [(), (HeadScaled(Head("cross", 1, 0)), HeadScaled(Head("encoder", 0, 1), 2.0))],
+    ids=["plain", "heads scaled"],
+)
+def test_each_word_is_changed_alone(
+    request: pytest.FixtureRequest, name: str, replacement: str | None, changed: tuple[Intervention, ...]
+) -> None:
+    translator: Translator = request.getfixturevalue(f"{name}_translator")
+    old = translator.run(Experiment(SENTENCE, interventions=changed))
+    found = occlude_source_words(translator, old, replacement=replacement)
+    assert found.translation is old
+    assert [occluded.word for occluded in found.words] == list(old.source_words)
+    assert found.is_complete
+    codec = translator.checkpoint.codecs.source
+    for place, occluded in enumerate(found.words):
+        if replacement is None:
+            put, edit = [], SourceWordRemoved(place)
+        elif replacement == UNKNOWN:
+            put, edit = [codec.vocabulary.unknown_id], SourceWordReplaced(place, UNKNOWN)
+        else:
+            words = codec.encode_text(replacement, begins_sentence=place == 0)
+            put, edit = [token for word in words for token in word.ids], SourceWordReplaced(place, replacement)
+        assert (occluded.place, occluded.edit) == (place, edit)
+        assert occluded.translation.experiment == old.experiment.with_interventions(edit)
+        ids = [*old.source_ids[: occluded.word.start], *put, *old.source_ids[occluded.word.end :]]
+        assert list(occluded.translation.source_ids) == ids
+        expected = greedy_by_hand(translator, ids, translator.max_steps(len(ids)), *changed)
+        assert list(occluded.translation.predicted_ids) == expected
+        assert occluded.words == tuple(word.text for word in translator.checkpoint.codecs.target.decode(expected))
+        assert occluded.text == occluded.translation.text
+        assert occluded.log_probabilities == pytest.approx(scored_by_hand(translator, ids, old, *changed), abs=1e-4)
+        assert found.change_of(occluded) == pytest.approx(sum(occluded.log_probabilities) - old.log_probability)
+        old_words = [word.text for word in old.target_words]
+        assert (occluded.gone, occluded.new) == changed_words(old_words, occluded.words)
+
+
+def test_effects_are_losses_of_log_probability_word_by_word(subword_translator: Translator) -> None:
+    found = occlude_source_words(subword_translator, subword_translator.translate(SENTENCE))
+    old = found.translation
+    assert found.effects.shape == (len(old.target_words) + 1, len(old.source_words))
+    assert not found.effects.flags.writeable
+    for column, occluded in enumerate(found.words):
+        for row, word in enumerate(old.target_words):
+            expected = sum(old.log_probabilities[word.start : word.end]) - sum(
+                occluded.log_probabilities[word.start : word.end]
+            )
+            assert found.effects[row, column] == pytest.approx(expected, abs=1e-4)
+        assert found.effects[:, column].sum() == pytest.approx(-found.change_of(occluded), abs=1e-3)
+
+
+def test_replacing_a_word_by_itself_changes_nothing(word_translator: Translator) -> None:
+    old = word_translator.translate(SENTENCE)
+    found = occlude_source_words(word_translator, old, replacement="Arbeiter", places=[1])
+    assert [occluded.place for occluded in found.words] == [1]
+    assert found.words[0].is_same
+    assert found.change_of(found.words[0]) == pytest.approx(0, abs=1e-4)
+
+
+def test_a_symbol_that_is_removed_is_left_out_of_the_copy(copy_translator: Translator) -> None:
+    old = copy_translator.translate("1 5 3 7 2 9")
+    found = occlude_source_words(copy_translator, old, places=[3])
+    assert "7" not in found.words[0].text.split()
+    assert [found.translation.target_words[place].text for place in found.words[0].gone] == ["7"]
+    assert found.effects[:, 0].argmax() == 2  # the words are those that are predicted: 5 3 7 2 9
+    replaced = occlude_source_words(copy_translator, old, places=[3], replacement="8")
+    assert replaced.words[0].text == "1 5 3 8 2 9"
+
+
+def test_a_given_pair_and_heads_that_are_off_are_respected(word_translator: Translator) -> None:
+    off = (HeadScaled(Head("encoder", 0, 0)), HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("encoder", 0, 2)))
+    given = word_translator.run(Experiment(SENTENCE, GivenTarget("A dog sleeps."), off))
+    found = occlude_source_words(word_translator, given, places=[0])
+    assert found.translation is given
+    assert len(found.words[0].log_probabilities) == len(given.predicted_ids)
+    translated = found.words[0].translation
+    assert not translated.is_given
+    assert translated.experiment == Experiment(SENTENCE, interventions=(SourceWordRemoved(0), *off))
+    ids = [*given.source_ids[:1], *given.source_ids[2:]]
+    assert found.words[0].log_probabilities == pytest.approx(
+        scored_by_hand(word_translator, ids, given, *off), abs=1e-4
+    )
+    plain = occlude_source_words(word_translator, word_translator.run(given.experiment.baseline), places=[0])
+    assert found.words[0].log_probabilities != pytest.approx(plain.words[0].log_probabilities, abs=1e-4)
+
+
+def test_the_changed_sentence_is_translated_the_way_the_old_one_was(subword_translator: Translator) -> None:
+    greedy = subword_translator.translate(SENTENCE)
+    other = next(choice.entry for choice in greedy.alternatives[1][1:] if choice.token != "<eos>")
+    for experiment in (
+        Experiment(SENTENCE, Beam(3)),
+        Experiment(SENTENCE, interventions=(ForcedToken(1, other),)),
+        Experiment(SENTENCE, interventions=(AttentionRow(Head("decoder", 1, 0), 1, (1, 0)), SourceWordRemoved(0))),
+    ):
+        found = occlude_source_words(subword_translator, subword_translator.run(experiment), places=[2, 3])
+        for occluded in found.words:
+            alone = subword_translator.run(experiment.with_interventions(SourceWordRemoved(occluded.place)))
+            assert occluded.translation.experiment == alone.experiment
+            assert occluded.translation.predicted_ids == alone.predicted_ids
+            assert occluded.translation.attention is None
+
+
+def test_words_that_replaced_one_are_one_place(word_translator: Translator) -> None:
+    edited = Experiment(SENTENCE, interventions=(SourceWordReplaced(1, "kleiner Hund"), SourceWordRemoved(3)))
+    old = word_translator.run(edited)
+    found = occlude_source_words(word_translator, old)
+    assert [(occluded.place, occluded.word.text) for occluded in found.words] == [
+        (0, "ein"),
+        (1, "kleiner hund"),
+        (2, "schläft"),
+        (4, "dem"),
+        (5, "haus"),
+        (6, "."),
+    ]
+    without = found.words[1].translation
+    assert without.experiment.interventions == (SourceWordRemoved(1), SourceWordRemoved(3))
+    assert without.source_ids == (*old.source_ids[:2], *old.source_ids[4:])
+
+
+def test_progress_is_told_and_what_is_done_is_kept_when_stopped(word_translator: Translator) -> None:
+    text = SENTENCE.rstrip(".") + " hinter dem Zaun im Gras."
+    old = word_translator.translate(text)
+    told: list[tuple[int, int]] = []
+    whole = occlude_source_words(word_translator, old, on_progress=lambda *counts: told.append(counts))
+    total = len(old.source_words)
+    assert whole.is_complete
+    assert total > BATCH_SIZE
+    assert told == [(0, total), (BATCH_SIZE, total), (total, total)]
+    part = occlude_source_words(
+        word_translator, old, on_progress=lambda *counts: told.append(counts), should_stop=lambda: told[-1][0] > 0
+    )
+    assert told[-1] == (BATCH_SIZE, total)
+    assert not part.is_complete
+    assert len(part.words) == BATCH_SIZE
+    assert part.effects.shape == (len(part.translation.target_words) + 1, BATCH_SIZE)
+    np.testing.assert_allclose(part.effects, whole.effects[:, :BATCH_SIZE], atol=1e-5)
+    stopped = occlude_source_words(word_translator, old, should_stop=lambda: True)
+    assert isinstance(stopped, SourceOcclusion)
+    assert stopped.effects.shape[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"places": [99]}, AnalysisError, "source words"),
+        ({"places": []}, AnalysisError, "At least one"),
+        ({"replacement": "  "}, ExperimentError, "The replacement of source word 1 is empty"),
+        ({"replacement": "Haus " * 40}, ExperimentError, "has room"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    word_translator: Translator, arguments: dict, error: type[Exception], message: str
+) -> None:
+    old = word_translator.translate(SENTENCE)
+    with pytest.raises(error, match=message):
+        occlude_source_words(word_translator, old, **arguments)
+
+
+def test_a_word_that_was_removed_already_is_no_longer_there(word_translator: Translator) -> None:
+    old = word_translator.run(Experiment(SENTENCE, interventions=(SourceWordRemoved(2),)))
+    with pytest.raises(AnalysisError, match="At least one of 1, 2, 4, 5, 6, 7 was expected"):
+        occlude_source_words(word_translator, old, places=[2])
+
+
+def test_a_row_that_no_longer_fits_is_refused(word_translator: Translator) -> None:
+    plain = word_translator.translate(SENTENCE)
+    row = AttentionRow(Head("cross", 0, 0), 0, (1.0,) * len(plain.source_tokens))
+    old = word_translator.run(Experiment(SENTENCE, interventions=(row,)))
+    with pytest.raises(ExperimentError, match="One for each of the 8 source tokens was expected"):
+        occlude_source_words(word_translator, old)
+    assert occlude_source_words(word_translator, old, replacement="Junge").is_complete, "as many tokens as before"
+
+
+def test_where_the_last_word_would_go_it_is_refused(word_translator: Translator) -> None:
+    hund = word_translator.translate("Hund")
+    with pytest.raises(ExperimentError, match="too little of 'Hund' is left to read"):
+        occlude_source_words(word_translator, hund)
+    replaced = occlude_source_words(word_translator, hund, replacement=UNKNOWN)
+    assert len(replaced.words) == 1
+    assert np.isfinite(replaced.effects).all()
+
+
+def test_a_model_without_an_unknown_token_says_so(copy_translator: Translator) -> None:
+    old = copy_translator.translate("1 5 3")
+    with pytest.raises(ExperimentError, match=r"Nothing in the replacement '<unk>' of source word 1 can be read"):
+        occlude_source_words(copy_translator, old, replacement=UNKNOWN)
+
+
+def test_changed_words_regard_order() -> None:
+    assert changed_words("a man sleeps".split(), "a dog sleeps".split()) == ((1,), (1,))
+    assert changed_words("a b".split(), "a b".split()) == ((), ())
+    assert changed_words([], ["x"]) == ((), (0,))

@@ -1,0 +1,82 @@
+"""Foreign JSON: what is wrong is named by the path of its field, and nothing but `JsonError` is ever raised."""
+
+import json
+import time
+
+import pytest
+
+from core.strict_json import JsonError, parse
+
+WRONG = {
+    "empty": (b"  \n", "is empty"),
+    "byte-order mark": (b"\xef\xbb\xbf{}", "byte-order mark"),
+    "UTF-16": ("{}".encode("utf-16"), "byte-order mark"),
+    "no UTF-8": (b'{"a": "\xff"}', "0xff after the first 7 is no UTF-8"),
+    "cut off": (b'{"a": [1, 2', "no JSON text"),
+    "two values": (b"{} {}", "no JSON text"),
+    "single quotes": (b"{'a': 1}", "no JSON text"),
+    "control character": (b'{"a": "\n"}', "no JSON text"),
+    "twice": (b'{"a": {"b": 1, "c": 2, "b": 3}}', "a.b is there twice"),
+    "twice, escaped": (b'{"a": 1, "\\u0061": 2}', "a is there twice"),
+    "NaN": (b'{"a": [0, NaN]}', "a[1] is NaN"),
+    "infinite": (b'{"a": {"b": -Infinity}}', "a.b is -Infinity"),
+    "too large": (b'{"a": 1e999}', "a is 1e999"),
+    "digits": (b'{"a": ' + b"9" * 5000 + b"}", "a is 9999"),
+    "surrogate": (b'{"a": ["\\ud800"]}', 'a[0] is "\\ud800"'),
+    "surrogate in a name": (b'{"a": {"\\udc00": 1}}', "half a character"),
+    "strange name": (b'{"a b": NaN}', '["a b"] is NaN'),
+    "deep": (b"[" * 9 + b"]" * 9, "more than 8 deep"),
+    "very deep": (b"[" * 500_000, "more than 8 deep"),
+    "deep objects": (b'{"a":' * 9 + b"1" + b"}" * 9, "more than 8 deep"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_told_with_its_place(name: str) -> None:
+    data, expected = WRONG[name]
+    with pytest.raises(JsonError) as told:
+        parse(data, max_depth=8)
+    assert expected in str(told.value)
+    assert "expected" in str(told.value)
+    str(told.value).encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{}, [], None, True, "ä😀\u2028", {"a": [[[[[[[1]]]]]]]}, "[" * 9, 'a"[\\"' + "[" * 9, [0.1, -0.0, 1e-300, 2**60]],
+)
+def test_what_is_right_is_read_exactly(value: object) -> None:
+    for ascii_only in (True, False):
+        found = parse(json.dumps(value, ensure_ascii=ascii_only).encode(), max_depth=8).value
+        assert repr(found) == repr(value)
+
+
+def test_a_megabyte_of_anything_takes_no_time() -> None:
+    for data in (b'"' + b'\\"' * 500_000, b"\\" * 1_000_000, b'"' * 1_000_000, b"[]," * 333_333, b"1" * 1_000_000):
+        began = time.perf_counter()
+        with pytest.raises(JsonError):
+            parse(data, max_depth=8)
+        assert time.perf_counter() - began < 5
+
+
+def test_fields_know_their_paths_and_types() -> None:
+    field = parse(b'{"a": {"b": [1, true, 2.5, "x", null]}}', max_depth=8)
+    items = field.members("a")["a"].members("b")["b"].items(9)
+    assert items[0].whole_number(0, 1) == 1
+    assert (items[0].number(0, 1), type(items[0].number(0, 1))) == (1.0, float)
+    for wrong, message in (
+        (lambda: items[1].whole_number(0, 1), "a.b[1] is true. A whole number from 0 to 1 was expected."),
+        (lambda: items[1].number(0, 1), "a.b[1] is true. A number from 0 to 1 was expected."),
+        (lambda: items[2].whole_number(0, 9), "a.b[2] is 2.5. A whole number from 0 to 9 was expected."),
+        (lambda: items[0].whole_number(2, 9_000), "a.b[0] is 1. A whole number from 2 to 9,000 was expected."),
+        (lambda: items[4].text(), "a.b[4] is null. A text was expected."),
+        (lambda: items[3].choice(["y", "z"]), 'a.b[3] is "x". One of "y", "z" was expected.'),
+        (lambda: items[3].members("c"), 'a.b[3] is "x". An object { … } was expected.'),
+        (lambda: field.members("a", "c"), "c is missing. A field of this name was expected."),
+        (lambda: field.members("c"), "a is a field that is not known here. One of these was expected: c."),
+        (lambda: field.members("a")["a"].items(3), "a is an object with 1 field. A list [ … ] was expected."),
+        (lambda: field.members("a")["a"].members("b")["b"].items(3), "a.b has 5 items. At most 3 were expected."),
+    ):  # fmt: skip
+        with pytest.raises(JsonError) as told:
+            wrong()
+        assert str(told.value) == message

@@ -1,0 +1,307 @@
+"""An experiment is a value: the same however it was written down, and refused with a reason where it says nothing."""
+
+import itertools
+import math
+import subprocess
+import sys
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from core.errors import ConfigError, ExperimentError
+from core.model.heads import Head
+from core.translation.experiment import (
+    MAX_FACTOR,
+    MAX_INDEX,
+    AttentionRow,
+    Beam,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    Intervention,
+    SourceWordRemoved,
+    SourceWordReplaced,
+    heads_switched_off,
+    shares_of,
+    site_of,
+)
+
+TEXT = "Ein Mann steht."
+REMOVED = SourceWordRemoved(2)
+REPLACED = SourceWordReplaced(0, "der große")
+OFF = HeadScaled(Head("encoder", 1, 3))
+DOUBLED = HeadScaled(Head("cross", 0, 0), 2)
+ROW = AttentionRow(Head("decoder", 0, 2), 1, (1, 3))
+FORCED = ForcedToken(4, "▁dog")
+CANONICAL = (REPLACED, REMOVED, OFF, DOUBLED, ROW, FORCED)
+"""Source words, heads, rows, steps; each by its place, its kind, layer and head, its step."""
+
+
+def test_nothing_here_imports_torch() -> None:
+    code = "import sys, core.translation.experiment; print(sorted({'torch', 'spacy'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_interventions_are_in_canonical_order_whatever_order_was_given() -> None:
+    written = {Experiment(TEXT, interventions=order) for order in itertools.permutations(CANONICAL)}
+    assert written == {Experiment(TEXT, Greedy(), CANONICAL)}
+    (experiment,) = written
+    assert experiment.interventions == CANONICAL
+    assert experiment.source_edits == (REPLACED, REMOVED)
+    assert experiment.head_scalings == (OFF, DOUBLED)
+    assert experiment.heads_off == {OFF.head}
+    assert experiment.attention_rows == (ROW,)
+    assert experiment.forced == (FORCED,)
+
+
+def test_sites_are_in_the_order_of_kinds_layers_heads_rows_and_steps() -> None:
+    ordered: list[Intervention] = [
+        *(SourceWordRemoved(place) for place in (0, 2, 10)),
+        *(
+            HeadScaled(Head(kind, layer, head))
+            for kind in ("encoder", "decoder", "cross")
+            for layer in (0, 1)
+            for head in (0, 3)
+        ),
+        *(AttentionRow(Head("encoder", 0, 0), row, (1,)) for row in (0, 9, 10)),
+        AttentionRow(Head("cross", 0, 0), 0, (1,)),
+        *(ForcedToken(step, "x") for step in (0, 2, 11)),
+    ]
+    assert Experiment(TEXT, interventions=tuple(reversed(ordered))).interventions == tuple(ordered)
+    assert len({site_of(each) for each in ordered}) == len(ordered)
+
+
+def test_equal_experiments_have_equal_hashes_and_different_ones_differ() -> None:
+    first = Experiment(TEXT, Beam(4), (OFF, ROW))
+    again = Experiment(TEXT, Beam(4, 1.5), (AttentionRow(ROW.head, 1, (0.25, 0.75)), HeadScaled(OFF.head, 0)))
+    assert first == again
+    assert hash(first) == hash(again)
+    others = {
+        first,
+        Experiment(TEXT),
+        Experiment(TEXT, Beam(4)),
+        Experiment(TEXT, Beam(5), (OFF, ROW)),
+        Experiment(TEXT, Beam(4, 1.0), (OFF, ROW)),
+        Experiment(TEXT, GivenTarget("A man."), (OFF, ROW)),
+        Experiment(TEXT + "!", Beam(4), (OFF, ROW)),
+        Experiment(TEXT, Beam(4), (HeadScaled(OFF.head, 0.5), ROW)),
+        Experiment(TEXT, Beam(4), (OFF, AttentionRow(ROW.head, 1, (0.75, 0.25)))),
+        Experiment(TEXT, Beam(4), (OFF,)),
+    }
+    assert len(others) == 10
+    assert again in others
+
+
+def test_what_looks_equal_is_equal() -> None:
+    assert HeadScaled(OFF.head, 1) == HeadScaled(OFF.head, 1.0)
+    assert str(HeadScaled(OFF.head, 1)) == str(HeadScaled(OFF.head, 1.0))
+    assert AttentionRow(ROW.head, 1, (2, 6)) == ROW
+    assert AttentionRow(ROW.head, 1, [0.25, 0.75]) == ROW  # type: ignore[arg-type]
+    assert isinstance(hash(AttentionRow(ROW.head, 1, [0.25, 0.75])), int)  # type: ignore[arg-type]
+    assert SourceWordReplaced(0, "  der \n große ") == REPLACED
+
+
+def test_experiments_are_frozen() -> None:
+    with pytest.raises(AttributeError):
+        Experiment(TEXT).source_text = "x"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("intervention", "shown"),
+    [
+        (REMOVED, "word 3 removed"),
+        (REPLACED, "word 1 → der große"),
+        (OFF, "encoder 2·4 off"),
+        (DOUBLED, "cross 1·1 × 2"),
+        (HeadScaled(Head("cross", 1, 4), -0.5), "cross 2·5 × -0.5"),
+        (ROW, "decoder 1·3 row 2 set"),
+        (FORCED, "step 5: dog"),
+        (ForcedToken(0, "▁"), "step 1: ▁"),
+        (ForcedToken(0, "<eos>"), "step 1: <eos>"),
+    ],
+)
+def test_people_are_shown_counts_from_1(intervention: Intervention, shown: str) -> None:
+    assert str(intervention) == shown
+
+
+PAIRS_FOR_ONE_SITE = [
+    (SourceWordRemoved(2), SourceWordReplaced(2, "Hund")),
+    (SourceWordRemoved(2), SourceWordRemoved(2)),
+    (HeadScaled(Head("cross", 1, 0)), HeadScaled(Head("cross", 1, 0), 2.0)),
+    (AttentionRow(Head("cross", 1, 0), 3, (1, 0)), AttentionRow(Head("cross", 1, 0), 3, (0, 1))),
+    (ForcedToken(3, "a"), ForcedToken(3, "b")),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS_FOR_ONE_SITE)
+def test_two_interventions_on_one_site_are_refused(first: Intervention, second: Intervention) -> None:
+    assert site_of(first) == site_of(second)
+    with pytest.raises(ExperimentError, match=f"“{first}” and “{second}”"):
+        Experiment(TEXT, interventions=(ForcedToken(0, "x"), first, OFF, second))
+    with pytest.raises(ExperimentError, match="Two interventions change the same thing"):
+        Experiment(TEXT).with_interventions(first, second)
+
+
+def test_neighbours_of_a_site_stand_beside_it() -> None:
+    head = Head("cross", 1, 0)
+    beside = (
+        HeadScaled(head),
+        HeadScaled(Head("cross", 0, 0)),
+        HeadScaled(Head("cross", 1, 1)),
+        HeadScaled(Head("decoder", 1, 0)),
+        AttentionRow(head, 3, (1, 0)),
+        AttentionRow(head, 4, (1, 0)),
+        AttentionRow(Head("encoder", 1, 0), 3, (1, 0)),
+        SourceWordRemoved(3),
+        ForcedToken(3, "a"),
+    )
+    assert len(Experiment(TEXT, interventions=beside).interventions) == len(beside)
+
+
+def test_a_token_cannot_be_forced_in_a_given_target() -> None:
+    given = GivenTarget("A man.")
+    with pytest.raises(ExperimentError, match=r"A token is forced \(“step 5: dog”\) while the whole translation is"):
+        Experiment(TEXT, given, (OFF, FORCED))
+    with pytest.raises(ExperimentError, match="One of the two was expected"):
+        Experiment(TEXT, given).with_interventions(FORCED)
+    assert Experiment(TEXT, given, (OFF, ROW, REMOVED)).interventions == (REMOVED, OFF, ROW)
+
+
+@pytest.mark.parametrize("index", [-1, MAX_INDEX + 1, 1.0, True, "1", None])
+def test_indices_that_are_none_are_refused(index: Any) -> None:
+    for build, name in (
+        (lambda: SourceWordRemoved(index), "place of a source word"),
+        (lambda: SourceWordReplaced(index, "Hund"), "place of a source word"),
+        (lambda: AttentionRow(Head("cross", 0, 0), index, (1.0,)), "row"),
+        (lambda: ForcedToken(index, "a"), "decoding step"),
+    ):
+        with pytest.raises(ExperimentError, match=rf"The {name} is .*A whole number from 0 to 100,000 was expected"):
+            build()
+
+
+@pytest.mark.parametrize("factor", [math.nan, math.inf, -math.inf, MAX_FACTOR * 1.01, -1e30, 10**400, -(10**400)])
+def test_factors_that_are_no_numbers_or_too_large_are_refused(factor: float) -> None:
+    with pytest.raises(ExperimentError, match=r"The factor of encoder layer 2 head 4 is .*0 switches the head off"):
+        HeadScaled(OFF.head, factor)
+    assert HeadScaled(OFF.head, -MAX_FACTOR).factor == -MAX_FACTOR
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\n\t"])
+def test_an_empty_replacement_is_refused(text: str) -> None:
+    with pytest.raises(ExperimentError, match="The replacement of source word 3 is empty"):
+        SourceWordReplaced(2, text)
+
+
+@pytest.mark.parametrize(
+    ("beam", "length_penalty", "message"),
+    [(0, 1.0, "The beam size is 0"), (101, 1.0, "The beam size is 101"), (4, -0.1, "The length penalty is -0.1")],
+)
+def test_a_beam_out_of_range_is_refused(beam: int, length_penalty: float, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Beam(beam, length_penalty)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ((), "All weights of the row are 0"),
+        ((0.0, 0.0), "All weights of the row are 0"),
+        ((-0.0, 0.0), "All weights of the row are 0"),
+        ((1.0, -1e-9), "negative or no number"),
+        ((1.0, math.nan), "negative or no number"),
+        ((math.inf, 1.0), "negative or no number"),
+        ((10**400, 1), "negative or no number"),
+        ((1, -(10**400)), "negative or no number"),
+    ],
+)
+def test_rows_that_are_no_weights_are_refused(weights: tuple[float, ...], message: str) -> None:
+    with pytest.raises(ExperimentError, match=message):
+        shares_of(weights)
+    with pytest.raises(ExperimentError, match=message):
+        AttentionRow(Head("cross", 0, 0), 0, weights)
+
+
+def test_a_row_of_the_decoder_sees_what_was_read_so_far() -> None:
+    head = Head("decoder", 0, 2)
+    assert AttentionRow(head, 2, (1, 1, 2)).weights == (0.25, 0.25, 0.5)
+    for weights in ((1.0, 1.0), (1.0, 1.0, 1.0, 1.0)):
+        with pytest.raises(ExperimentError, match=rf"The row of step 3 in {head} has {len(weights)} weights\. One for"):
+            AttentionRow(head, 2, weights)
+
+
+def test_shares_are_exact_quotients_and_what_sums_to_1_stays_to_the_last_bit() -> None:
+    for weights in ((1, 1, 1), (3, 1, 0), (0.1,) * 7, (5,), (1e-300, 3e-300), (1, 2, 4, 8, 16)):
+        found = shares_of(weights)
+        exact = [Fraction(weight) / sum(map(Fraction, weights)) for weight in weights]
+        assert found == pytest.approx([float(share) for share in exact], rel=1e-15)
+        assert math.fsum(found) == pytest.approx(1, abs=1e-15)
+        assert shares_of(found) == found
+    untouched = (0.1, 0.2, 0.7)
+    assert math.fsum(untouched) != sum(map(Fraction, untouched))
+    assert shares_of(untouched) == untouched
+    assert AttentionRow(Head("cross", 0, 0), 0, untouched).weights == untouched
+
+
+@pytest.mark.parametrize("size", [1e308, 1e-308, 5e-324])
+def test_huge_and_tiny_weights_are_scaled(size: float) -> None:
+    assert shares_of([size] * 8) == (0.125,) * 8
+    assert shares_of([size, 0.0]) == (1.0, 0.0)
+
+
+def test_shares_take_any_numbers_of_python() -> None:
+    assert shares_of([True, 3]) == (0.25, 0.75)
+    assert all(type(share) is float for share in shares_of([1, 0]))
+
+
+def test_the_baseline_has_the_same_sentence_and_output() -> None:
+    experiment = Experiment(TEXT, Beam(3), CANONICAL)
+    assert experiment.baseline == Experiment(TEXT, Beam(3))
+    baseline = experiment.baseline
+    assert baseline.baseline is baseline
+
+
+def test_added_interventions_take_the_place_of_those_on_the_same_site() -> None:
+    experiment = Experiment(TEXT, Beam(3), CANONICAL)
+    replacement, further = HeadScaled(OFF.head, 0.5), ForcedToken(0, "a")
+    found = experiment.with_interventions(replacement, further)
+    assert found == Experiment(TEXT, Beam(3), (REPLACED, REMOVED, replacement, DOUBLED, ROW, further, FORCED))
+    assert found.with_interventions(OFF).without(further) == experiment
+    removed = experiment.with_interventions(SourceWordRemoved(0))
+    assert removed.source_edits == (SourceWordRemoved(0), REMOVED)
+    assert experiment.with_interventions() == experiment
+    assert experiment.interventions == CANONICAL, "the old one is as it was"
+
+
+def test_those_that_are_not_there_are_passed_over() -> None:
+    experiment = Experiment(TEXT, Beam(3), CANONICAL)
+    assert experiment.without(ROW, REMOVED).interventions == (REPLACED, OFF, DOUBLED, FORCED)
+    assert experiment.without(HeadScaled(OFF.head, 0.5), ForcedToken(4, "▁cat")) == experiment
+    assert experiment.without(*CANONICAL) == experiment.baseline
+
+
+@pytest.mark.parametrize(
+    ("output", "kept"), [(Greedy(), Greedy()), (Beam(3, 0.5), Beam(3, 0.5)), (GivenTarget("A man."), Greedy())]
+)
+def test_an_edited_sentence_keeps_its_head_scalings_alone(output: Any, kept: Any) -> None:
+    interventions = tuple(each for each in CANONICAL if each != FORCED or not isinstance(output, GivenTarget))
+    edited = Experiment(TEXT, output, interventions).edited("Ein Hund.")
+    assert edited == Experiment("Ein Hund.", kept, (OFF, DOUBLED))
+
+
+def test_broken_characters_of_texts_are_replaced() -> None:
+    assert Experiment("Ein \ud800 Mann.").source_text == "Ein \N{REPLACEMENT CHARACTER} Mann."
+    assert GivenTarget("A \udfff man.").text == "A \N{REPLACEMENT CHARACTER} man."
+    assert SourceWordReplaced(0, "\ud800").text == "\N{REPLACEMENT CHARACTER}"
+    assert Experiment("Ein 🙂 Mann.").source_text == "Ein 🙂 Mann."
+
+
+def test_heads_are_switched_off_once_each_in_their_order() -> None:
+    heads = [Head("cross", 0, 1), Head("encoder", 1, 0), Head("cross", 0, 1), Head("decoder", 0, 3)]
+    found = heads_switched_off(heads)
+    assert found == tuple(HeadScaled(head, 0.0) for head in (heads[1], heads[3], heads[0]))
+    assert Experiment(TEXT, interventions=found).heads_off == set(heads)
+    assert heads_switched_off(()) == ()

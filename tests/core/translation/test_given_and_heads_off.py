@@ -1,0 +1,152 @@
+"""A given translation is read as it was typed, and heads can be off while one is made, read or scored."""
+
+import copy
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from core.config import preset
+from core.errors import AnalysisError, TextError
+from core.model.heads import Head
+from core.model.interventions import all_heads, attentions_of
+from core.text.codec import CodecPair
+from core.text.vocabulary import Vocabulary
+from core.translation.experiment import Experiment, HeadScaled, heads_switched_off
+from core.translation.result import MAP_KINDS, Word
+from core.translation.target import encode_target
+from core.translation.translator import Translator
+from tests.core.translators import read_given
+
+SENTENCE = "Ein Mann steht auf einer Leiter."
+TARGET = "A man stands on a ladder."
+OFF = [Head("cross", 1, 0), Head("encoder", 0, 1)]
+PLAIN = Experiment(SENTENCE)
+WITH_OFF = Experiment(SENTENCE, interventions=heads_switched_off(OFF))
+
+
+@pytest.fixture(scope="module")
+def translator(untrained_checkpoint: Path) -> Translator:
+    return Translator.load(untrained_checkpoint, "cpu")
+
+
+def without_columns(translator: Translator, heads: list[Head]) -> Translator:
+    """The same model with the columns of these heads deleted from the output projections."""
+    copied = copy.copy(translator)
+    copied.model = copy.deepcopy(translator.model)
+    for head in heads:
+        module = attentions_of(copied.model)[head.kind][head.layer]
+        columns = slice(head.head * module.head_width, (head.head + 1) * module.head_width)
+        module.out_proj.weight.data[:, columns] = 0
+    return copied
+
+
+def test_a_given_pair_is_read_as_typed(translator: Translator) -> None:
+    given = read_given(translator, SENTENCE, TARGET)
+    assert given.is_given
+    assert given.text == TARGET
+    assert given.predicted_tokens == ("a", "man", "stands", "on", "a", "ladder", ".", "<eos>")
+    assert given.read_tokens == ("<sos>", "a", "man", "stands", "on", "a", "ladder", ".")
+    assert given.target_words[5] == Word("ladder", 5, 6)
+    assert given.maps.cross.shape[-2:] == (8, 9)
+    np.testing.assert_allclose(given.maps.cross.sum(-1), 1, atol=1e-5)
+    ids = torch.tensor([given.source_ids]), torch.tensor([given.read_ids])
+    with torch.inference_mode():
+        probabilities = translator.model(*ids).logits[0].softmax(-1)
+    expected = [float(probabilities[step, token].log()) for step, token in enumerate(given.predicted_ids)]
+    assert given.log_probabilities == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_models_own_translation_given_again_has_the_same_maps_and_probability(translator: Translator) -> None:
+    own = translator.translate(SENTENCE)
+    assert not own.is_given
+    words = " ".join(word.text for word in own.target_words)
+    given = read_given(translator, SENTENCE, words)
+    num_words = len(own.target_words)
+    assert given.predicted_ids[:num_words] == own.predicted_ids[:num_words]
+    assert given.log_probabilities[:num_words] == pytest.approx(own.log_probabilities[:num_words], abs=1e-5)
+    np.testing.assert_allclose(given.maps.cross[:, :, :num_words], own.maps.cross[:, :, :num_words], atol=1e-6)
+    assert translator.score(own, PLAIN) == pytest.approx(own.log_probabilities, abs=1e-5)
+    assert translator.score(given, PLAIN) == pytest.approx(given.log_probabilities, abs=1e-5)
+
+
+def test_an_unknown_word_is_shown_as_typed_and_noted(translator: Translator) -> None:
+    given = read_given(translator, SENTENCE, "A zebra stands.")
+    assert given.predicted_tokens[1] == "zebra"
+    assert any("zebra" in note for note in given.notes)
+
+
+@pytest.mark.parametrize("target", ["", "  \n"])
+def test_an_empty_target_is_refused(translator: Translator, target: str) -> None:
+    with pytest.raises(TextError, match="no word in the given translation"):
+        read_given(translator, SENTENCE, target)
+
+
+@pytest.mark.parametrize(("count", "message"), [(150, "151 tokens"), (2000, "2,000 words")])
+def test_a_target_that_does_not_fit_is_refused(translator: Translator, count: int, message: str) -> None:
+    with pytest.raises(TextError, match=message):
+        read_given(translator, SENTENCE, "man " * count)
+
+
+def test_line_breaks_and_broken_characters_do_no_harm(translator: Translator) -> None:
+    given = read_given(translator, SENTENCE, "A man\nstands \ud800.")
+    assert given.predicted_tokens[:3] == ("a", "man", "stands")
+
+
+def test_a_symbol_of_the_copy_task_starts_its_target_and_is_not_predicted() -> None:
+    run = preset("copy-task-small")
+    vocabulary = Vocabulary.of_copy_task(8)
+    codec = CodecPair.build(run.data, vocabulary, vocabulary, None).target
+    assert encode_target("1 5 3", codec, run).labels == ("5", "3")
+    with pytest.raises(TextError, match="begins with '5'"):
+        encode_target("5 3", codec, run)
+    with pytest.raises(TextError, match="no word"):
+        encode_target("1", codec, run)
+
+
+@pytest.mark.parametrize("heads", [OFF, [Head("cross", 1, 0), Head("cross", 1, 1)]], ids=["two", "a whole layer"])
+def test_translating_with_heads_off_is_translating_without_their_columns(
+    translator: Translator, heads: list[Head]
+) -> None:
+    off = heads_switched_off(heads)
+    gated = translator.run(Experiment(SENTENCE, interventions=off))
+    expected = without_columns(translator, heads).translate(SENTENCE)
+    assert gated.predicted_ids == expected.predicted_ids
+    assert gated.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-5)
+    assert gated.experiment.heads_off == set(heads)
+    given = read_given(translator, SENTENCE, TARGET, *off)
+    expected = read_given(without_columns(translator, heads), SENTENCE, TARGET)
+    assert given.log_probability == pytest.approx(expected.log_probability, abs=1e-5)
+    for kind in MAP_KINDS:
+        np.testing.assert_allclose(given.maps.of_kind(kind), expected.maps.of_kind(kind), atol=1e-6)
+
+
+def test_the_old_translation_is_scored_with_heads_off(translator: Translator) -> None:
+    own = translator.translate(SENTENCE)
+    scored = translator.score(own, WITH_OFF)
+    assert len(scored) == len(own.predicted_ids)
+    assert scored == pytest.approx(without_columns(translator, OFF).score(own, PLAIN), abs=1e-5)
+    assert scored != pytest.approx(own.log_probabilities, abs=1e-4)
+    assert translator.score(own, PLAIN) == pytest.approx(own.log_probabilities, abs=1e-5)  # and nothing stays behind
+
+
+def test_all_heads_off_still_translates(translator: Translator) -> None:
+    off = heads_switched_off(all_heads(translator.model))
+    translation = translator.run(Experiment(SENTENCE, interventions=off))
+    assert np.isfinite(translation.log_probabilities).all()
+
+
+def test_a_head_that_is_not_there_is_refused(translator: Translator) -> None:
+    missing = Experiment(SENTENCE, interventions=(HeadScaled(Head("cross", 8, 0)),))
+    with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
+        translator.run(missing)
+    with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
+        translator.compile(missing)
+    with pytest.raises(AnalysisError, match="no cross layer 9 head 1"):
+        translator.score(translator.translate(SENTENCE), missing)
+
+
+def test_one_word_on_each_side(translator: Translator) -> None:
+    given = read_given(translator, "Leiter", "Ladder")
+    assert given.predicted_tokens == ("ladder", "<eos>")

@@ -1,0 +1,205 @@
+"""Experiments as files: saved, opened with their model, refused whole, restored at the next start."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMessageBox, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.checkpoint.digest import model_digest
+from core.checkpoint.file import load_checkpoint
+from core.config import preset
+from core.device import DeviceChoice
+from core.model.heads import Head
+from core.translation.experiment import Experiment, ForcedToken, Greedy, HeadScaled
+from tests.checkpoints import write_untrained_checkpoint
+from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
+from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
+from viz_app.documents.session import read_session
+from viz_app.documents.view_values import view_values
+from viz_app.preferences import Preferences
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view import Pair
+from viz_app.state.model_info import ModelInfo
+from viz_app.worker import InferenceWorker, LoadJob, Request
+
+MODEL = ModelInfo(
+    "one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "asked for"), 1, digest="a" * 64
+)
+CHANGES = (HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "dog"))
+
+
+@pytest.fixture
+def state() -> ExperimentState:
+    state = ExperimentState()
+    state.begin_model(MODEL)
+    state.begin_text("ein mann schläft .")
+    state.accept(make_result(make_translation("ein mann schläft .")))
+    return state
+
+
+@pytest.fixture
+def documents(qtbot: QtBot, state: ExperimentState, preferences: Preferences) -> Iterator[ExperimentDocuments]:
+    window = QWidget()
+    qtbot.addWidget(window)
+    worker = InferenceWorker(FakeTranslator)
+    yield ExperimentDocuments(state, worker, preferences, window)
+    worker.close()
+    for box in window.findChildren(QMessageBox):
+        box.close()
+
+
+def problem(documents: ExperimentDocuments) -> str:
+    return "\n".join(box.informativeText() for box in documents.parent().findChildren(QMessageBox))
+
+
+def test_what_is_saved_is_opened_again_as_it_was(
+    documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    state.intervene(*CHANGES)
+    state.settings.scale, state.settings.shown, state.settings.picture = "own", "difference", "lines"
+    state.choose_head(Head("decoder", 1, 2))
+    state.selection.pin(Pair(2, 1))
+    documents.save(tmp_path / "one.augenmerk")
+    before, view = state.experiment, view_values(state)
+
+    state.reset()
+    state.settings.scale, state.settings.shown, state.settings.picture = "shared", "changed", "heatmap"
+    state.choose_head(Head("cross", 0, 0))
+    documents.open(tmp_path / "one.augenmerk")
+    assert state.experiment == before
+    state.accept(make_result(make_translation("ein mann schläft .", experiment=before), make_translation()))
+    assert view_values(state) == view
+    state.undo()
+    assert state.experiment.interventions == ()
+
+
+def test_a_file_names_no_path(documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path) -> None:
+    documents.save(tmp_path / "one.augenmerk")
+    text = (tmp_path / "one.augenmerk").read_text(encoding="utf-8")
+    assert str(tmp_path) not in text
+    assert json.loads(text)["model"] == {"name": "one", "digest": "a" * 64}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "named"),
+    [
+        ("experiment", {"source_text": 3}, "experiment"),
+        ("view", {"scale": "huge"}, "view.scale"),
+        ("view", {"merges_words": "yes"}, "view.merges_words"),
+        ("view", {"head": ["cross", -1, 0]}, "view.head"),
+        ("view", {"pinned": [1]}, "view.pinned"),
+        ("view", {"colour": "red"}, "view.colour"),
+        ("version", 2, "version"),
+    ],
+)
+def test_a_file_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
+    documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path, field, value, named: str
+) -> None:
+    path = tmp_path / "one.augenmerk"
+    documents.save(path)
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | {field: value}), encoding="utf-8")
+    state.choose_head(Head("encoder", 0, 0))
+    before, view = state.experiment, view_values(state)
+    documents.open(path)
+    assert named in problem(documents)
+    assert (state.experiment, view_values(state)) == (before, view)
+    assert path not in documents._preferences.recent_experiments
+
+
+def test_a_file_that_cannot_be_written_is_told(documents: ExperimentDocuments, tmp_path: Path) -> None:
+    (tmp_path / "folder.augenmerk").mkdir()
+    documents.save(tmp_path / "folder.augenmerk")
+    assert "folder.augenmerk" in problem(documents)
+
+
+def test_a_model_beside_the_file_is_found_by_its_digest(
+    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    checkpoint = write_untrained_checkpoint(tmp_path / "renamed.safetensors", seed=7)
+    digest = model_digest(load_checkpoint(checkpoint))
+    (tmp_path / "damaged.safetensors").write_bytes(b"nothing of this is a checkpoint")
+    state.begin_model(replace(MODEL, digest=digest))
+    state.intervene(*CHANGES)
+    saved = state.experiment
+    documents.save(tmp_path / "one.augenmerk")
+    state.begin_model(MODEL)
+    state.reset()
+    asked: list[Path | None] = []
+    documents.model_requested.connect(asked.append)
+    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    documents.open(tmp_path / "one.augenmerk")
+    qtbot.waitUntil(lambda: asked == [checkpoint])
+    assert state.experiment != saved, "it waits for its model"
+    state.begin_model(replace(MODEL, digest=digest))
+    assert state.experiment == saved
+
+
+def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
+    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    state.intervene(*CHANGES)
+    saved = state.experiment
+    documents.save(tmp_path / "one.augenmerk")
+    state.begin_model(replace(MODEL, digest="b" * 64))
+    state.reset()
+    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    documents.open(tmp_path / "one.augenmerk")
+    qtbot.waitUntil(lambda: state.experiment == saved)
+    assert "made with the model “one”" in state.notice
+
+
+def test_copied_python_and_command_give_the_experiment_again(
+    documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    checkpoint = write_untrained_checkpoint(tmp_path / "small.safetensors")
+    state.begin_model(replace(MODEL, path=checkpoint))
+    state.open_experiment(Experiment("ein mann steht", Greedy(), (ForcedToken(0, "ladder"),)), asks=False)
+    documents.copy_as_command_line()
+    command = QGuiApplication.clipboard().text()
+    assert command.startswith("augenmerk translate 'ein mann steht'")
+    assert "--force-token 1=ladder" in command
+    documents.copy_as_python()
+    code = QGuiApplication.clipboard().text()
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert printed.stdout.startswith("Ladder")
+
+
+def test_what_was_on_the_screen_comes_back(
+    documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
+) -> None:
+    state.intervene(*CHANGES)
+    documents.keep_session()
+    later = ExperimentState()
+    window = QWidget()
+    again = ExperimentDocuments(later, documents._worker, preferences, window)
+    assert again.restore_session()
+    assert later.experiment == state.experiment
+    assert not later.can_undo
+    assert later.selection.head == state.selection.head
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"format": "augenmerk", "version": 99}', b"[" * 100_000])
+def test_a_session_that_cannot_be_restored_is_set_aside(
+    documents: ExperimentDocuments, preferences: Preferences, content: bytes
+) -> None:
+    path = preferences.session_path
+    path.write_bytes(content)
+    assert not documents.restore_session()
+    assert not path.exists()
+    assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
+    assert read_session(ExperimentState(), path) is None
+
+
+def test_experiments_and_checkpoints_are_told_apart_by_content(documents: ExperimentDocuments, tmp_path: Path) -> None:
+    documents.save(tmp_path / "looks.safetensors")
+    assert is_experiment(tmp_path / "looks.safetensors")
+    assert not is_experiment(write_untrained_checkpoint(tmp_path / "looks.augenmerk"))
+    assert not is_experiment(tmp_path)
+    assert not is_experiment(tmp_path / "missing")

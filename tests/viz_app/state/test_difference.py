@@ -1,0 +1,110 @@
+"""Original, changed, difference: which maps are shown, on which tokens, with which scale."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.model.heads import Head
+from core.translation.experiment import Experiment, HeadScaled
+from core.translation.result import Translation
+from tests.viz_app.synthetic import make_result, make_translation
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_source import LEAST_DIFFERENCE
+from viz_app.state.map_text import describe, difference_note
+from viz_app.state.map_view import Pair
+from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
+
+HEAD = Head("cross", 0, 1)
+
+
+def changed_one(target: str) -> Translation:
+    experiment = Experiment("ein mann .", interventions=(HeadScaled(HEAD),))
+    made = make_translation("ein mann .", target, experiment=experiment)
+    return replace(made, attention=replace(made.maps, cross=made.maps.cross[:, ::-1].copy()))
+
+
+@pytest.fixture
+def state() -> ExperimentState:
+    state = ExperimentState(MapViewSettings(merges_words=False))
+    original = make_translation("ein mann .", "a man .")
+    state.accept(make_result(changed_one("a dog ."), original))
+    state.choose_head(HEAD)
+    return state
+
+
+def test_the_switch_decides_whose_maps_are_shown(state: ExperimentState) -> None:
+    result = state.result
+    assert result is not None
+    for state.settings.shown, translation in (("original", result.original), ("changed", result.changed)):
+        np.testing.assert_array_equal(state.maps.thumbnails("cross"), translation.maps.cross)
+        view = state.maps.view()
+        assert view is not None
+        assert view.row_labels == translation.predicted_tokens
+
+
+def test_without_changes_there_is_one_kind_of_maps(state: ExperimentState) -> None:
+    state.settings.shown = "difference"
+    state.accept(make_result(make_translation()))
+    assert state.maps.shown == "changed"
+    assert not state.maps.is_signed("cross")
+
+
+def test_a_difference_is_changed_minus_original_on_what_both_have(state: ExperimentState) -> None:
+    state.settings.shown = "difference"
+    result, view = state.result, state.maps.view()
+    assert result is not None
+    assert view is not None
+    expected = result.changed.maps.cross[0, 1] - result.original.maps.cross[0, 1]
+    assert view.row_labels == ("a", "dog", ".", "<eos>")
+    np.testing.assert_allclose(view.values[[0, 2, 3]], expected[[0, 2, 3]], rtol=1e-5)
+    assert np.isnan(view.values[1]).all(), "a word that the original does not have"
+    assert describe(state, Pair(1, 1)) == ("predicting  dog → ein", "not in the original")
+    assert describe(state, Pair(0, 1))[1].startswith("change of weight ")  # type: ignore[index]
+    np.testing.assert_allclose(state.maps.thumbnails("cross")[0, 1], view.values, rtol=1e-6)
+
+
+def test_colours_of_a_difference_reach_to_its_largest_change_on_both_sides(state: ExperimentState) -> None:
+    state.settings.shown = "difference"
+    values = state.maps.thumbnails("cross")
+    assert state.maps.top_value(HEAD, values[0, 1]) == pytest.approx(np.nanmax(np.abs(values)))
+    state.settings.scale = "own"
+    assert state.maps.top_value(HEAD, values[0, 1]) == pytest.approx(np.nanmax(np.abs(values[0, 1])))
+    tops = state.maps.top_values("encoder")
+    assert tops == pytest.approx(np.full((3, 8), LEAST_DIFFERENCE)), "equal maps do not look like a finding"
+
+
+@pytest.mark.parametrize("scale", ["shared", "layer", "own"])
+@pytest.mark.parametrize("shown", ["changed", "difference"])
+def test_top_values_of_a_kind_are_those_of_its_heads(state: ExperimentState, scale, shown) -> None:
+    state.settings.scale, state.settings.shown = scale, shown
+    for kind in ("encoder", "cross"):
+        maps, found = state.maps.thumbnails(kind), state.maps.top_values(kind)
+        for place in np.ndindex(*found.shape):
+            assert found[place] == pytest.approx(state.maps.top_value(Head(kind, *place), maps[place]))
+
+
+def test_where_nothing_pairs_the_changed_maps_are_shown_and_the_note_says_why(state: ExperimentState) -> None:
+    state.settings.hides_wrapping = True
+    state.accept(make_result(changed_one("dogs"), make_translation("ein mann .", "someone")))
+    state.choose_head(HEAD)
+    state.settings.shown = "difference"
+    assert not state.maps.is_signed("cross")
+    assert state.maps.is_signed("encoder")
+    assert difference_note(state).startswith("There is no difference to show, so these are the changed maps. The rows")
+    np.testing.assert_array_equal(state.maps.labelled().weights >= 0, True)  # type: ignore[union-attr]
+
+
+def test_a_difference_needs_both_translations_measured(state: ExperimentState) -> None:
+    result = state.result
+    assert result is not None
+    state.settings.shown, state.settings.measure = "difference", "norm"
+    lacking = []
+    while (translation := state.maps.lacking_measure()) is not None:
+        lacking.append(translation)
+        maps = {(measure, kind): translation.maps.of_kind(kind) / 2 for measure, kind in BESIDE_WEIGHT}
+        state.take_measured(MeasuredMaps(translation, maps))
+    assert lacking == [result.original, result.changed]
+    weights = (result.changed.maps.cross - result.original.maps.cross) / 2
+    np.testing.assert_allclose(state.maps.thumbnails("cross")[:, :, 0], weights[:, :, 0], rtol=1e-5, atol=1e-7)

@@ -1,0 +1,287 @@
+"""One experiment on the screen: what the user does to it, what is kept and dropped, undo and redo, without a window."""
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.config import preset
+from core.device import DeviceChoice
+from core.errors import ExperimentError
+from core.model.heads import Head
+from core.translation.experiment import (
+    AttentionRow,
+    Beam,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
+from core.translation.result import MAP_KINDS, ExperimentResult
+from tests.viz_app.synthetic import make_result, make_translation
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.head_navigation import neighbour
+from viz_app.state.map_selection import MapSelection
+from viz_app.state.map_view import Pair
+from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.state.model_info import ModelInfo
+
+HEAD = Head("cross", 1, 4)
+OFF, FORCED = HeadScaled(HEAD), ForcedToken(2, "dog")
+ROW = AttentionRow(Head("cross", 0, 0), 1, (0.5, 0.5))
+MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "asked for"), 1)
+
+
+class Asked:
+    """Counts what a state asks for."""
+
+    def __init__(self, state: ExperimentState) -> None:
+        self.experiments: list[Experiment] = []
+        self.state = state
+        state.experiment_changed.connect(self.note)
+
+    def note(self) -> None:
+        self.experiments.append(self.state.experiment)
+
+
+@pytest.fixture
+def state() -> ExperimentState:
+    state = ExperimentState()
+    state.begin_model(MODEL)
+    state.begin_text("ein mann schläft .")
+    state.accept(make_result(make_translation("ein mann schläft .", "a man sleeps .")))
+    return state
+
+
+def test_every_change_asks_once_for_the_new_experiment(state: ExperimentState) -> None:
+    asked = Asked(state)
+    state.toggle_head(HEAD)
+    state.force(2, "dog")
+    state.intervene(SourceWordRemoved(1))
+    assert [len(each.interventions) for each in asked.experiments] == [1, 2, 3]
+    assert asked.experiments[-1].interventions == (SourceWordRemoved(1), OFF, FORCED)
+
+
+def test_what_changes_nothing_asks_for_nothing(state: ExperimentState) -> None:
+    asked = Asked(state)
+    state.edit_text("ein mann schläft .")
+    state.remove(OFF)
+    state.reset()
+    assert asked.experiments == []
+    assert not state.can_undo
+
+
+def test_a_head_is_toggled_off_and_on(state: ExperimentState) -> None:
+    state.toggle_head(HEAD)
+    assert state.is_off(HEAD)
+    state.toggle_head(HEAD)
+    assert state.experiment.interventions == ()
+
+
+def test_undo_and_redo_walk_through_experiments_text_included(state: ExperimentState) -> None:
+    state.toggle_head(HEAD)
+    state.edit_text("zwei hunde")
+    asked = Asked(state)
+    state.undo()
+    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF,))
+    state.undo()
+    assert state.experiment == Experiment("ein mann schläft .")
+    assert not state.can_undo
+    state.undo()
+    state.redo()
+    state.redo()
+    assert state.experiment == Experiment("zwei hunde", Greedy(), (OFF,))
+    assert not state.can_redo
+    assert len(asked.experiments) == 4
+
+
+def test_a_new_change_forgets_what_was_undone(state: ExperimentState) -> None:
+    state.toggle_head(HEAD)
+    state.undo()
+    state.force(1, "dog")
+    assert not state.can_redo
+
+
+def test_another_sentence_keeps_heads_drops_the_rest_names_it_and_can_be_undone(state: ExperimentState) -> None:
+    state.intervene(OFF, FORCED, SourceWordReplaced(1, "Hund"))
+    state.edit_text("zwei hunde")
+    assert state.experiment == Experiment("zwei hunde", Greedy(), (OFF,))
+    assert state.notice == (
+        "Dropped with the sentence that they belong to: word 2 → Hund, step 3: dog. Undo brings it back."
+    )
+    state.undo()
+    assert len(state.experiment.interventions) == 3
+    assert state.notice == ""
+
+
+def test_a_given_target_belongs_to_its_sentence(state: ExperimentState) -> None:
+    state.set_output(GivenTarget("a man rests"))
+    state.edit_text("zwei hunde")
+    assert state.experiment.output == Greedy()
+
+
+def test_another_beam_stays_for_the_next_sentence(state: ExperimentState) -> None:
+    state.set_output(Beam(4))
+    state.edit_text("zwei hunde")
+    assert state.experiment.output == Beam(4)
+
+
+def test_giving_a_target_drops_forced_tokens_and_says_so(state: ExperimentState) -> None:
+    state.intervene(OFF, FORCED)
+    state.set_output(GivenTarget("a man rests"))
+    assert state.experiment.interventions == (OFF,)
+    assert "step 3: dog" in state.notice
+    state.use_own_output()
+    assert state.experiment.output == Greedy()
+
+
+def test_forcing_a_token_while_a_target_is_given_lets_the_model_decode_again(state: ExperimentState) -> None:
+    state.set_output(GivenTarget("a man rests"))
+    state.force(1, "dog")
+    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (ForcedToken(1, "dog"),))
+
+
+def test_a_word_of_several_pieces_forces_several_steps(state: ExperimentState) -> None:
+    state.force(1, "sleep", "ing")
+    assert state.experiment.forced == (ForcedToken(1, "sleep"), ForcedToken(2, "ing"))
+
+
+def test_a_changed_source_drops_rows_over_it(state: ExperimentState) -> None:
+    decoder_row = AttentionRow(Head("decoder", 0, 0), 1, (0.5, 0.5))
+    state.intervene(ROW, decoder_row)
+    state.intervene(SourceWordRemoved(0))
+    assert state.experiment.interventions == (SourceWordRemoved(0), decoder_row)
+    assert "cross 1·1 row 2 set" in state.notice
+
+
+def test_two_changes_of_the_same_thing_at_once_are_refused_and_nothing_changes(state: ExperimentState) -> None:
+    before = state.experiment
+    with pytest.raises(ExperimentError, match="change the same thing"):
+        state.intervene(SourceWordRemoved(0), SourceWordReplaced(0, "zwei"))
+    assert state.experiment is before
+
+
+def test_what_a_model_cannot_use_is_dropped_from_the_experiment_and_named(state: ExperimentState) -> None:
+    state.intervene(OFF, FORCED)
+    changed = make_translation("ein mann schläft .", "a dog", experiment=state.experiment.without(OFF))
+    state.accept(replace(make_result(changed, make_translation()), dropped=(OFF,)))
+    assert state.experiment.interventions == (FORCED,)
+    assert state.notice.startswith("Dropped because it does not fit this model or sentence: cross 2·5 off.")
+
+
+def test_a_refused_experiment_leaves_the_screen_and_can_be_asked_again(state: ExperimentState) -> None:
+    before, asked = state.result, Asked(state)
+    state.force(2, "unknown")
+    state.request.begin()
+    state.refuse("There is no such token.")
+    assert state.result is before
+    assert state.request.problem == "There is no such token."
+    state.set_experiment(state.experiment)
+    assert len(asked.experiments) == 2
+
+
+def test_what_is_shown_is_outdated_from_the_next_model_to_its_first_answer(state: ExperimentState) -> None:
+    state.begin_model(replace(MODEL, name="two"))
+    assert state.is_of_earlier_model
+    state.accept(make_result(make_translation()))
+    assert not state.is_of_earlier_model
+    assert not ExperimentState().is_of_earlier_model
+
+
+def test_a_head_is_kept_where_the_next_model_has_it_else_the_nearest(state: ExperimentState) -> None:
+    state.choose_head(Head("decoder", 2, 7))
+    state.accept(make_result(make_translation(num_layers=2, num_heads=4)))
+    assert state.selection.head == Head("decoder", 1, 3)
+
+
+def test_the_clearest_head_is_picked_once_until_somebody_chooses() -> None:
+    state, first = ExperimentState(), make_translation()
+    maps = np.full_like(first.maps.cross, 1 / first.maps.cross.shape[-1])
+    maps[1, 5] = np.eye(*maps.shape[-2:])
+    first = replace(first, attention=replace(first.maps, cross=maps))
+    state.accept(ExperimentResult.of(first))
+    assert state.selection.head == Head("cross", 1, 5)
+    state.accept(ExperimentResult.of(make_translation()))
+    assert state.selection.head == Head("cross", 1, 5)
+
+
+def test_marks_go_with_the_translation_and_stay_with_another_head(state: ExperimentState) -> None:
+    state.selection.pin(Pair(1, 1))
+    state.choose_head(Head(state.selection.head.kind, 2, 2))
+    assert state.selection.pinned == Pair(1, 1)
+    state.choose_head(Head("encoder", 0, 0))
+    assert state.selection.pinned is None
+    state.selection.pin(Pair(1, 1))
+    state.accept(make_result(make_translation("zwei", "two")))
+    assert state.selection.pinned is None
+
+
+def test_a_cell_is_pinned_with_the_next_result_that_has_it(state: ExperimentState) -> None:
+    state.pin_with_next_result(Pair(1, 2))
+    state.accept(make_result(make_translation()))
+    assert state.selection.pinned == Pair(1, 2)
+    state.pin_with_next_result(Pair(50, 2))
+    state.accept(make_result(make_translation("zwei", "two")))
+    assert state.selection.pinned is None
+
+
+def test_arrows_walk_through_every_layer_of_every_kind_and_stop_at_the_edges(state: ExperimentState) -> None:
+    state.choose_head(Head("encoder", 0, 0))
+    assert neighbour(state, "up") is None
+    seen = [state.selection.head]
+    while (head := neighbour(state, "down")) is not None:
+        state.choose_head(head)
+        seen.append(head)
+    assert seen == [Head(kind, layer, 0) for kind in MAP_KINDS for layer in range(3)]
+    heads = 1
+    while (head := neighbour(state, "right")) is not None:
+        state.choose_head(head)
+        heads += 1
+    assert heads == 8
+    assert neighbour(state, "first") == Head("cross", 2, 0)
+    assert neighbour(ExperimentState(), "down") is None
+
+
+def test_arrows_follow_the_order_in_which_heads_stand(state: ExperimentState) -> None:
+    state.settings.order = "clarity"
+    first, second = state.maps.in_order("cross")[:2]
+    state.choose_head(first)
+    assert neighbour(state, "right") == second
+
+
+@pytest.mark.parametrize("kind", [MapViewSettings, MapSelection])
+def test_every_field_announces_its_change(kind: type) -> None:
+    """A mistyped name in a subscription would pass mypy: here each field is subscribed to and changed."""
+    values = {
+        "label_mode": "read",
+        "scale": "own",
+        "measure": "norm",
+        "scope": "layer",
+        "combination": "max",
+        "several": frozenset({HEAD}),
+        "shown": "difference",
+        "picture": "lines",
+        "zoom": 2.0,
+        "line_threshold": 0.5,
+        "order": "role",
+        "shown_role": "self",
+        "head": HEAD,
+        "hovered_sum": 3,
+        "step": 1,
+    }
+    changed = kind()
+    for name in [each.name for each in fields(changed)]:
+        before = getattr(changed, name)
+        told: list[object] = []
+
+        def note(new: object, told: list[object] = told) -> None:
+            told.append(new)
+
+        getattr(changed.events, name).connect(note, max_args=1)
+        new = values.get(name, not before if isinstance(before, bool) else "another")
+        setattr(changed, name, new)
+        assert told == [new], name

@@ -1,0 +1,83 @@
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.model.heads import Head
+from core.translation.experiment import ForcedToken, GivenTarget, HeadScaled, SourceWordReplaced
+from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.theme import Theme
+from viz_app.views.intervention_chips import InterventionChips
+
+OFF = HeadScaled(Head("cross", 1, 4))
+
+
+@pytest.fixture
+def state() -> ExperimentState:
+    state = ExperimentState()
+    state.accept(make_result(make_translation()))
+    state.begin_text("ein mann steht auf einer leiter .")
+    return state
+
+
+@pytest.fixture
+def chips(qtbot: QtBot, theme: Theme, state: ExperimentState) -> InterventionChips:
+    chips = InterventionChips(state)
+    qtbot.addWidget(chips)
+    chips.resize(700, 60)
+    chips.show()
+    return chips
+
+
+def texts(chips: InterventionChips) -> list[str]:
+    return [chip.text().removesuffix("×").strip() for chip in chips.chips]
+
+
+def test_without_changes_there_is_one_hint(chips: InterventionChips) -> None:
+    assert chips.hint.isVisible()
+    assert chips.chips == []
+    assert not chips.reset_button.isVisible()
+    assert not chips.undo_button.isVisible()
+
+
+def test_each_intervention_has_a_chip_that_removes_it(
+    qtbot: QtBot, chips: InterventionChips, state: ExperimentState
+) -> None:
+    state.intervene(OFF, ForcedToken(2, "dog"), SourceWordReplaced(1, "Katze"))
+    assert texts(chips) == ["word 2 → Katze", "cross 2·5 off", "step 3: dog"]
+    assert not chips.hint.isVisible()
+    qtbot.mouseClick(chips.chips[1], Qt.MouseButton.LeftButton)
+    assert texts(chips) == ["word 2 → Katze", "step 3: dog"]
+    assert OFF not in state.experiment.interventions
+
+
+def test_undo_redo_and_reset(qtbot: QtBot, chips: InterventionChips, state: ExperimentState) -> None:
+    state.toggle_head(OFF.head)
+    state.force(2, "dog")
+    qtbot.mouseClick(chips.reset_button, Qt.MouseButton.LeftButton)
+    assert texts(chips) == []
+    assert not chips.redo_button.isEnabled()
+    qtbot.mouseClick(chips.undo_button, Qt.MouseButton.LeftButton)
+    assert texts(chips) == ["cross 2·5 off", "step 3: dog"]
+    qtbot.mouseClick(chips.redo_button, Qt.MouseButton.LeftButton)
+    assert texts(chips) == []
+
+
+def test_a_given_translation_is_a_chip_too(qtbot: QtBot, chips: InterventionChips, state: ExperimentState) -> None:
+    state.set_output(GivenTarget("someone rests"))
+    assert texts(chips) == ["translation given by you"]
+    qtbot.mouseClick(chips.chips[0], Qt.MouseButton.LeftButton)
+    assert not isinstance(state.experiment.output, GivenTarget)
+
+
+def test_what_lies_beyond_the_end_is_said_to_be_not_reached(chips: InterventionChips, state: ExperimentState) -> None:
+    state.force(30, "dog")
+    state.accept(FakeTranslator(None, "cpu").compare(state.experiment))
+    assert texts(chips) == ["step 31: dog (not reached)"]
+
+
+def test_many_chips_wrap(chips: InterventionChips, state: ExperimentState) -> None:
+    state.intervene(*(HeadScaled(Head("cross", layer, head)) for layer in range(3) for head in range(8)))
+    chips.adjustSize()
+    narrow, wide = chips.heightForWidth(400), chips.heightForWidth(2500)
+    assert narrow > wide

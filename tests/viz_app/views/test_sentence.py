@@ -1,0 +1,148 @@
+"""Sentence, translation and what there is to say about them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.config import preset
+from core.device import DeviceChoice
+from core.model.heads import Head
+from core.translation.experiment import Experiment, ForcedToken, GivenTarget
+from core.translation.result import ExperimentResult
+from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
+from viz_app.examples import example_sentences
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.model_info import ModelInfo
+from viz_app.theme import Theme
+from viz_app.views.sentence import SentencePanel
+
+MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "asked for"), 1)
+COPY = replace(MODEL, run=preset("copy-task-small"))
+
+
+@pytest.fixture
+def state() -> ExperimentState:
+    state = ExperimentState()
+    state.begin_model(MODEL)
+    state.begin_text("ein mann .")
+    return state
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> SentencePanel:
+    panel = SentencePanel(state)
+    qtbot.addWidget(panel)
+    panel.resize(900, 260)
+    panel.show()
+    panel.input.show_text("ein mann .")
+    panel.input.text_settled.connect(lambda text, _: state.edit_text(text))
+    answer(state)
+    return panel
+
+
+def answer(state: ExperimentState) -> ExperimentResult:
+    """Computes what is asked for."""
+    result = FakeTranslator(None, "cpu").compare(state.experiment)
+    state.accept(result)
+    return result
+
+
+def test_the_translation_and_its_facts_are_shown(panel: SentencePanel) -> None:
+    assert panel.sentence.text == "Ein mann."
+    assert panel.facts.text().startswith("log-probability −")
+    assert not panel.original_line.isVisible()
+
+
+def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
+    state.toggle_head(Head("cross", 0, 0))
+    result = answer(state)
+    assert panel.sentence.text == "Off1 mann."
+    assert panel.original_line.text() == "was: Ein mann."
+    before = result.original.log_probability
+    assert panel.facts.text().endswith(f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−"))
+    assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
+
+
+def test_where_the_words_stay_this_is_said(panel: SentencePanel, state: ExperimentState) -> None:
+    state.force(1, "mann")
+    answer(state)
+    assert panel.original_line.text() == "the same words as without these changes"
+
+
+def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, state: ExperimentState) -> None:
+    state.set_output(GivenTarget("someone rests"))
+    answer(state)
+    assert panel.sentence.text == "someone rests"
+    assert panel.original_line.text() == "the model's own: Ein mann."
+    assert "a token" in panel.facts.text()
+
+
+def test_editing_the_translation_gives_it(qtbot: QtBot, panel: SentencePanel, state: ExperimentState) -> None:
+    qtbot.mouseClick(panel.edit_button, Qt.MouseButton.LeftButton)
+    panel.sentence.show_text("a person")
+    qtbot.keyClick(panel.sentence, Qt.Key.Key_Return)
+    assert state.experiment.output == GivenTarget("a person")
+
+
+def test_typing_and_undoing_are_one_history(qtbot: QtBot, panel: SentencePanel, state: ExperimentState) -> None:
+    state.force(1, "dog")
+    answer(state)
+    panel.input.setFocus()
+    qtbot.keyClicks(panel.input, " heute")
+    qtbot.keyClick(panel.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert panel.input.text == "ein mann ."
+    assert state.experiment.forced == (ForcedToken(1, "dog"),)
+    assert state.can_redo, "what was typed and not yet told can be done again"
+    qtbot.keyClick(panel.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert state.experiment == Experiment("ein mann .")
+    panel.redo()
+    panel.redo()
+    assert panel.input.text == "ein mann . heute"
+
+
+def test_what_was_dropped_and_what_was_refused_is_said(panel: SentencePanel, state: ExperimentState) -> None:
+    state.force(1, "dog")
+    state.edit_text("zwei hunde")
+    assert "step 2: dog" in panel.note.text()
+    state.request.begin()
+    state.refuse("The text is empty.")
+    assert panel.note.text().startswith("The text is empty.")
+    answer(state)
+    assert "The text is empty." not in panel.note.text()
+
+
+def test_an_untouched_example_gives_way_to_one_of_the_next_model(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
+    state.begin_text(example_sentences()[0])
+    panel = SentencePanel(state)
+    qtbot.addWidget(panel)
+    state.begin_model(COPY)
+    assert state.experiment.source_text.split()[0] == "1"
+    assert panel.input.placeholderText() == "Type numbers with spaces between"
+    state.open_experiment(Experiment("1 2 2 2"), asks=False)
+    state.begin_model(MODEL)
+    assert state.experiment.source_text == "1 2 2 2", "what somebody typed stays"
+
+
+def test_picked_words_shade_the_source_words_they_look_at(panel: SentencePanel, state: ExperimentState) -> None:
+    assert state.translation is not None
+    state.choose_head(Head("cross", 0, 0))
+    state.selection.pick_word(state.translation.target_words[0])
+    assert panel.input.extraSelections()
+    state.selection.clear_marks()
+    assert not panel.input.extraSelections()
+
+
+def test_nothing_is_shown_of_a_cleared_result(panel: SentencePanel, state: ExperimentState) -> None:
+    state.accept(make_result(make_translation(notes=("Line breaks were read as spaces.",))))
+    assert panel.note.text() == "Line breaks were read as spaces."
+    state.clear()
+    assert panel.sentence.text == ""
+    assert not panel.interventions.isVisible()
+    assert panel.facts.text() == ""

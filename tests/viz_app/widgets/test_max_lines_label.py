@@ -1,0 +1,53 @@
+import pytest
+from pytestqt.qtbot import QtBot
+
+from tests.viz_app.train.scripted import probe
+from viz_app.theme import Theme
+from viz_app.train.film_panel import FilmPanel
+from viz_app.train.playback import Playback
+from viz_app.widgets.max_lines_label import MaxLinesLabel
+
+LONG = "dah " * 99
+LARGE = 'QLabel[role="sentence"] { font-size: 20px; }'
+
+
+@pytest.mark.parametrize("width", [180, 300, 620])
+def test_long_text_is_cut_between_lines_and_scrolls_by_lines(qtbot: QtBot, theme: Theme, width: int) -> None:
+    text = MaxLinesLabel("sentence", 3)
+    text.setStyleSheet(LARGE)
+    qtbot.addWidget(text)
+    text.set_text("a man .")
+    text.resize(width, 30)
+    with qtbot.waitExposed(text):
+        text.show()
+    line = text.label.fontMetrics().lineSpacing()
+    assert text.height() == line
+    text.set_text(LONG)
+    assert text.height() == 3 * line
+    qtbot.waitUntil(lambda: text.verticalScrollBar().maximum() > 0)
+    assert text.verticalScrollBar().maximum() % line == 0
+    assert text.verticalScrollBar().singleStep() == line
+    assert text.text() == LONG
+    text.verticalScrollBar().setValue(2 * line)
+    text.set_text(LONG + "dah")
+    assert text.verticalScrollBar().value() == 0
+
+
+@pytest.mark.parametrize(("width", "height"), [(560, 260), (640, 300), (640, 340), (900, 420)])
+def test_heads_keep_their_room_below_a_long_translation(qtbot: QtBot, theme: Theme, width: int, height: int) -> None:
+    playback = Playback()
+    for epoch, said in enumerate((". .", LONG)):
+        playback.add_frame(probe(epoch, said))
+    panel = FilmPanel(playback)
+    panel.setStyleSheet(LARGE)
+    qtbot.addWidget(panel)
+    panel.show_playback(is_live=True)
+    panel.setFixedSize(width, height)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    line = panel.text.label.fontMetrics().lineSpacing()
+    qtbot.waitUntil(lambda: panel.text.height() % line == 0)
+    assert panel.area.height() >= 50
+    assert panel.text.geometry().bottom() < panel.area.y()
+    assert panel.text.height() >= line
+    assert panel.area.mapTo(panel, panel.area.rect().bottomLeft()).y() < panel.height()

@@ -1,0 +1,142 @@
+"""From a state to the worker and back: experiments, what they reuse, measures, questions."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.model.heads import Head
+from core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from tests.viz_app.synthetic import FakeTranslator
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.request_state import RequestState
+from viz_app.worker import (
+    ExperimentController,
+    Failure,
+    InferenceWorker,
+    JobScope,
+    LoadJob,
+    Progress,
+    Request,
+    TranslatorLike,
+)
+
+HEAD = Head("cross", 0, 0)
+
+
+@pytest.fixture
+def translators() -> list[FakeTranslator]:
+    return []
+
+
+@pytest.fixture
+def worker(qapp: QApplication, translators: list[FakeTranslator]) -> Iterator[InferenceWorker]:
+    def load(*arguments):  # type: ignore[no-untyped-def]
+        translators.append(FakeTranslator(*arguments))
+        return translators[-1]
+
+    worker = InferenceWorker(load)
+    yield worker
+    worker.close()
+
+
+@pytest.fixture
+def controller(qtbot: QtBot, worker: InferenceWorker) -> ExperimentController:
+    state = ExperimentState()
+    controller = ExperimentController(state, worker)
+    worker.submit(Request(LoadJob(None), controller, on_result=state.begin_model))
+    qtbot.waitUntil(lambda: state.model is not None)
+    return controller
+
+
+def shown(state: ExperimentState) -> str:
+    return state.translation.text if state.translation is not None else ""
+
+
+def test_what_is_asked_for_is_computed_and_shown(qtbot: QtBot, controller: ExperimentController) -> None:
+    state = controller.state
+    state.edit_text("Ein Mann .")
+    assert state.request.is_running
+    qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
+    assert not state.request.is_running
+    state.toggle_head(HEAD)
+    qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
+    assert state.result is not None
+    assert state.result.original.text == "Ein mann."
+
+
+def test_the_original_is_computed_once_for_all_changes(
+    qtbot: QtBot, controller: ExperimentController, translators: list[FakeTranslator]
+) -> None:
+    state = controller.state
+    state.edit_text("Ein Mann .")
+    qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
+    for layer in range(3):
+        state.toggle_head(Head("cross", layer, 0))
+        qtbot.waitUntil(lambda: shown(state) == f"Off{len(state.experiment.interventions)} mann.")
+    assert translators[0].experiments.count(Experiment("Ein Mann .")) == 1
+
+
+def test_a_refusal_stays_with_the_experiment_until_the_next_one(qtbot: QtBot, controller: ExperimentController) -> None:
+    state, failures = controller.state, []
+    controller.failed.connect(failures.append)
+    state.edit_text("Ein Mann .")
+    qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
+    state.force(1, "unknown")
+    qtbot.waitUntil(lambda: len(failures) == 1)
+    assert "not in this model's vocabulary" in state.request.problem
+    assert shown(state) == "Ein mann."
+    state.undo()
+    qtbot.waitUntil(lambda: not state.request.is_running)
+    assert state.request.problem == ""
+    assert all(isinstance(failure, Failure) for failure in failures)
+
+
+def test_another_model_is_asked_for_what_fits_it(qtbot: QtBot, controller: ExperimentController) -> None:
+    state = controller.state
+    state.edit_text("Ein Mann .")
+    state.intervene(HeadScaled(HEAD), HeadScaled(Head("cross", 2, 7)))
+    qtbot.waitUntil(lambda: shown(state) == "Off2 mann.")
+    state.set_experiment(state.experiment.with_interventions(HeadScaled(Head("cross", 5, 0))), drops_misfits=True)
+    qtbot.waitUntil(lambda: bool(state.notice))
+    assert state.experiment.heads_off == {HEAD, Head("cross", 2, 7)}
+    assert "cross 6·1 off" in state.notice
+
+
+def test_beside_a_given_target_stands_the_models_own(qtbot: QtBot, controller: ExperimentController) -> None:
+    state = controller.state
+    state.edit_text("Ein Mann .")
+    qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
+    state.set_output(GivenTarget("someone rests"))
+    qtbot.waitUntil(lambda: shown(state) == "someone rests")
+    assert state.result is not None
+    assert state.result.own is not None
+    assert state.result.own.text == "Ein mann."
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """Tells a half on the way to the whole."""
+
+    scope: ClassVar[JobScope] = "model"
+
+    def run(
+        self, translator: TranslatorLike, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
+    ) -> str:
+        progress(Progress(1, 2, "half", partial="half"))
+        return "whole"
+
+
+def test_a_question_tells_how_far_it_is_to_whoever_shows_it(qtbot: QtBot, controller: ExperimentController) -> None:
+    awaiting, results, partials = RequestState(), [], []
+    texts: list[str] = []
+    awaiting.events.progress.connect(lambda value: texts.append(value.text if value else ""), max_args=1)
+    controller.ask(Halves(), awaiting, results.append, on_partial=partials.append)
+    assert awaiting.is_running
+    qtbot.waitUntil(lambda: results == ["whole"])
+    assert partials == ["half"]
+    assert "half" in texts
+    assert not awaiting.is_running

@@ -1,0 +1,83 @@
+"""BLEU of models on a split as it is and as people type it, and a paired bootstrap between them.
+
+    python -m tools.compare_models MODEL.safetensors [MODEL.safetensors …] [--source val.de.gz --reference val.en.gz]
+
+Every model is compared with the first. The score is that of the published systems (`augenmerk evaluate`: spaCy tokens,
+lower-cased), greedy unless --beam says otherwise. Without files the validation split in the user's cache is read.
+"""
+
+import argparse
+import random
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from core.corpora.multi30k import cache_path
+from core.corpora.parallel import read_pair
+from core.evaluation.bootstrap import Statistics, bleu_of, bleu_statistics, paired_bootstrap
+from core.evaluation.scores import lowered_words, reference_words
+from core.text.distortions import DISTORTIONS, distort_line
+from core.translation.translator import Translator
+
+AS_WRITTEN = "as written"
+SEED = 12345
+
+
+def main(words: Sequence[str]) -> int:
+    """Prints a Markdown table; the exit status is 0."""
+    options = _options(words)
+    pairs = read_pair(options.source, options.reference)
+    sources = typed_sources(pairs.source[: options.sentences])
+    references = pairs.target[: options.sentences]
+    print("| typed | " + " | ".join(model.name for model in options.models) + " |")
+    print("|---" * (len(options.models) + 1) + "|", flush=True)
+    translators = [Translator.load(model, "cpu") for model in options.models]
+    plain: list[float] = []
+    for kind, lines in sources:
+        counted = [statistics_of(translator, lines, references, options.beam) for translator in translators]
+        scores = [float(bleu_of(each.sum(axis=0))) for each in counted]
+        plain = plain or scores
+        print(f"| {kind} | " + " | ".join(_cells(counted, scores, plain)) + " |", flush=True)
+    return 0
+
+
+def typed_sources(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
+    """The lines as they are, then typed in each of the ways; typos are the same ones each time."""
+    typed = [(AS_WRITTEN, list(lines))]
+    for kind in DISTORTIONS:
+        rng = random.Random(f"{SEED}-{kind}")
+        typed.append((kind, [distort_line(line, kind, rng) or line for line in lines]))
+    return typed
+
+
+def statistics_of(translator: Translator, lines: Sequence[str], references: Sequence[str], beam: int) -> Statistics:
+    """What BLEU has to know of each translation."""
+    hypotheses = translator.translate_corpus(lines, beam=beam)
+    expected = reference_words(references, translator.run.data.target_language)
+    return bleu_statistics([lowered_words(hypothesis.words) for hypothesis in hypotheses], expected)
+
+
+def _cells(counted: Sequence[Statistics], scores: Sequence[float], plain: Sequence[float]) -> Iterator[str]:
+    """BLEU; what the way of typing costs; and against the first model the difference, its interval and p."""
+    for number, (statistics, score, usual) in enumerate(zip(counted, scores, plain, strict=True)):
+        text = f"{score:.2f}" if score == usual else f"{score:.2f} ({score - usual:+.2f})"
+        if number:
+            found = paired_bootstrap(counted[0], statistics)
+            low, high = found.interval
+            text += f"; {found.difference:+.2f} [{low:+.2f}, {high:+.2f}], p {found.p_value:.3f}"
+        yield text
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    folder = cache_path() / "multi30k"
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", type=Path, nargs="+", metavar="MODEL")
+    parser.add_argument("--source", type=Path, default=folder / "val.de.gz")
+    parser.add_argument("--reference", type=Path, default=folder / "val.en.gz")
+    parser.add_argument("--beam", type=int, default=1)
+    parser.add_argument("--sentences", type=int, metavar="N", help="only the first so many")
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

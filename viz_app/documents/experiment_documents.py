@@ -1,0 +1,206 @@
+"""Saving, opening and copying the current experiment; what was on the screen comes back at the next start."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
+
+from core.errors import AugenmerkError, ExperimentFileError
+from core.translation.experiment_file import (
+    SUFFIX,
+    SavedExperiment,
+    kind_of_file,
+    read_experiment_file,
+    write_experiment_file,
+)
+from core.translation.sharing import to_command, to_python
+from viz_app.documents.find_model_job import FindModelJob, FoundModel
+from viz_app.documents.session import keep_session, read_session, saved_experiment
+from viz_app.documents.view_values import apply_view, check_view
+from viz_app.preferences import Preferences
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.widgets.dialogs import show_failure
+from viz_app.worker import Failure, InferenceWorker, Request
+
+FILTER = f"Experiments (*{SUFFIX});;All files (*)"
+NOTHING = "Nothing to save yet: translate a sentence first"
+
+
+class ExperimentDocuments(QObject):
+    """The current experiment as a file, as Python, as a command.
+
+    Attributes:
+        dialog: the file dialog that is open, or None.
+
+    Signals:
+        done(str): what was saved or copied, in a few words.
+        model_requested(Path | None): the model of an opened experiment; it has to be opened.
+    """
+
+    done = Signal(str)
+    model_requested = Signal(object)
+
+    def __init__(
+        self, state: ExperimentState, worker: InferenceWorker, preferences: Preferences, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
+        self.dialog: QFileDialog | None = None
+        self._waiting: SavedExperiment | None = None
+        state.model_changed.connect(self._on_model)
+
+    def fill_menu(self, menu: QMenu) -> None:
+        """Adds what can be done with the current experiment."""
+
+        def add(text: str, act: Callable[[], None], keys: str = "") -> None:
+            action = menu.addAction(text)
+            action.triggered.connect(lambda _=False: act())
+            if keys:
+                action.setShortcut(QKeySequence(keys))
+                action.setShortcutVisibleInContextMenu(True)
+
+        add("Save experiment …", self.ask_where_to_save, "Ctrl+E")
+        add("Open experiment …", self.ask_what_to_open, "Ctrl+Shift+O")
+        recent = menu.addMenu("Recent experiments")
+        recent.aboutToShow.connect(lambda: self._fill_recent(recent))
+        menu.aboutToShow.connect(lambda: recent.menuAction().setEnabled(bool(self._preferences.recent_experiments)))
+        add("Copy as Python", self.copy_as_python)
+        add("Copy as command line", self.copy_as_command_line)
+
+    # --- saving --------------------------------------------------------------------------------------------------
+
+    def ask_where_to_save(self) -> None:
+        """By dialog."""
+        if self._state.result is None:
+            self.done.emit(NOTHING)
+            return
+        dialog = self._open_dialog("Save the experiment")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(SUFFIX.removeprefix("."))
+        dialog.fileSelected.connect(lambda name: self.save(Path(name)))
+        dialog.open()
+
+    def save(self, path: Path) -> None:
+        """Writes the experiment, or says in a dialog why not."""
+        try:
+            write_experiment_file(saved_experiment(self._state), path)
+        except AugenmerkError as error:
+            show_failure(self._window, "The experiment was not saved", Failure.of(error))
+            return
+        self._preferences.remember_experiment(path)
+        self.done.emit(f"saved {path.name}")
+
+    def copy_as_python(self) -> None:
+        """Code that runs the experiment, to the clipboard."""
+        model = self._state.model
+        QGuiApplication.clipboard().setText(to_python(self._state.experiment, model.path if model else None))
+        self.done.emit("copied as Python")
+
+    def copy_as_command_line(self) -> None:
+        """A command that runs the experiment, to the clipboard."""
+        model = self._state.model
+        QGuiApplication.clipboard().setText(to_command(self._state.experiment, model.path if model else None))
+        self.done.emit("copied as a command line")
+
+    # --- opening -------------------------------------------------------------------------------------------------
+
+    def ask_what_to_open(self) -> None:
+        """By dialog."""
+        dialog = self._open_dialog("Open an experiment")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda name: self.open(Path(name)))
+        dialog.open()
+
+    def open(self, path: Path) -> None:
+        """Shows the experiment of a file, or says in a dialog why not; then the screen stays as it is."""
+        try:
+            saved = read_experiment_file(path)
+            check_view(self._state, saved.view)
+        except ExperimentFileError as error:
+            self._preferences.forget_experiment(path)
+            show_failure(self._window, "The experiment was not opened", Failure.of(error))
+            return
+        self._preferences.remember_experiment(path)
+        self._find_model(saved, path)
+
+    def _find_model(self, saved: SavedExperiment, path: Path) -> None:
+        """Its model is sought among those opened before and beside the file."""
+        model = self._state.model
+        if model is None or model.digest == saved.model.digest:
+            self._show(saved)
+            return
+        beside = sorted(path.absolute().parent.glob("*.safetensors"))
+        paths = list(dict.fromkeys((*self._preferences.recent, *beside)))
+
+        def found(result: object) -> None:
+            if isinstance(result, FoundModel):
+                self._waiting = saved
+                self.model_requested.emit(result.path)
+            else:
+                self._show(saved)
+                self._state.tell(
+                    f"This experiment was made with the model “{saved.model.name}”, which is neither among the recent "
+                    "ones nor beside the file. It is shown with the model in use."
+                )
+
+        self._worker.submit(
+            Request(
+                FindModelJob(saved.model.digest, paths),
+                self,
+                on_result=found,
+                on_error=lambda failure: show_failure(self._window, "The experiment was not opened", failure),
+            )
+        )
+
+    def _on_model(self) -> None:
+        """The model of an opened experiment is open; whoever opened it asks for the experiment."""
+        saved, self._waiting = self._waiting, None
+        if saved is not None:
+            self._show(saved, asks=False)
+
+    def _show(self, saved: SavedExperiment, *, asks: bool = True) -> None:
+        apply_view(self._state, saved.view)
+        self._state.open_experiment(saved.experiment, asks=asks)
+
+    # --- between two starts --------------------------------------------------------------------------------------
+
+    def keep_session(self) -> None:
+        """What is on the screen is kept until the next start."""
+        keep_session(self._state, self._preferences.session_path)
+
+    def restore_session(self) -> bool:
+        """What was on the screen the last time is asked for once a model is open; False if nothing was kept."""
+        saved = read_session(self._state, self._preferences.session_path)
+        if saved is None:
+            return False
+        apply_view(self._state, saved.view)
+        self._state.open_experiment(saved.experiment, forgets_history=True)
+        return True
+
+    def _fill_recent(self, menu: QMenu) -> None:
+        menu.clear()
+        for path in self._preferences.recent_experiments:
+            action = menu.addAction(path.stem)
+            action.setToolTip(str(path))
+            action.triggered.connect(lambda _=False, chosen=path: self.open(chosen))
+
+    def _open_dialog(self, title: str) -> QFileDialog:
+        recent = self._preferences.recent_experiments
+        dialog = QFileDialog(self._window, title, str(recent[0].parent) if recent else "", FILTER)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.destroyed.connect(self._forget_dialog)
+        self.dialog = dialog
+        return dialog
+
+    def _forget_dialog(self) -> None:
+        self.dialog = None
+
+
+def is_experiment(path: Path) -> bool:
+    """Whether a file is an experiment by its content; what cannot be read is none."""
+    try:
+        return kind_of_file(path) == "experiment"
+    except ExperimentFileError:
+        return False

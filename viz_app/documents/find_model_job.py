@@ -1,0 +1,45 @@
+"""Looks for the model that an experiment was made with. Runs in the worker's thread."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from core.errors import AugenmerkError
+from core.resources import bundled_model_path
+from viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike
+
+
+@dataclass(frozen=True)
+class FoundModel:
+    """A checkpoint with the digest that was looked for; `path` None is the bundled model."""
+
+    path: Path | None
+
+
+@dataclass(frozen=True, eq=False)
+class FindModelJob:
+    """Compares checkpoints with a digest, one after the other.
+
+    Attributes:
+        digest: of weights and vocabularies.
+        paths: where to look, besides the bundled model. Files that cannot be read are passed over.
+    """
+
+    digest: str
+    paths: Sequence[Path]
+    scope: ClassVar[JobScope] = "model"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> FoundModel | None:
+        """See `viz_app.worker.Job.run`."""
+        from core.checkpoint.digest import model_digest
+        from core.checkpoint.file import load_checkpoint
+
+        for path in (None, *self.paths):
+            try:
+                checkpoint = load_checkpoint(bundled_model_path() if path is None else path)
+            except AugenmerkError:
+                continue
+            if model_digest(checkpoint) == self.digest:
+                return FoundModel(path)
+        return None

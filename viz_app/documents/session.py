@@ -1,0 +1,59 @@
+"""What was on the screen, kept until the next start. No Qt."""
+
+import logging
+from pathlib import Path
+
+from core.errors import AugenmerkError, ExperimentFileError
+from core.translation.experiment_file import (
+    ModelReference,
+    SavedExperiment,
+    read_experiment_file,
+    write_experiment_file,
+)
+from viz_app.documents.view_values import check_view, view_values
+from viz_app.state.experiment_state import ExperimentState
+
+NO_DIGEST = "0" * 64
+ASIDE = ".unreadable"
+logger = logging.getLogger(__name__)
+
+
+def saved_experiment(state: ExperimentState) -> SavedExperiment:
+    """The experiment in use, how it is shown, and which model it was asked of."""
+    model = state.model
+    reference = ModelReference(model.title, model.digest or NO_DIGEST) if model else ModelReference("none", NO_DIGEST)
+    return SavedExperiment(state.experiment, reference, view_values(state))
+
+
+def keep_session(state: ExperimentState, path: Path) -> None:
+    """Writes what is on the screen; what cannot be written is told in the log alone, for the window is closing."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_experiment_file(saved_experiment(state), path)
+    except (AugenmerkError, OSError) as error:
+        logger.info("The session was not kept: %s", error)
+
+
+def read_session(state: ExperimentState, path: Path) -> SavedExperiment | None:
+    """What was kept at the end of the last session; None if nothing was.
+
+    A file that cannot be read or makes no sense is set aside, for whoever wants to look at it, and the app starts
+    without.
+    """
+    if not path.exists():
+        return None
+    try:
+        saved = read_experiment_file(path)
+        check_view(state, saved.view)
+    except ExperimentFileError as error:
+        logger.info("The session of the last time cannot be restored: %s", error)
+        _set_aside(path)
+        return None
+    return saved
+
+
+def _set_aside(path: Path) -> None:
+    try:
+        path.replace(path.with_name(path.name + ASIDE))
+    except OSError as error:
+        logger.info("%s could not be set aside: %s", path, error)

@@ -1,0 +1,95 @@
+"""How an experiment is shown, as the values that an experiment file keeps, and back. No Qt."""
+
+from collections.abc import Mapping
+from dataclasses import fields
+from typing import Any, get_args
+
+from core.analysis.measures import MEASURES
+from core.errors import ExperimentFileError
+from core.model.heads import ATTENTION_KINDS, Head
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view import Pair
+from viz_app.state.map_view_settings import SHOWN_MAPS, Order, Picture
+
+CHOICES: dict[str, tuple[object, ...]] = {
+    "measure": tuple(MEASURES),
+    "shown": SHOWN_MAPS,
+    "picture": get_args(Picture),
+    "order": get_args(Order),
+}
+"""Of options that are kept in a file, but not remembered between two starts."""
+MAX_POSITION = 100_000
+
+
+def view_values(state: ExperimentState) -> dict[str, Any]:
+    """The options of the maps, the chosen head and the pinned cell; all counted from 0."""
+    settings, selection = state.settings, state.selection
+    values: dict[str, Any] = {name: getattr(settings, name) for name in _kept_options(state)}
+    values["head"] = (selection.head.kind, selection.head.layer, selection.head.head)
+    if selection.pinned is not None:
+        values["pinned"] = (selection.pinned.query, selection.pinned.key)
+    return values
+
+
+def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
+    """Raises `ExperimentFileError` if a value makes no sense, before anything on the screen has changed."""
+    for name, value in values.items():
+        options = _kept_options(state)
+        if name in options:
+            _check_option(name, value, options[name])
+        elif name == "head":
+            _head(value)
+        elif name == "pinned":
+            _pair(value)
+        else:
+            known = ", ".join(sorted((*options, "head", "pinned")))
+            raise ExperimentFileError(
+                f"view.{name} is no setting that this version knows. One of {known} was expected."
+            )
+
+
+def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
+    """Shows maps in that way; the pinned cell once the next result is there. `check_view` goes before."""
+    for name in _kept_options(state):
+        if name in values:
+            setattr(state.settings, name, values[name])
+    if "head" in values:
+        state.choose_head(_head(values["head"]))
+    state.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
+
+
+def _kept_options(state: ExperimentState) -> dict[str, tuple[object, ...] | None]:
+    """By name the choices of each option that is kept; None for a flag."""
+    found: dict[str, tuple[object, ...] | None] = {}
+    for each in fields(state.settings):
+        if each.metadata.get("key"):
+            found[each.name] = each.metadata["choices"]
+        elif each.name in CHOICES:
+            found[each.name] = CHOICES[each.name]
+    return found
+
+
+def _check_option(name: str, value: object, choices: tuple[object, ...] | None) -> None:
+    if choices is None and not isinstance(value, bool):
+        raise ExperimentFileError(f"view.{name} is {value!r}. true or false was expected.")
+    if choices is not None and value not in choices:
+        expected = ", ".join(map(str, choices))
+        raise ExperimentFileError(f"view.{name} is {value!r}. One of {expected} was expected.")
+
+
+def _head(value: object) -> Head:
+    if isinstance(value, tuple) and len(value) == 3 and _are_positions(value[1:]):
+        kind = next((kind for kind in ATTENTION_KINDS if kind == value[0]), None)
+        if kind is not None:
+            return Head(kind, value[1], value[2])
+    raise ExperimentFileError(f"view.head is {value!r}. A kind, a layer and a head counted from 0 were expected.")
+
+
+def _pair(value: object) -> Pair:
+    if isinstance(value, tuple) and len(value) == 2 and _are_positions(value):
+        return Pair(*value)
+    raise ExperimentFileError(f"view.pinned is {value!r}. Two positions, of a query and a key, were expected.")
+
+
+def _are_positions(values: tuple[object, ...]) -> bool:
+    return all(type(each) is int and 0 <= each <= MAX_POSITION for each in values)

@@ -1,0 +1,13 @@
+"""What the keys held down make of a click."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QMouseEvent
+
+from viz_app.state.picked_tokens import SelectionMode
+
+
+def selection_mode_of(event: QMouseEvent) -> SelectionMode:
+    """Ctrl adds one more, Shift all up to here."""
+    if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+        return "also"
+    return "through" if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else "alone"

@@ -1,0 +1,222 @@
+"""Starts, pauses, stops, discards and resumes the page's one training; passes its events to the state."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QSettings, Signal
+
+from core.config import RunConfig
+from core.errors import AugenmerkError
+from core.training.events import (
+    AfterFailedSave,
+    CheckpointSaved,
+    StepDone,
+    StopRequest,
+    TrainingEvent,
+    TrainingFinished,
+)
+from core.training.film import read_film
+from core.training.folder import BEST, LAST, discard_run
+from core.training.overview import with_best
+from viz_app.state.languages import language_names
+from viz_app.train import settings as run_settings
+from viz_app.train.run_files import read_run
+from viz_app.train.state import Status, TrainState
+from viz_app.worker import Failure, TrainingBody, TrainingFailure, TrainingRequest, TrainingRun
+
+
+class RunController(QObject):
+    """At most one training at a time.
+
+    Attributes:
+        request: the latest request; None before the first run.
+        failure: why the last run failed; None if it did not.
+
+    Signals:
+        stepped(): only training steps happened; drawing is not urgent.
+        changed(): something else happened: draw.
+        ended(): no run is active any more.
+    """
+
+    stepped = Signal()
+    changed = Signal()
+    ended = Signal()
+
+    def __init__(self, state: TrainState, settings: QSettings, parent: QObject, body: TrainingBody | None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._settings = settings
+        self._body = body
+        self._run: TrainingRun | None = None
+        self._discards = False
+        self.request: TrainingRequest | None = None
+        self.failure: Failure | None = None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a training is running, or waiting for a decision."""
+        return self._run is not None
+
+    def begin(self, request: TrainingRequest) -> None:
+        """Starts the requested run, unless one is running."""
+        if self._run is not None:
+            return
+        self.request, self.failure, self._discards = request, None, False
+        self._state.begin(request.folder, resume=request.resume)
+        self._state.playback.maps.languages = language_names(request.run)
+        self._run = TrainingRun(request, self, body=self._body)
+        self._run.events.connect(self._on_events)
+        self._run.finished.connect(self._on_finished)
+        self._run.start()
+        self.changed.emit()
+
+    def resume(self, device: str) -> None:
+        """Resumes the last run from its last checkpoint."""
+        if self.request is not None and self._state.can_resume:
+            self.begin(replace(self.request, device=device, resume=True))
+
+    def continue_with_proposal(self, device: str) -> None:
+        """Resumes from the last good checkpoint with the proposed change; starts again if there is no checkpoint."""
+        proposal = self._state.proposal
+        if self.request is None or proposal is None or self._run is not None:
+            return
+        changes = {**self.request.changes, **proposal.changes}
+        resumes = self._state.resumable_checkpoint is not None
+        self.begin(replace(self.request, device=device, resume=resumes, changes=changes))
+
+    def stop(self, how: StopRequest) -> None:
+        """Stops the run after the current batch. Returns at once."""
+        if self._run is not None:
+            self._discards = how == "discard"
+            self._run.stop(how)
+            self._state.request_stop(how)
+            self.changed.emit()
+
+    def answer_failed_save(self, answer: AfterFailedSave) -> None:
+        """Retries the failed save, or ends the run."""
+        if self._run is not None and self._state.status is Status.WAITING:
+            self._run.answer_failed_save(answer)
+            self._state.answer_failed_save()
+            self.changed.emit()
+
+    def discard(self) -> None:
+        """Deletes the files of the run, as soon as it has ended. Raises `StorageError`."""
+        if self._run is not None:
+            self.stop("discard")
+        elif self._state.folder is not None and self._state.can_discard:
+            discard_run(self._state.folder)
+            self._forget(self._state.folder)
+            self.changed.emit()
+
+    def open_run(self, folder: Path, source: str | Path = "multi30k") -> None:
+        """Shows a run from the disk; an unfinished one can be resumed.
+
+        Args:
+            folder: of the run.
+            source: the training data to resume with if the run's own is not known.
+
+        Raises:
+            TrainingError: there is no run in `folder`.
+        """
+        if self._run is not None:
+            return
+        run = read_run(folder)
+        self._state.playback.maps.languages = language_names(run.files.run)
+        best, last = folder / BEST, folder / LAST
+        resumable = run.files.run if run.files.can_resume else None
+        if resumable is not None:
+            self.request = self._resume_request(resumable, folder, source)
+        self._state.open_run(
+            folder,
+            run.curves,
+            read_film(folder).frames,
+            best if best.is_file() else None,
+            last if resumable is not None else None,
+        )
+        self.failure = None
+        self.changed.emit()
+
+    def _resume_request(self, run: RunConfig, folder: Path, source: str | Path) -> TrainingRequest:
+        """With the settings it was started with in this app, if they are known; else those in its own files."""
+        earlier = run_settings.load_unfinished(self._settings)
+        if earlier is not None and earlier.folder == folder:
+            return TrainingRequest(run, earlier.source, folder, changes=dict(earlier.changes))
+        known = "copy" if run.is_copy_task else run_settings.load_source(self._settings, folder)
+        return TrainingRequest(run, known or source, folder)
+
+    def offer_unfinished_run(self) -> None:
+        """Offers to resume the unfinished run of an earlier session."""
+        earlier = run_settings.load_unfinished(self._settings)
+        if earlier is None:
+            return
+        self.request = TrainingRequest(
+            earlier.run, earlier.source, earlier.folder, earlier.device, changes=dict(earlier.changes)
+        )
+        self._state.playback.maps.languages = language_names(earlier.run)
+        history = with_best(run_settings.load_history(earlier.folder), earlier.folder)
+        self._state.offer_resume(earlier.folder, earlier.last_checkpoint, earlier.best_checkpoint, history)
+        self._state.playback.set_film(read_film(earlier.folder).frames)
+
+    def shutdown(self) -> None:
+        """Pauses a running training, and returns when its thread has ended."""
+        if self._run is not None:
+            if not self._run.is_stopping:
+                self.stop("pause")
+            self._run.wait()
+
+    def _on_events(self, events: list[TrainingEvent]) -> None:
+        for event in events:
+            self._state.apply(event)
+            if isinstance(event, CheckpointSaved) and event.kind == "last":
+                self._save_unfinished()
+        if all(isinstance(event, StepDone) for event in events):
+            self.stepped.emit()
+        else:
+            self.changed.emit()
+
+    def _on_finished(self, result: TrainingFinished | TrainingFailure | None) -> None:
+        state = self._state
+        if isinstance(result, TrainingFailure):
+            self.failure = result
+            state.fail(result.message, result.proposal, result.resumable_checkpoint)
+        elif result is None:
+            state.stop_before_training()
+        elif state.finish is None:
+            state.apply(result)
+        if self._run is not None:
+            self._run.deleteLater()
+            self._run = None
+        if self._discards:
+            self._finish_discarding()
+        elif state.finish is not None and not state.can_resume:
+            run_settings.forget_unfinished(self._settings, state.folder)
+        self.ended.emit()
+        self.changed.emit()
+
+    def _finish_discarding(self) -> None:
+        """Deletes the run's files, even if it failed or was stopped before it began."""
+        try:
+            if self._state.folder is not None:
+                discard_run(self._state.folder)
+        except AugenmerkError as error:
+            self._state.fail(str(error))
+        else:
+            self._forget(self._state.folder)
+
+    def _forget(self, folder: Path | None) -> None:
+        self.failure = None
+        self._state.discard()
+        run_settings.forget_unfinished(self._settings, folder)
+
+    def _save_unfinished(self) -> None:
+        """Lets a later session resume this run, even if this session crashes."""
+        request, last = self.request, self._state.last_checkpoint
+        if request is not None and last is not None:
+            best = self._state.best_checkpoint
+            changes: Mapping[str, float | int] = request.changes
+            unfinished = run_settings.UnfinishedRun(
+                request.run, request.source, request.folder, request.device, last, best, dict(changes)
+            )
+            run_settings.save_unfinished(self._settings, unfinished)
+            run_settings.save_source(self._settings, request.folder, request.source)

@@ -1,0 +1,87 @@
+"""The view of a run: charts at the top; below them the film of attention and the sample translations."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
+
+from viz_app.theme import GAP
+from viz_app.train.chart_row import WIDE_PX, ChartRow
+from viz_app.train.comparison import Comparison
+from viz_app.train.film_panel import FilmPanel
+from viz_app.train.panel_tabs import LowerPanel
+from viz_app.train.playback import Playback
+from viz_app.train.samples_panel import SamplesPanel
+from viz_app.train.state import TrainState
+
+
+class RunView(QWidget):
+    """Charts, film and translations. In a narrow window film and translations share one area, with tabs.
+
+    Attributes:
+        charts, film, samples: the parts.
+
+    Signals:
+        moment_chosen(float): a step was clicked in a chart.
+    """
+
+    moment_chosen = Signal(float)
+
+    def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._playback = playback
+        self._lower: LowerPanel = "film"
+        self._is_live = True
+        self.charts = ChartRow()
+        self.film = FilmPanel(playback)
+        self.samples = SamplesPanel(playback)
+        self.charts.moment_chosen.connect(self.moment_chosen)
+        for panel in (self.film, self.samples):
+            panel.tabs.chosen.connect(self.show_lower)
+        self.charts.setMinimumSize(560, 160)  # size hints are too large before the style is known
+        self.film.setMinimumSize(560, 260)
+        self.samples.setMinimumSize(380, 250)
+        self._lay_out()
+        self._fit()
+
+    def show_state(self, state: TrainState, comparison: Comparison) -> None:
+        """Updates what changed."""
+        moment = self._playback.shown_step if self._playback.frames else None
+        self.charts.show_state(state, comparison, moment)
+        self._is_live = state.status.is_running
+        self.film.show_playback(is_live=self._is_live)
+        self.samples.show_playback(is_live=self._is_live)
+
+    def show_lower(self, lower: LowerPanel) -> None:
+        """Shows film or translations, where there is no room for both."""
+        self._lower = lower
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Side by side, or with tabs."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        is_wide = self.width() >= WIDE_PX
+        self.film.setVisible(is_wide or self._lower == "film")
+        self.samples.setVisible(is_wide or self._lower == "samples")
+        for panel in (self.film, self.samples):
+            panel.tabs.show_tabs(not is_wide)
+
+    def _lay_out(self) -> None:
+        below = QWidget()
+        row = QHBoxLayout(below)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP)
+        row.addWidget(self.film, 5)
+        row.addWidget(self.samples, 3)
+        self.splitter = QSplitter(Qt.Orientation.Vertical)
+        self.splitter.setHandleWidth(GAP)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.addWidget(self.charts)
+        self.splitter.addWidget(below)
+        self.splitter.setStretchFactor(0, 5)
+        self.splitter.setStretchFactor(1, 6)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.splitter)

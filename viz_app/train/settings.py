@@ -1,0 +1,163 @@
+"""The values of the form and the unfinished run, saved from one session to the next, as text."""
+
+import csv
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from core.checkpoint.history import EpochRecord
+from core.config import PRESETS, RunConfig
+from core.errors import ConfigError
+from viz_app.train.choices import DATA_KINDS, RunChoices
+
+_PREFIX = "train/"
+NUM_SOURCES = 100
+_HISTORY_NUMBERS = ("training_loss", "validation_loss", "validation_loss_batch_mean", "learning_rate", "seconds")
+
+
+class SettingsLike(Protocol):
+    """The part of `QSettings` that this module uses."""
+
+    def value(self, key: str, defaultValue: Any = None) -> Any:
+        """The value under `key`."""
+        ...
+
+    def setValue(self, key: str, value: Any) -> None:
+        """Stores `value` under `key`."""
+        ...
+
+    def remove(self, key: str) -> None:
+        """Removes `key`."""
+        ...
+
+
+@dataclass(frozen=True)
+class UnfinishedRun:
+    """A run that can be resumed.
+
+    Attributes:
+        run, source, folder, device: as it was started.
+        changes: settings changed since it was started, after a failure.
+        last_checkpoint: to resume from.
+        best_checkpoint: None if there was no validation yet.
+    """
+
+    run: RunConfig
+    source: str | Path
+    folder: Path
+    device: str
+    last_checkpoint: Path
+    best_checkpoint: Path | None
+    changes: dict[str, float | int] = field(default_factory=dict)
+
+
+def save_choices(settings: SettingsLike, choices: RunChoices) -> None:
+    """Saves the form."""
+    for name in ("preset", "data_kind", "data_path", "device", "num_epochs", "seed", "patience", "probe"):
+        settings.setValue(_PREFIX + name, getattr(choices, name))
+    settings.setValue(_PREFIX + "parent_folder", str(choices.parent_folder))
+
+
+def load_choices(settings: SettingsLike) -> RunChoices:
+    """The saved form; missing or unknown values get their defaults."""
+    default = RunChoices.default()
+
+    def text(name: str, fallback: str) -> str:
+        return str(settings.value(_PREFIX + name, fallback) or fallback)
+
+    chosen_preset = text("preset", default.preset)
+    data_kind = text("data_kind", default.data_kind)
+    if chosen_preset not in PRESETS:
+        return default
+    training = PRESETS[chosen_preset].training
+    return RunChoices(
+        preset=chosen_preset,
+        data_kind=next((kind for kind in DATA_KINDS if kind == data_kind), default.data_kind),
+        data_path=text("data_path", ""),
+        device=text("device", default.device),
+        num_epochs=text("num_epochs", str(training.num_epochs)),
+        seed=text("seed", str(training.seed)),
+        parent_folder=Path(text("parent_folder", str(default.parent_folder))),
+        patience=text("patience", ""),
+        probe=text("probe", ""),
+    )
+
+
+def save_unfinished(settings: SettingsLike, unfinished: UnfinishedRun) -> None:
+    """Saves what a later session needs to resume."""
+    best = unfinished.best_checkpoint
+    values = {
+        "run": unfinished.run.to_dict(),
+        "source": str(unfinished.source),
+        "folder": str(unfinished.folder),
+        "device": unfinished.device,
+        "last_checkpoint": str(unfinished.last_checkpoint),
+        "best_checkpoint": str(best) if best else "",
+        "changes": unfinished.changes,
+    }
+    settings.setValue(_PREFIX + "unfinished", json.dumps(values))
+
+
+def forget_unfinished(settings: SettingsLike, folder: Path | None) -> None:
+    """Removes the unfinished run if it is the one in `folder`."""
+    earlier = load_unfinished(settings)
+    if earlier is None or earlier.folder == folder:
+        settings.remove(_PREFIX + "unfinished")
+
+
+def save_source(settings: SettingsLike, folder: Path, source: str | Path) -> None:
+    """Saves the data source of the run in `folder`, for the `NUM_SOURCES` newest runs."""
+    sources = _load_sources(settings)
+    sources.pop(str(folder), None)
+    kept = [*sources.items(), (str(folder), str(source))][-NUM_SOURCES:]
+    settings.setValue(_PREFIX + "sources", json.dumps(dict(kept)))
+
+
+def load_source(settings: SettingsLike, folder: Path) -> str | Path | None:
+    """The data source of the run in `folder`; None if it is not known."""
+    source = _load_sources(settings).get(str(folder))
+    return source if source in ("multi30k", "copy", None) else Path(source)
+
+
+def _load_sources(settings: SettingsLike) -> dict[str, str]:
+    try:
+        values = json.loads(str(settings.value(_PREFIX + "sources", "") or "{}"))
+    except ValueError:
+        return {}
+    if not isinstance(values, dict):
+        return {}
+    return {str(folder): source for folder, source in values.items() if isinstance(source, str)}
+
+
+def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:
+    """The run that can be resumed; None if there is none, or its checkpoint is gone."""
+    text = str(settings.value(_PREFIX + "unfinished", "") or "")
+    try:
+        values = cast(dict[str, Any], json.loads(text)) if text else {}
+        last, best = Path(values["last_checkpoint"]), values["best_checkpoint"]
+        source = values["source"]
+        unfinished = UnfinishedRun(
+            run=RunConfig.from_dict(values["run"]),
+            source=source if source in ("multi30k", "copy") else Path(source),
+            folder=Path(values["folder"]),
+            device=str(values["device"]),
+            last_checkpoint=last,
+            best_checkpoint=Path(best) if best and Path(best).is_file() else None,
+            changes=dict(values.get("changes", {})),
+        )
+    except (ValueError, KeyError, TypeError, ConfigError):  # saved by another version, or edited by hand
+        return None
+    return unfinished if last.is_file() else None
+
+
+def load_history(folder: Path) -> list[EpochRecord]:
+    """The epochs in the history file of the run in `folder`; none if it cannot be read."""
+    try:
+        with (folder / "history.csv").open(newline="", encoding="utf-8") as file:
+            return [
+                EpochRecord(int(row["epoch"]), int(row["step"]), *(float(row[name]) for name in _HISTORY_NUMBERS))
+                for row in csv.DictReader(file)
+            ]
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

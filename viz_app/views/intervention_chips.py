@@ -1,0 +1,99 @@
+"""What is changed in the current experiment: a removable chip for each intervention, undo, redo and reset."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+
+from core.translation.experiment import GivenTarget, Intervention
+from core.translation.result import ExperimentResult
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.widgets.flow_layout import FlowLayout
+from viz_app.widgets.parts import flat_button, label
+
+HINT = "Try it: right-click a head to switch it off, point at a word to choose another, or edit the translation."
+
+
+class InterventionChips(QWidget):
+    """One line while there are few interventions; it wraps where there are many.
+
+    Attributes:
+        hint: stands there while nothing is changed.
+        chips: one button for each intervention, in their order; the last one for a given translation.
+        undo_button, redo_button, reset_button: what they say.
+    """
+
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._state = state
+        self.hint = label("small", wraps=True)
+        self.hint.setText(HINT)
+        self.chips: list[QToolButton] = []
+        self.undo_button = flat_button("↶", "Undo (Ctrl+Z)")
+        self.redo_button = flat_button("↷", "Redo (Ctrl+Shift+Z)")
+        self.reset_button = flat_button("reset", "Take all changes back")
+        for button, name in ((self.undo_button, "Undo"), (self.redo_button, "Redo"), (self.reset_button, "Reset")):
+            button.setAccessibleName(name)
+        self.undo_button.clicked.connect(state.undo)
+        self.redo_button.clicked.connect(state.redo)
+        self.reset_button.clicked.connect(state.reset)
+        self._flow_area = QWidget()
+        self._flow = FlowLayout(5, self._flow_area)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        row.addWidget(self.hint, 1, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self._flow_area, 1)
+        for button in (self.undo_button, self.redo_button, self.reset_button):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        state.experiment_changed.connect(self.rebuild)
+        state.result_changed.connect(self.rebuild)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """The experiment, or what is known of it, changed."""
+        state, experiment = self._state, self._state.experiment
+        for chip in self.chips:
+            self._flow.removeWidget(chip)
+            chip.deleteLater()
+        self.chips = [self._chip(each) for each in experiment.interventions]
+        if isinstance(experiment.output, GivenTarget):
+            chip = _button("translation given by you", "Show the model's own translation again")
+            chip.clicked.connect(state.use_own_output)
+            self.chips.append(chip)
+        for chip in self.chips:
+            self._flow.addWidget(chip)
+        is_changed = bool(self.chips)
+        self._flow_area.setVisible(is_changed)
+        self.hint.setVisible(not is_changed and state.result is not None)
+        self.reset_button.setVisible(bool(experiment.interventions))
+        for button, can in ((self.undo_button, state.can_undo), (self.redo_button, state.can_redo)):
+            button.setEnabled(can)
+            button.setVisible(state.can_undo or state.can_redo)
+        self.updateGeometry()
+
+    def _chip(self, intervention: Intervention) -> QToolButton:
+        is_unreached = _is_unreached(intervention, self._state.result)
+        text = f"{intervention} (not reached)" if is_unreached else str(intervention)
+        tip = "Take this change back"
+        if is_unreached:
+            tip = f"The translation ends before it: it changes nothing. {tip}"
+        chip = _button(text, tip)
+        chip.clicked.connect(partial(self._state.remove, intervention))
+        chip.setEnabled(True)
+        if is_unreached:
+            chip.setProperty("isUnreached", True)
+        return chip
+
+
+def _button(text: str, tip: str) -> QToolButton:
+    chip = QToolButton()
+    chip.setText(f"{text}  ×")
+    chip.setToolTip(tip)
+    chip.setAccessibleName(f"Remove: {text}")
+    chip.setProperty("role", "chip")
+    return chip
+
+
+def _is_unreached(intervention: Intervention, result: ExperimentResult | None) -> bool:
+    return result is not None and intervention in result.changed.unreached

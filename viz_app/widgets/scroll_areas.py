@@ -1,0 +1,71 @@
+"""Scroll areas that scroll up and down only."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+
+class VerticalScrollArea(QScrollArea):
+    """Shows a widget as wide as itself; what is behind it shows through.
+
+    Args:
+        content: the widget.
+        takes_keys: whether it is scrolled with the keyboard, too; else keys are left to the page.
+    """
+
+    def __init__(self, content: QWidget, parent: QWidget | None = None, *, takes_keys: bool = False) -> None:
+        super().__init__(parent)
+        self._takes_keys = takes_keys
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if takes_keys else Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAutoFillBackground(False)
+        content.setAutoFillBackground(False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """See `takes_keys`."""
+        if self._takes_keys:
+            super().keyPressEvent(event)
+        else:
+            event.ignore()
+
+
+class ContentHeightScrollArea(VerticalScrollArea):
+    """As high as its content needs at this width, up to a greatest height; then it scrolls.
+
+    Args:
+        content: has a height for its width.
+        max_height: the greatest height in pixels; asked anew at each `fit`.
+    """
+
+    def __init__(self, content: QWidget, max_height: Callable[[], int], parent: QWidget | None = None) -> None:
+        self._content, self._max_height = content, max_height
+        super().__init__(content, parent)
+
+    def fit(self) -> None:
+        """Call it when the content changed. Width, font and style are followed without."""
+        self.setFixedHeight(max(1, min(self.content_height(), self._max_height())))
+
+    def content_height(self) -> int:
+        """The height that the content needs at this width."""
+        return self._content.heightForWidth(self.width())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width, other lines."""
+        super().resizeEvent(event)
+        self.fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The style is known now."""
+        super().showEvent(event)
+        self.fit()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another font has other lines."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.fit()

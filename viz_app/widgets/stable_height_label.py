@@ -1,0 +1,39 @@
+"""A label whose text changes often: its height does not, so that nothing around it moves."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QWidget
+
+
+class StableHeightLabel(QWidget):
+    """Keeps as much height as the longest of the label's texts so far took, until the width changes.
+
+    The label stands in no layout, so that a new text does not make the page lay itself out again.
+
+    Args:
+        label: what is shown; its words wrap.
+    """
+
+    def __init__(self, label: QLabel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._label = label
+        self._width = 0
+        self._heights: dict[str, int] = {}
+        label.setParent(self)
+        label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+
+    def show_text(self, text: str, width: int) -> None:
+        """Another text, wrapped at `width` pixels."""
+        self._label.setText(text)
+        if width != self._width:
+            self._width, self._heights = width, {}
+        if text not in self._heights:
+            self._heights[text] = max(0, self._label.heightForWidth(width))  # below 0 before there is a width
+            needed = max(self._heights.values())
+            if needed != self.minimumHeight():
+                self.setFixedHeight(needed)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The label fills it."""
+        super().resizeEvent(event)
+        self._label.resize(event.size())
