@@ -134,8 +134,7 @@ class HeadGrid(QWidget):
 
     def choose(self, head: Head) -> None:
         """Chooses a head alone."""
-        self._state.settings.show_one()
-        self._state.selection.choose(head)
+        self._state.choose_head(head)
 
     def show_together(self, head: Head) -> None:
         """Shows a head together with those shown now, or without it if it is one of them."""

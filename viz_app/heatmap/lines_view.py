@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from core.translation.result import FloatArray
 from viz_app.heatmap.colormap import signed_color_table
 from viz_app.heatmap.map_image import signed_ramp_of
+from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
 from viz_app.state.map_view import MapView
 from viz_app.state.marks import lit_keys, lit_queries
 from viz_app.theme import Theme, current_theme, is_theme_change
-from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 HEADER = 24

@@ -4,6 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from viz_app.export.exportable import ExportSource
 from viz_app.preferences import Preferences
 from viz_app.state.head_navigation import Direction, neighbour
 from viz_app.theme import GAP, current_theme
@@ -118,6 +119,11 @@ class TranslatePage(QWidget):
         if self.state.selection.was_chosen:
             self._preferences.head = self.state.selection.head
         self._arrangement.save()
+
+    def export_source(self) -> ExportSource:
+        """The maps of this page; see `viz_app.export.exportable.Exportable`."""
+        model = self.state.model
+        return ExportSource(self, self.state, self.head.map, model.title if model is not None else "")
 
     def hide_analysis(self) -> None:
         """Closes the analysis tabs."""
