@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
+from viz_app.state.translate_state import HeadChoice, TranslateState
 
 from core.translation.result import AttentionMaps
 from tests.viz_app.analysis.conftest import MakeRealWindow, OpenTab
@@ -12,7 +13,6 @@ from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_translation
 from viz_app.analysis.alignment.state import AlignmentState
 from viz_app.analysis.alignment.view import AlignmentTab
-from viz_app.state.translate_state import HeadChoice, TranslateState
 
 
 def _state(source: str = "ein mann schläft", target: str = "a man sleeps") -> TranslateState:

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QPainter, QRegion
 from pytestqt.qtbot import QtBot
+from viz_app.state.translate_state import HeadChoice
 
 from benchmarks.lag import lags, percentile
 from core.analysis.importance import head_importance
@@ -24,7 +25,6 @@ from viz_app.analysis.heads.state import HeadWorth, SampleChoice, blocks
 from viz_app.analysis.heads.view import HeadsTab
 from viz_app.heatmap.head_grid_paint import GridPainter
 from viz_app.state.progress import Progress
-from viz_app.state.translate_state import HeadChoice
 from viz_app.worker import JobInterrupted
 
 NUM = 2 * CHUNK + 3
