@@ -5,11 +5,11 @@ from typing import Literal
 
 from core.config.settings import (
     Settings,
+    require_boolean,
     require_choice,
-    require_flag,
+    require_fraction,
+    require_integer,
     require_positive,
-    require_share,
-    require_whole,
 )
 from core.errors import ConfigError
 
@@ -24,7 +24,7 @@ class TrainingConfig(Settings):
 
     Attributes:
         num_epochs: passes over the training split.
-        max_steps: stop after so many optimiser steps, whatever the epoch; None for no limit.
+        max_steps: stop after this many optimiser steps; None for no limit.
         batch_unit: whether `batch_size` counts sentence pairs or (padded) tokens.
         batch_size: in `batch_unit`; a token batch grows until max(n × longest source, n × (longest target + 2))
             reaches it (The Annotated Transformer, 2018).
@@ -33,8 +33,8 @@ class TrainingConfig(Settings):
         schedule: "constant" or "noam".
         learning_rate: the rate of the constant schedule.
         noam_factor, warmup_steps: factor · width^−0.5 · min(step^−0.5, step · warmup^−1.5) (Vaswani et al. 2017, 5.3).
-        cooldown_epochs: over the last so many epochs the rate falls linearly to zero, whatever the schedule says; 0 for
-            none. A short run ends better for it (Hägele et al. 2024).
+        cooldown_epochs: over this many last epochs the rate falls linearly to zero, in any schedule; 0 for none.
+            Improves short runs (Hägele et al. 2024).
         adam_beta1, adam_beta2, adam_epsilon: Adam's constants.
         label_smoothing: ε, spread evenly over the V − 2 words that are neither true nor padding.
         clip_norm: largest gradient norm; None for no clipping.
@@ -42,12 +42,12 @@ class TrainingConfig(Settings):
             each epoch (BPE-dropout, Provilkov et al. 2020); 0 for none. Needs a subword vocabulary.
         precision: numbers of the matrix products: "float32", "bfloat16" (weights, sums and losses stay 32-bit), or
             "auto": bfloat16 where the device has instructions for it.
-        compile: compile the model with `torch.compile`, where the tools for that are there.
+        compile: compile the model with `torch.compile`, where its tools are installed.
         deterministic: a GPU computes with algorithms that give the same bits each time, where PyTorch has them.
-        seed: start of every random number of a run.
-        checkpoint_steps: the last checkpoint is written every so many optimiser steps, besides each epoch's end.
-        keep_best, keep_last: how many checkpoints stay: the best by validation loss, and the newest.
-        patience: the run ends after so many epochs in a row that did not improve the validation loss; None for never.
+        seed: of all random numbers of a run.
+        checkpoint_steps: the last checkpoint is written every this many optimiser steps, and at the end of each epoch.
+        keep_best, keep_last: how many checkpoints are kept: the best by validation loss, and the newest.
+        patience: the run ends after this many epochs without a better validation loss; None for never.
         sample_size: validation sentences that are translated at each validation, for BLEU and examples; 0 for none.
     """
 
@@ -79,7 +79,7 @@ class TrainingConfig(Settings):
     sample_size: int = 100
 
     def __post_init__(self) -> None:
-        require_whole(
+        require_integer(
             "training",
             num_epochs=self.num_epochs,
             batch_size=self.batch_size,
@@ -89,10 +89,10 @@ class TrainingConfig(Settings):
             keep_best=self.keep_best,
             keep_last=self.keep_last,
         )
-        require_whole("training", minimum=0, cooldown_epochs=self.cooldown_epochs, sample_size=self.sample_size)
+        require_integer("training", minimum=0, cooldown_epochs=self.cooldown_epochs, sample_size=self.sample_size)
         for name in ("max_steps", "pad_to", "patience"):
             if (value := getattr(self, name)) is not None:
-                require_whole("training", **{name: value})
+                require_integer("training", **{name: value})
         require_choice("training", ("sentences", "tokens"), batch_unit=self.batch_unit)
         require_choice("training", ("constant", "noam"), schedule=self.schedule)
         require_positive(
@@ -101,7 +101,7 @@ class TrainingConfig(Settings):
             noam_factor=self.noam_factor,
             adam_epsilon=self.adam_epsilon,
         )
-        require_share(
+        require_fraction(
             "training",
             adam_beta1=self.adam_beta1,
             adam_beta2=self.adam_beta2,
@@ -109,7 +109,7 @@ class TrainingConfig(Settings):
             subword_dropout=self.subword_dropout,
         )
         require_choice("training", ("auto", "float32", "bfloat16"), precision=self.precision)
-        require_flag("training", compile=self.compile, deterministic=self.deterministic)
+        require_boolean("training", compile=self.compile, deterministic=self.deterministic)
         if self.clip_norm is not None:
             require_positive("training", clip_norm=self.clip_norm)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:

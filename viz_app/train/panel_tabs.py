@@ -38,6 +38,7 @@ class PanelTabs(QWidget):
             tab.clicked.connect(lambda _checked=False, lower=lower: self._choose(lower))
             row.addWidget(tab)
             self.tabs[lower] = tab
+        row.addStretch(1)
         self.show_tabs(False)
 
     def show_tabs(self, are_shown: bool) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from core.errors import StorageError
-from tests.test_walls import modules_imported_by
+from tests.test_import_rules import modules_imported_by
 from viz_app.export.figures import KindPicture, MapPicture, grid_figure, map_figure, save_figure
 
 
