@@ -1,4 +1,4 @@
-"""What the keys held down make of a click."""
+"""How the modifier keys change the effect of a click."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QMouseEvent
@@ -7,7 +7,7 @@ from viz_app.state.picking import Manner
 
 
 def manner_of(event: QMouseEvent) -> Manner:
-    """Ctrl adds one more, Shift all up to here."""
+    """Ctrl adds one item to the selection, Shift all items up to the clicked one."""
     if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
         return "also"
     return "through" if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else "alone"
