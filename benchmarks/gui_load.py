@@ -83,7 +83,7 @@ def _compare(window: "MainWindow", name: str, run: RunConfig, folder: Path) -> R
         page.begin(TrainingRequest(run, COPY, folder / f"{name}-{turn}", "cpu"))
         _wait(lambda: page.state.latest_step is not None)
         beside += measure(window, SECONDS)
-        page.running.stop("discard")
+        page.controller.stop("discard")
         _wait(lambda: not page.is_running())
     idle_lag, lag = percentile(idle, 0.99), percentile(beside, 0.99)
     note = f"99th percentile of the loop's lag; idle {idle_lag * 1e3:.1f} ms; other: twice that + 16 ms"

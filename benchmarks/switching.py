@@ -3,14 +3,14 @@
 import itertools
 
 import torch
-from core.model.gates import all_heads
 
 from benchmarks.ratio import Ratio, paired_medians
 from core.model.heads import Head
+from core.model.interventions import all_heads
+from core.translation.experiment import HeadScaled
 from core.translation.result import Translation
 from core.translation.translator import Translator
 from viz_app.examples import example_sentences
-from viz_app.worker import SwitchOffJob
 
 NUM_SENTENCES = 6
 REQUIRED_SAME, REQUIRED_OTHER, AIM = 0.85, 0.75, 1.0
@@ -38,7 +38,7 @@ def _ratio(translator: Translator, plain: list[Translation], *, keeps_words: boo
 
     def switched() -> None:
         for before, head in pairs:
-            SwitchOffJob(before, frozenset({head})).run(translator, lambda _: None, lambda: False)
+            translator.compare(before.experiment.with_interventions(HeadScaled(head)), original=before)
 
     def plainly() -> None:
         for before, _ in pairs:
@@ -53,7 +53,7 @@ def _ratio(translator: Translator, plain: list[Translation], *, keeps_words: boo
 def _head_for(translator: Translator, plain: Translation, *, keeps_words: bool) -> Head | None:
     """A head without which the sentence has as many tokens as before, the same or others; None if there is none."""
     for head in all_heads(translator.model):
-        ids = translator.translate(plain.source_text, off=[head]).predicted_ids
+        ids = translator.run(plain.experiment.with_interventions(HeadScaled(head))).predicted_ids
         if len(ids) == len(plain.predicted_ids) and (ids == plain.predicted_ids) == keeps_words:
             return head
     return None

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         write_experiment_file,
     )
     from core.translation.experiment_json import experiment_from_json, experiment_to_json
-    from core.translation.result import Alternative, AttentionMaps, Translation, Word
+    from core.translation.result import Alternative, AttentionMaps, ExperimentResult, Translation, Word
     from core.translation.translator import Translator
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "Experiment",
     "ExperimentError",
     "ExperimentFileError",
+    "ExperimentResult",
     "ForcedToken",
     "GivenTarget",
     "Greedy",
@@ -110,7 +111,7 @@ _NAMES_BY_MODULE = {
         "write_experiment_file",
     ),
     "core.translation.experiment_json": ("experiment_from_json", "experiment_to_json"),
-    "core.translation.result": ("Alternative", "AttentionMaps", "Translation", "Word"),
+    "core.translation.result": ("Alternative", "AttentionMaps", "ExperimentResult", "Translation", "Word"),
     "core.translation.translator": ("Translator",),
 }
 _MODULES = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}

@@ -7,6 +7,7 @@ digits, a name twice in one object, and nesting deeper than the caller allows (b
 import json
 import math
 import re
+import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -14,6 +15,7 @@ from typing import NoReturn
 MAX_DIGITS = 20
 """Of a whole number: more than any index, count or setting has, and few enough to be cheap."""
 _MAX_SHOWN = 60
+_MAX_SHOWN_BITS = 200
 _BYTE_ORDER_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
 _STRING_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -96,7 +98,8 @@ class Field:
 
     def number(self, low: float, high: float) -> float:
         """A number in this range, both ends included; true and false are none."""
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not low <= self.value <= high:
+        largest = min(high, sys.float_info.max)
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float) or not low <= self.value <= largest:
             least, most = f"{low:g}", f"{high:g}"
             self.refuse(f"a number of {least} or more" if math.isinf(high) else f"a number from {least} to {most}")
         return float(self.value)
@@ -226,6 +229,8 @@ def shown(value: object) -> str:
         return f"a list of {_counted(len(value), 'item')}" if value else "an empty list"
     if isinstance(value, str):  # what no terminal and no window can draw is written as its code
         return _shortened(json.dumps(value, ensure_ascii=_SURROGATE.search(value) is not None))
+    if isinstance(value, int) and value.bit_length() > _MAX_SHOWN_BITS:
+        return f"a number of {value.bit_length():,} bits"
     return _shortened(json.dumps(value, default=repr))
 
 

@@ -18,17 +18,23 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
 
 from core.translation.experiment import Experiment
+from viz_app.analysis.area import AnalysisPanel
+from viz_app.analysis.tab import AnalysisContext
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
 from viz_app.examples import example_sentences
+from viz_app.export.exportable import Exportable
+from viz_app.export.menu import ExportMenu
 from viz_app.models.loader import ModelLoader
 from viz_app.preferences import Preferences
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_navigation import Direction
+from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice
 from viz_app.top_bar import TopBar
 from viz_app.translate.page import TranslatePage
 from viz_app.widgets.dialogs import show_about
-from viz_app.worker import Failure, InferenceWorker
+from viz_app.worker import ExperimentController, Failure, InferenceWorker
 
 if TYPE_CHECKING:
     from viz_app.train.page import TrainPage
@@ -42,7 +48,8 @@ class MainWindow(QMainWindow):
     """Owns the pages and the inference worker. Nothing heavy starts before the first paint.
 
     Attributes:
-        translate_page: always there.
+        state: the experiment that the Translate page and the analysis tabs show.
+        translate_page, analysis: always there.
         train_page: None until its tab is first shown; matplotlib comes with it.
 
     Signals:
@@ -74,8 +81,14 @@ class MainWindow(QMainWindow):
         self._restored: Experiment | None = None
         self._theme_choice: ThemeChoice = preferences.theme
         self.top_bar = TopBar(self._theme_choice)
-        self.translate_page = TranslatePage(preferences, self._worker)
-        self.documents = ExperimentDocuments(self.translate_page.state, self._worker, preferences, self)
+        self.state = ExperimentState(preferences.restored(MapViewSettings()))
+        if (head := preferences.head) is not None:
+            self.state.selection.head, self.state.selection.was_chosen = head, True
+        controller = ExperimentController(self.state, self._worker, self)
+        self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
+        self.translate_page = TranslatePage(controller, self.analysis, preferences)
+        self.documents = ExperimentDocuments(self.state, self._worker, preferences, self)
+        self.export_menu = ExportMenu(self._page_in_sight, preferences, self)
         self._first_experiment = experiment
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
@@ -175,12 +188,14 @@ class MainWindow(QMainWindow):
         loader.failed.connect(self._on_model_failed)
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.file_chosen.connect(self._open_on_translate_page)
-        page.state.result_changed.connect(self._on_result)
+        self.state.result_changed.connect(self._on_result)
         page.failed.connect(self.failed)
+        self.analysis.closed.connect(page.hide_analysis)
         page.message.open_requested.connect(self._loader.choose_file)
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
-        page.export_menu.done.connect(bar.show_notice)
-        bar.offer_export(page.export_menu)
+        self.export_menu.done.connect(bar.show_notice)
+        page.head.export_button.setMenu(self.export_menu)
+        bar.offer_export(self.export_menu)
         bar.offer_experiments(self.documents)
         self.documents.done.connect(bar.show_notice)
         self.documents.model_requested.connect(self._open_on_translate_page)
@@ -212,7 +227,7 @@ class MainWindow(QMainWindow):
         """The sentence asked for; else what was on the screen, if it belongs to this model; else an example."""
         if sentence is None and self._is_last_model(self._first_checkpoint):
             if self.documents.restore_session():
-                self._restored = self.translate_page.state.experiment
+                self._restored = self.state.experiment
             else:
                 sentence = self._preferences.sentence or None  # older versions kept it
         if self._restored is None:
@@ -234,7 +249,7 @@ class MainWindow(QMainWindow):
         self._show_model(info)
         self.setWindowTitle(f"{info.title} – Augenmerk")
         self.model_opened.emit(info)
-        self.translate_page.state.begin_model(info)
+        self.state.begin_model(info)
         if self._first_experiment is not None:
             path, self._first_experiment = self._first_experiment, None
             self.documents.open(path)
@@ -260,7 +275,7 @@ class MainWindow(QMainWindow):
     def _open_bundled_instead(self) -> None:
         """The model of the last time cannot be opened again: its experiment, if untouched, goes with it."""
         self._first_checkpoint = None
-        if self.translate_page.state.experiment == self._restored:
+        if self.state.experiment == self._restored:
             examples = example_sentences()
             self.translate_page.begin(examples[0] if examples else "")
         self.open_model(None)
@@ -278,7 +293,7 @@ class MainWindow(QMainWindow):
             self.translate_page.sentence.redo()
 
     def _on_result(self) -> None:
-        translation = self.translate_page.state.translation
+        translation = self.state.translation
         if translation is not None:
             self.translation_shown.emit(translation)
 
@@ -296,10 +311,16 @@ class MainWindow(QMainWindow):
         from viz_app.train.page import TrainPage  # matplotlib comes with it
 
         page = TrainPage(self._preferences.settings)
-        page.modelReady.connect(self._open_on_translate_page)
-        page.statusChanged.connect(self.top_bar.show_status)
+        page.model_ready.connect(self._open_on_translate_page)
+        page.status_changed.connect(self.top_bar.show_status)
         self._pages.addWidget(page)
         self.train_page = page
+
+    def _page_in_sight(self) -> Exportable:
+        """The page that exports concern."""
+        if self.train_page is not None and self._pages.currentWidget() is self.train_page:
+            return self.train_page
+        return self.translate_page
 
     def _is_training(self) -> bool:
         return self.train_page is not None and self.train_page.is_running()
@@ -307,7 +328,7 @@ class MainWindow(QMainWindow):
     def _stop_training_then_close(self) -> None:
         assert self.train_page is not None
         self.train_page.request_stop()
-        self.top_bar.show_status("stopping the training, keeping what was learned …")
+        self.top_bar.show_status("stopping the training, saving the model …")
         QTimer.singleShot(CLOSE_POLL_MS, self, self.close)
 
     def _on_system_colors_changed(self) -> None:

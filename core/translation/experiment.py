@@ -77,6 +77,9 @@ class GivenTarget:
 
     text: str
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", self.text.translate(_LONE_SURROGATES))
+
 
 Output = Greedy | Beam | GivenTarget
 
@@ -117,7 +120,7 @@ class SourceWordReplaced:
                 f"The replacement of source word {self.place + 1} is empty. A word was expected; type one, or remove "
                 "the word."
             )
-        object.__setattr__(self, "text", " ".join(self.text.split()))
+        object.__setattr__(self, "text", " ".join(self.text.translate(_LONE_SURROGATES).split()))
 
     def __str__(self) -> str:
         return f"word {self.place + 1} → {self.text}"

@@ -1,7 +1,21 @@
 """Experiment files (`*.augenmerk`): an experiment, settings of the view, and name and digest of its model. No torch.
 
 UTF-8 JSON of at most 1 MB, read strictly: whatever is not exactly as expected, the whole file is refused, and the
-message names the field. A model is named, never located: files are handed on to other people.
+message names the field. A model is named, never located: files are handed on to other people. All counting starts at 0.
+
+    {"format": "augenmerk", "version": 1, "kind": "experiment",
+     "experiment": {"source_text": "Zwei Hunde.", "output": {"type": "beam", "size": 4, "length_penalty": 1.5},
+                    "interventions": [
+                        {"type": "source_word_removed", "place": 0},
+                        {"type": "source_word_replaced", "place": 1, "text": "Katze"},
+                        {"type": "head_scaled", "head": {"kind": "cross", "layer": 1, "head": 4}, "factor": 0.0},
+                        {"type": "attention_row", "head": {"kind": "decoder", "layer": 0, "head": 0}, "row": 1,
+                         "weights": [0.25, 0.75]},
+                        {"type": "forced_token", "step": 2, "token": "▁dog"}]},
+     "view": {"layer": 1, "words": true},
+     "model": {"name": "multi30k-de-en", "digest": "5d04…"}}
+
+Other outputs are `{"type": "greedy"}` and `{"type": "given", "text": "Two dogs."}`.
 """
 
 import errno

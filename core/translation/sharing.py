@@ -129,7 +129,7 @@ def _option(name: str, value: str) -> list[str]:
 def _output_options(output: Output) -> list[str]:
     match output:
         case Beam(size, length_penalty) if size > 1:
-            return ["--beam", str(size), "--length-penalty", repr(length_penalty)]
+            return ["--beam", str(size), "--length-penalty", _number(length_penalty)]
         case GivenTarget(text):
             return _option("--target", text)
         case _:
@@ -143,12 +143,17 @@ def _intervention_options(intervention: Intervention) -> list[str]:
         case SourceWordReplaced(place, text):
             return ["--replace-word", f"{place + 1}={text}"]
         case HeadScaled(head, factor):
-            return ["--scale-head", f"{_head_in_command(head)}={factor!r}"]
+            return ["--scale-head", f"{_head_in_command(head)}={_number(factor)}"]
         case AttentionRow(head, row, weights):
-            return ["--set-row", f"{_head_in_command(head)}:{row + 1}={','.join(map(repr, weights))}"]
+            return ["--set-row", f"{_head_in_command(head)}:{row + 1}={','.join(map(_number, weights))}"]
         case ForcedToken(step, token):
             is_never_a_word = token.startswith(WORD_MARK) or token in SPECIALS
             return ["--force" if is_never_a_word else "--force-token", f"{step + 1}={token}"]
+
+
+def _number(value: float) -> str:
+    """The shortest text that is read as the same number."""
+    return repr(value).removesuffix(".0")
 
 
 def _head_in_command(head: Head) -> str:

@@ -108,10 +108,16 @@ def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[Encod
     unreadable = [word.text for word in found if not word.ids]
     if unreadable:
         notes.append(f"Left out, because this model has no such symbol: {_listed(unreadable)}.")
-    unknown = [word.text for word in kept if any(word.unknown)]
-    if unknown:
-        notes.append(f"Unknown to the model, read as a blank: {_listed(unknown)}.")
-    return notes
+    return notes + _notes_on_unknown([word.text for word in kept if any(word.unknown)])
+
+
+def _notes_on_unknown(words: Sequence[str]) -> list[str]:
+    return [f"Unknown to the model, read as a blank: {_listed(words)}."] if words else []
+
+
+def _unknown_words(words: Sequence[Word], unknown_positions: Sequence[int]) -> list[str]:
+    """The words that the vocabulary does not know, wholly or in part."""
+    return [word.text for word in words if any(word.start <= place < word.end for place in unknown_positions)]
 
 
 def _fitting(words: Sequence[EncodedWord], room: int, text: str) -> list[EncodedWord]:
@@ -251,6 +257,8 @@ def _joined(source: EncodedSource, pieces: Sequence[_Piece], codec: TextCodec, r
             f"With these replacements the source has {len(ids)} tokens, and the model has room for "
             f"{run.model.max_positions}. Take shorter ones."
         )
+    before = _notes_on_unknown(_unknown_words(source.words, source.unknown_positions))
+    after = _notes_on_unknown([word for word in _unknown_words(words, unknown) if word != UNKNOWN])
     return replace(
         source,
         ids=tuple(ids),
@@ -258,6 +266,7 @@ def _joined(source: EncodedSource, pieces: Sequence[_Piece], codec: TextCodec, r
         words=tuple(words),
         places=tuple(places),
         unknown_positions=tuple(unknown),
+        notes=(*after, *(note for note in source.notes if note not in before)),
     )
 
 

@@ -180,7 +180,9 @@ class Translator:
         if not experiment.interventions:
             return ExperimentResult(original, original, original.log_probabilities, own, dropped)
         changed = self.run(experiment, should_stop=should_stop)
-        return ExperimentResult(changed, original, self.score(original, experiment), own, dropped)
+        is_same = changed.predicted_ids == original.predicted_ids  # then the pass that describes it has scored it
+        score = changed.log_probabilities if is_same else self.score(original, experiment)
+        return ExperimentResult(changed, original, score, own, dropped)
 
     def _misfits(self, experiment: Experiment) -> tuple[Intervention, ...]:
         """The interventions that this model refuses, source edits first: what the others must fit depends on them."""

@@ -7,12 +7,12 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
+from viz_app.state.translate_state import Cell, HeadChoice
 
 import viz_app.models.loader
 from tests.viz_app.conftest import MakeWindow
 from viz_app.main_window import TRAIN, MainWindow
 from viz_app.preferences import Preferences
-from viz_app.state.translate_state import Cell, HeadChoice
 
 
 def _dialogs(window: MainWindow) -> list[QMessageBox]:
@@ -251,7 +251,7 @@ def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: Q
     window.close()
     assert window.isVisible()
     assert page.is_asked_to_stop
-    assert "keeping what was learned" in window.top_bar.status.text()
+    assert "saving the model" in window.top_bar.status.text()
     qtbot.waitUntil(lambda: not window.isVisible())
 
 

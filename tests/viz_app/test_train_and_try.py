@@ -30,7 +30,7 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
 
     assert page.state.best_checkpoint is not None
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
-        page.modelReady.emit(page.state.best_checkpoint)
+        page.model_ready.emit(page.state.best_checkpoint)
     assert page.is_running()
     assert window.translate_page.isVisible()
     assert window.model is not None
@@ -59,7 +59,7 @@ def test_the_small_copy_task_is_learned_in_the_app(
     qtbot.waitUntil(lambda: not page.is_running(), timeout=240_000)
     assert page.state.best_checkpoint is not None
     with qtbot.waitSignal(window.translation_shown, timeout=60_000) as shown:
-        page.modelReady.emit(page.state.best_checkpoint)
+        page.model_ready.emit(page.state.best_checkpoint)
     assert shown.args[0].text == "1 2 3 4 5 6 7 8 9 10"
     assert (page.state.best_checkpoint.parent / "history.csv").read_text().count("\n") == 1 + 10
     window.close()

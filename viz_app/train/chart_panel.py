@@ -1,4 +1,4 @@
-"""One chart with what is chosen about it: the quantity, the scale, the smoothing, the steps shown."""
+"""One chart with its menus: quantity, scale, smoothing and range of steps."""
 
 from typing import cast
 
@@ -7,28 +7,28 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from viz_app.theme import PANEL_MARGIN, set_role
-from viz_app.train.chart_choices import (
+from viz_app.train.chart_picture import picture_of, validation_name
+from viz_app.train.chart_settings import (
     QUANTITY_NAMES,
     QUANTITY_TIPS,
     SMOOTHED,
-    ChartChoices,
+    ChartSettings,
     Quantity,
     Scale,
     Shown,
     Smoothing,
 )
-from viz_app.train.chart_picture import picture_of, validation_name
 from viz_app.train.charts import LiveChart
 from viz_app.train.comparison import Comparison
 from viz_app.train.curves import RunCurves
 from viz_app.train.legend import Legend, LegendEntry
 from viz_app.train.state import TrainState
 from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.parts import label
+from viz_app.widgets.parts import label, tab_button
 
-SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic: equal factors, equal distances")}
+SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic")}
 SMOOTHING_ENTRIES = {
-    "none": ("none", "None: every step as it came"),
+    "none": ("none", "None: every single step"),
     "light": ("light", "Light: a running mean over 10 steps"),
     "medium": ("medium", "Medium: over 50 steps"),
     "strong": ("strong", "Strong: over 250 steps"),
@@ -41,21 +41,21 @@ SHOWN_ENTRIES = {
 }
 ZOOM_ENTRY = {"zoom": ("zoomed", "The range chosen with the mouse")}
 TABS_PX = 880
-"""From this width on the quantities are tabs."""
-CHART_TIP = "Drag over steps to zoom in, double-click for all steps. Click a step to see the film of attention there."
+"""From this width on the quantities are shown as tabs."""
+CHART_TIP = "Drag to zoom in, double-click to show all steps. Click a step to see the film of attention there."
 
 
 class ChartPanel(QFrame):
     """A chart of one quantity at a time.
 
     Attributes:
-        choices: what is shown, and how.
+        choices: what is shown and how.
         chart: the chart.
-        quantity_menu, scale_menu, smoothing_menu, shown_menu: the choices as menus.
+        quantity_menu, scale_menu, smoothing_menu, shown_menu: the menus.
         tabs: the quantities as tabs, by name; empty if the panel has a menu instead.
 
     Signals:
-        changed(): another choice: draw again.
+        changed(): a setting changed: draw again.
         moment_chosen(float): a step was clicked.
     """
 
@@ -67,7 +67,7 @@ class ChartPanel(QFrame):
     ) -> None:
         super().__init__()
         set_role(self, "panel")
-        self.choices = ChartChoices(quantity)
+        self.choices = ChartSettings(quantity)
         self.chart = LiveChart()
         self.tabs: dict[Quantity, QToolButton] = {}
         self.legend = legend
@@ -77,8 +77,8 @@ class ChartPanel(QFrame):
         self.quantity_menu = ChoiceMenu(
             "What this chart shows", {name: (text, text) for name, text in QUANTITY_NAMES.items()}
         )
-        self.scale_menu = ChoiceMenu("The axis of the values", SCALE_ENTRIES)
-        self.smoothing_menu = ChoiceMenu("How far back the running mean looks", SMOOTHING_ENTRIES, "smoothing: ")
+        self.scale_menu = ChoiceMenu("Scale of the value axis", SCALE_ENTRIES)
+        self.smoothing_menu = ChoiceMenu("Window of the running mean", SMOOTHING_ENTRIES, "smoothing: ")
         self.shown_menu = ChoiceMenu("Which steps are shown", SHOWN_ENTRIES)
         self._lay_out(has_tabs)
         self._connect()
@@ -87,7 +87,7 @@ class ChartPanel(QFrame):
         self.setMinimumSize(300, 150)
 
     def show_state(self, state: TrainState, comparison: Comparison, moment: float | None) -> None:
-        """Draws the curves if something changed."""
+        """Updates the curves if something changed."""
         if self._curves is not state.curves:
             self._forget_zoom()
             self._curves = state.curves
@@ -115,39 +115,39 @@ class ChartPanel(QFrame):
             self.legend.show_entries(legend_entries(choices.quantity, state.curves, comparison))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Tabs where they fit; else the menu does."""
+        """Shows tabs where they fit, else the menu."""
         super().resizeEvent(event)
         self._fit()
 
     def choose_quantity(self, quantity: Quantity) -> None:
         """Shows another quantity."""
         self.choices.quantity = quantity
-        self._tell_change()
+        self._on_choice()
 
     def choose_shown(self, shown: Shown) -> None:
         """Shows other steps."""
         self.choices.shown = shown
-        self._tell_change()
+        self._on_choice()
 
     def _forget_zoom(self) -> None:
-        """The range was chosen in the curves of another run."""
+        """The range was chosen for another run."""
         if self.choices.shown == "zoom":
             self.choices.shown = "all"
             self._show_choices()
 
     def _on_zoom(self, first: float, last: float) -> None:
         self.choices.zoom_to(first, last)
-        self._tell_change()
+        self._on_choice()
 
     def _on_scale(self, scale: str) -> None:
         self.choices.scale = cast(Scale, scale)
-        self._tell_change()
+        self._on_choice()
 
     def _on_smoothing(self, smoothing: str) -> None:
         self.choices.smoothing = cast(Smoothing, smoothing)
-        self._tell_change()
+        self._on_choice()
 
-    def _tell_change(self) -> None:
+    def _on_choice(self) -> None:
         self._show_choices()
         self.changed.emit()
 
@@ -213,11 +213,7 @@ class ChartPanel(QFrame):
     def _add_tabs(self, head: QHBoxLayout) -> None:
         group = QButtonGroup(self)
         for quantity, name in QUANTITY_NAMES.items():
-            tab = QToolButton()
-            tab.setText(name)
-            tab.setCheckable(True)
-            tab.setProperty("role", "subtab")
-            tab.setToolTip(QUANTITY_TIPS[quantity])
+            tab = tab_button(name, QUANTITY_TIPS[quantity])
             tab.clicked.connect(lambda _checked=False, quantity=quantity: self.choose_quantity(quantity))
             group.addButton(tab)
             head.addWidget(tab)
@@ -225,7 +221,7 @@ class ChartPanel(QFrame):
 
 
 def legend_entries(quantity: Quantity, curves: RunCurves, comparison: Comparison) -> list[LegendEntry]:
-    """What the lines of a chart of this quantity are."""
+    """The legend of a chart of this quantity."""
     if quantity in ("loss", "perplexity"):
         name = validation_name(curves, any(run.is_batch_mean for run in comparison.runs))
         entries = [LegendEntry("training", "accent", False), LegendEntry(name, "warm", True)]
@@ -234,6 +230,6 @@ def legend_entries(quantity: Quantity, curves: RunCurves, comparison: Comparison
     else:
         entries = [LegendEntry("this run", "accent", False)]
     return entries + [
-        LegendEntry(run.name, f"run {run.slot}", True, run.key, f"{run.name}\n{run.tip}\nClick: take it away.")
+        LegendEntry(run.name, f"run {run.slot}", True, run.key, f"{run.name}\n{run.tip}\nClick to remove.")
         for run in comparison.runs
     ]

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from viz_app.train.chart_choices import QUANTITY_NAMES, SMOOTHED, SMOOTHING_STEPS, ChartChoices, Quantity
+from viz_app.train.chart_settings import QUANTITY_NAMES, SMOOTHED, SMOOTHING_STEPS, ChartSettings, Quantity
 from viz_app.train.curves import RunCurves
 from viz_app.train.series import Points, smoothed
 
@@ -56,10 +56,11 @@ class ChartLine:
     """One line.
 
     Attributes:
-        key: the same from picture to picture, so that the artist can be kept.
-        name: what it shows, for people.
+        key: constant from picture to picture, so that the artist can be reused.
+        name: for display.
         color: a colour of the theme's palette, or "run 0", "run 1" … for compared runs.
-        look: "raw" values behind, a "curve", "points" joined by a thin line, or the curve of another run ("reference").
+        look: "raw" values in the background, a "curve", "points" joined by a thin line, or the curve of another run
+            ("reference").
         xs, ys: [n] each.
     """
 
@@ -73,7 +74,7 @@ class ChartLine:
 
 @dataclass(frozen=True, eq=False)
 class ChartPicture:
-    """All that one chart draws.
+    """Everything that one chart draws.
 
     Attributes:
         lines: from back to front.
@@ -93,7 +94,7 @@ class ChartPicture:
 
 def picture_of(
     curves: RunCurves,
-    choices: ChartChoices,
+    choices: ChartSettings,
     num_steps_shown: int,
     compared: Sequence[Compared] = (),
     *,
@@ -117,7 +118,7 @@ def validation_name(curves: RunCurves, as_batch_means: bool) -> str:
     return "validation, mean of batches" if as_batch_means and curves.has_batch_means else "validation"
 
 
-def _own_lines(curves: RunCurves, choices: ChartChoices, first_x: float, as_batch_means: bool) -> Iterator[ChartLine]:
+def _own_lines(curves: RunCurves, choices: ChartSettings, first_x: float, as_batch_means: bool) -> Iterator[ChartLine]:
     quantity = choices.quantity
     if quantity == "bleu":
         yield ChartLine("bleu", "BLEU", "warm", "points", *_bleu_points(curves))
@@ -133,7 +134,7 @@ def _own_lines(curves: RunCurves, choices: ChartChoices, first_x: float, as_batc
         yield ChartLine("validation", name, "warm", "points", *_validation_points(curves, quantity, as_batch_means))
 
 
-def _compared_lines(run: Compared, choices: ChartChoices, as_batch_means: bool) -> Iterator[ChartLine]:
+def _compared_lines(run: Compared, choices: ChartSettings, as_batch_means: bool) -> Iterator[ChartLine]:
     quantity, color = choices.quantity, f"run {run.slot}"
     if quantity == "bleu":
         yield ChartLine(f"{color} bleu", run.name, color, "points", *_bleu_points(run.curves))
@@ -188,7 +189,7 @@ def _best(curves: RunCurves, quantity: Quantity, as_batch_means: bool) -> tuple[
     return best.step, value, f"best {value:.3f} · epoch {best.epoch}"
 
 
-def _x_limits(curves: RunCurves, choices: ChartChoices, end: int, compared: Sequence[Compared]) -> Limits:
+def _x_limits(curves: RunCurves, choices: ChartSettings, end: int, compared: Sequence[Compared]) -> Limits:
     """The ends of the step axis, in jumps."""
     last = max(curves.last_step, 1)
     if choices.shown == "zoom":
@@ -230,7 +231,7 @@ def _extent(lines: Sequence[ChartLine], x_limits: Limits, is_log: bool) -> Limit
     return (float(values.min()), float(values.max())) if len(values) else None
 
 
-def _y_limits(extent: Limits | None, choices: ChartChoices, is_log: bool, before: Limits | None) -> Limits:
+def _y_limits(extent: Limits | None, choices: ChartSettings, is_log: bool, before: Limits | None) -> Limits:
     """The ends of the value axis; those of `before` while the curves stay inside and fill half of it."""
     if extent is None:
         low, high = before or FALLBACK_LIMITS[choices.quantity]

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip, QWidget
 
 from viz_app.theme import current_theme, is_theme_change
 from viz_app.train.chart_picture import ChartLine, ChartPicture
-from viz_app.train.label_place import clearest_place
+from viz_app.train.label_position import best_label_position
 from viz_app.train.line_colors import line_color, marker_of
 from viz_app.train.value_ticks import ValueFormatter
 
@@ -259,7 +259,7 @@ class LiveChart(FigureCanvasQTAgg):
         letter = float(self._best_label.get_fontsize()) * dots
         size = (0.62 * num_letters + 1) * letter, 1.5 * letter
         area = self.axes.transAxes.transform((1, 1)) - corner
-        place = clearest_place((x, y), size, (area[0], area[1]), curves)
+        place = best_label_position((x, y), size, (area[0], area[1]), curves)
         self._best_label.set_position((place.dx_px / dots, place.dy_px / dots))
         self._best_label.set_horizontalalignment(place.horizontal)
         self._best_label.set_verticalalignment(place.vertical)

@@ -1,4 +1,4 @@
-"""What the user chose for a run, as typed, and the run it makes. No Qt, no torch."""
+"""The settings of a run as typed into the form, and the configuration they give. No Qt, no torch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,17 +19,17 @@ DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
 
 @dataclass(frozen=True)
 class RunChoices:
-    """The form, as filled in. Numbers are still text, so that a mistake can be shown and mended.
+    """The values of the form. Numbers are still text, so that mistakes can be shown and corrected.
 
     Attributes:
         preset: name of the configuration to start from.
-        data_kind: where sentence pairs come from; without meaning for the copy presets, which draw their own.
+        data_kind: where sentence pairs come from; ignored by the copy presets, which generate their own.
         data_path: the folder or prepared file; empty if none was chosen yet.
         device: "auto", "cpu", "cuda:0" …
         num_epochs, seed: whole numbers as typed.
-        patience: epochs without a better validation loss after which the run ends, as typed; empty for never.
+        patience: epochs without a better validation loss after which the run stops, as typed; empty for never.
         probe: the sentence of the film of attention; empty for one of the validation sentences.
-        parent_folder: where each run gets a folder of its own.
+        parent_folder: each run gets a folder of its own in it.
     """
 
     preset: str
@@ -44,7 +44,7 @@ class RunChoices:
 
     @classmethod
     def default(cls) -> "RunChoices":
-        """What a first-time visitor finds."""
+        """The defaults."""
         training = preset(DEFAULT_PRESET).training
         return cls(
             preset=DEFAULT_PRESET,
@@ -58,11 +58,11 @@ class RunChoices:
 
     @property
     def is_copy_task(self) -> bool:
-        """Whether the preset makes its own data."""
+        """Whether the preset generates its own data."""
         return self.preset in PRESETS and preset(self.preset).is_copy_task
 
     def run_config(self) -> RunConfig:
-        """The preset with the numbers that were typed. Raises `ConfigError` if one of them will not do."""
+        """The preset with the numbers that were typed. Raises `ConfigError` if one of them is invalid."""
         run = preset(self.preset)
         training = run.training.replace(
             num_epochs=_whole_number("epochs", self.num_epochs, at_least=1),
@@ -79,17 +79,17 @@ class RunChoices:
             return "multi30k"
         noun = "folder of parallel files" if self.data_kind == "folder" else "prepared file"
         if not self.data_path.strip():
-            raise CorpusError(f"No {noun} was chosen. Choose one beside “data”, or take Multi30k.")
+            raise CorpusError(f"No {noun} was chosen. Choose one under “data”, or use Multi30k.")
         return Path(self.data_path).expanduser()
 
 
 def default_parent_folder() -> Path:
-    """Where runs are kept unless the user says otherwise: the user's data directory."""
+    """The default folder for runs: in the user's data directory."""
     return platformdirs.user_data_path("augenmerk", appauthor=False) / "runs"
 
 
-def fresh_folder(parent: Path, name: str, now: Callable[[], datetime] = datetime.now) -> Path:
-    """A path under `parent` that does not exist: name and time, and a count if two runs begin in one minute."""
+def new_run_folder(parent: Path, name: str, now: Callable[[], datetime] = datetime.now) -> Path:
+    """A path under `parent` that does not exist: name and time, with a number if two runs start in one minute."""
     stem = f"{name}-{now():%Y-%m-%d-%H%M}"
     folder = parent / stem
     count = 2
@@ -100,7 +100,7 @@ def fresh_folder(parent: Path, name: str, now: Callable[[], datetime] = datetime
 
 
 def _exists(path: Path) -> bool:
-    """Whether something stands there; no if nobody may look (then starting will say so)."""
+    """Whether the path exists; False if it may not be read (starting the run will report that)."""
     try:
         return path.exists()
     except OSError:
@@ -108,7 +108,7 @@ def _exists(path: Path) -> bool:
 
 
 def with_tilde(path: Path) -> str:
-    """A path as people write it: the home folder as ~."""
+    """A path with the home folder as ~."""
     try:
         return str(Path("~") / path.relative_to(Path.home()))
     except ValueError:
@@ -116,7 +116,7 @@ def with_tilde(path: Path) -> str:
 
 
 def key_settings(run: RunConfig) -> list[tuple[str, str]]:
-    """The settings in which the presets differ most, as (name, value) for people."""
+    """The settings in which the presets differ most, as (name, value) for display."""
     model, data, training = run.model, run.data, run.training
     batch = f"{training.batch_size:,} {training.batch_unit}"
     if training.num_accumulated > 1:
@@ -146,12 +146,12 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
 
 
 def data_name(source: str | Path) -> str:
-    """What a run learns from, for people."""
+    """The name of the training data for display."""
     return {"multi30k": "Multi30k", "copy": "copy task"}.get(str(source)) or with_tilde(Path(source))
 
 
-def request_rows(run: RunConfig, source: str | Path, probe: str | None) -> list[tuple[str, str]]:
-    """What runs, as (name, value) for people."""
+def run_summary_rows(run: RunConfig, source: str | Path, probe: str | None) -> list[tuple[str, str]]:
+    """The settings of a run as (name, value) for display."""
     training = run.training
     rows = [
         ("preset", run.preset),
@@ -168,7 +168,7 @@ def request_rows(run: RunConfig, source: str | Path, probe: str | None) -> list[
 
 
 def _whole_number(name: str, text: str, at_least: int) -> int:
-    """The number that was typed. Raises `ConfigError`, which calls it by the name it has in the form."""
+    """The number that was typed. Raises `ConfigError`, which names the field of the form."""
     number: int | None
     try:
         number = int(text.strip().replace(",", "").replace(" ", ""))
@@ -176,6 +176,6 @@ def _whole_number(name: str, text: str, at_least: int) -> int:
         number = None
     if number is None or number < at_least:
         raise ConfigError(
-            f"{name} is “{text.strip()}”; a whole number of at least {at_least} was expected. Correct it and start."
+            f"{name} is “{text.strip()}”; a whole number of at least {at_least} was expected. Correct it, then start."
         )
     return number

@@ -1,4 +1,4 @@
-"""The curves of one run, whether it is going on or was read from the disk. No Qt."""
+"""The curves of one run, running or read from the disk. No Qt."""
 
 import math
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ from viz_app.train.series import BoundedSeries
 
 @dataclass(frozen=True)
 class ValidationPoint:
-    """One validation: where on the step axis, and what it gave.
+    """One validation: its place on the step axis and its results.
 
     Attributes:
-        epoch, step: where the run stood.
+        epoch, step: when it took place.
         loss: token-weighted, without smoothing.
         training_loss: of the epoch; NaN where it is not known.
         batch_mean: the mean of the batches' means, as the published `notebook` curve counts it; NaN if not known.
@@ -30,7 +30,7 @@ class RunCurves:
     """Curves over optimiser steps.
 
     Attributes:
-        training_loss, learning_rate, gradient_norm, tokens_per_second: one value a step, joined when there are many.
+        training_loss, learning_rate, gradient_norm, tokens_per_second: a value per step, averaged when there are many.
         validations: by rising step.
         bleu: of a sample, (step, points from 0 to 100), by rising step.
         best: the validation with the lowest loss; None before the first.
@@ -48,7 +48,7 @@ class RunCurves:
         self.clear()
 
     def clear(self) -> None:
-        """Forgets everything."""
+        """Removes everything."""
         for series in self._series:
             series.clear()
         self.validations: list[ValidationPoint] = []
@@ -58,7 +58,7 @@ class RunCurves:
         self.revision += 1
 
     def add_step(self, event: StepDone) -> None:
-        """Takes in one step; a figure that is no number stays off its curve."""
+        """Adds one step; values that are not finite are left out."""
         values = (event.loss, event.learning_rate, event.gradient_norm, event.tokens_per_second)
         for series, value in zip(self._series, values, strict=True):
             if math.isfinite(value):
@@ -67,14 +67,14 @@ class RunCurves:
         self.revision += 1
 
     def add_validation(self, point: ValidationPoint) -> None:
-        """Takes in a validation; it replaces what was known of its step and of later ones."""
+        """Adds a validation; it replaces those of its step and of later ones."""
         self.validations = [old for old in self.validations if old.step < point.step] + [point]
         self._find_best()
         self.last_step = max(self.last_step, point.step)
         self.revision += 1
 
     def add_record(self, record: EpochRecord) -> None:
-        """Takes in an epoch of which only its end is known: one point on the curves of the steps, too."""
+        """Adds an epoch of which only the end is known: it also gives one point on the curves over steps."""
         for series, value in ((self.training_loss, record.training_loss), (self.learning_rate, record.learning_rate)):
             if math.isfinite(value):
                 series.append(record.step, value)
@@ -82,12 +82,12 @@ class RunCurves:
         self.add_validation(ValidationPoint(record.epoch, record.step, *losses))
 
     def add_bleu(self, step: int, bleu: float) -> None:
-        """Takes in the BLEU of a sample."""
+        """Adds the BLEU of a sample."""
         self.bleu = [old for old in self.bleu if old[0] < step] + [(step, bleu)]
         self.revision += 1
 
     def drop_after(self, step: int) -> None:
-        """Forgets what came after `step`: a resumed run does these steps again."""
+        """Removes everything after `step`: a resumed run repeats these steps."""
         for series in self._series:
             series.drop_after(step)
         self.validations = [point for point in self.validations if point.step <= step]
@@ -98,11 +98,11 @@ class RunCurves:
 
     @property
     def has_batch_means(self) -> bool:
-        """Whether each validation can be drawn as a mean of batch means, too."""
+        """Whether the mean of batch means is known for each validation."""
         return all(math.isfinite(point.batch_mean) or not math.isfinite(point.loss) for point in self.validations)
 
     def validation_losses(self, *, as_batch_means: bool = False) -> list[tuple[ValidationPoint, float]]:
-        """The validations and their finite losses: token-weighted, or means of batch means where these are known."""
+        """The validations and their finite losses: token-weighted, or means of batch means where they are known."""
         as_batch_means = as_batch_means and self.has_batch_means
         losses = [(point, point.batch_mean if as_batch_means else point.loss) for point in self.validations]
         return [(point, loss) for point, loss in losses if math.isfinite(loss)]

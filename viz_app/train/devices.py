@@ -1,4 +1,4 @@
-"""Which devices this machine has, found out in a thread: importing torch takes seconds."""
+"""Finds the devices of this machine in a thread: importing torch takes seconds."""
 
 import queue
 import threading
@@ -16,19 +16,19 @@ class DeviceOption:
     """A device to train on.
 
     Attributes:
-        name: what the engine calls it: "auto", "cpu", "cuda:0", "mps".
-        label: what people read: "cuda:0 · NVIDIA H200".
+        name: as used by `core.device`: "auto", "cpu", "cuda:0", "mps".
+        label: for display: "cuda:0 · NVIDIA H200".
     """
 
     name: str
     label: str
 
 
-DEVICES_WITHOUT_ASKING = (DeviceOption("auto", "auto"), DeviceOption("cpu", "cpu"))
+DEFAULT_DEVICES = (DeviceOption("auto", "auto"), DeviceOption("cpu", "cpu"))
 
 
 def find_devices() -> tuple[DeviceOption, ...]:
-    """All devices of this machine, "auto" first with what it stands for. Imports torch."""
+    """All devices of this machine, beginning with "auto" and the device it selects. Imports torch."""
     import torch
 
     from core.device import choose_device
@@ -45,7 +45,7 @@ def find_devices() -> tuple[DeviceOption, ...]:
 
 
 class DeviceFinder(QObject):
-    """Asks once, in a thread; also imports what the charts need, so that they open without a pause.
+    """Searches once, in a thread; also imports what the charts need, so that they open without delay.
 
     Signals:
         found(tuple): the `DeviceOption`s.
@@ -62,9 +62,9 @@ class DeviceFinder(QObject):
         self._timer.timeout.connect(self._poll)
 
     def start(self) -> None:
-        """Begins to ask; does nothing if it was asked before."""
+        """Starts the search, the first time it is called."""
         if self._thread is None:
-            self._thread = threading.Thread(target=_ask, args=(self._answers,), name="augenmerk-devices")
+            self._thread = threading.Thread(target=_search, args=(self._answers,), name="augenmerk-devices")
             self._thread.start()
             self._timer.start()
 
@@ -83,9 +83,9 @@ class DeviceFinder(QObject):
         self.found.emit(options)
 
 
-def _ask(answers: "queue.SimpleQueue[tuple[DeviceOption, ...]]") -> None:
+def _search(answers: "queue.SimpleQueue[tuple[DeviceOption, ...]]") -> None:
     import_matplotlib()
     try:
         answers.put(find_devices())
-    except Exception:  # a broken driver must not take the list of devices away
-        answers.put(DEVICES_WITHOUT_ASKING)
+    except Exception:  # a broken driver must not leave the list empty
+        answers.put(DEFAULT_DEVICES)

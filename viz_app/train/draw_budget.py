@@ -1,4 +1,4 @@
-"""Drawing must not slow down what is drawn: a share of the time that charts may take."""
+"""Limits the share of time spent on drawing, so that it does not slow down the training."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -6,11 +6,11 @@ from contextlib import contextmanager
 
 
 class DrawBudget:
-    """Says when a drawing that costs time may be done again.
+    """Says when the next expensive drawing may start.
 
     Args:
-        share: the part of the time it may take, from 0 to 1.
-        clock: seconds that only grow.
+        share: the fraction of time that drawing may take, from 0 to 1.
+        clock: a monotonic clock in seconds.
     """
 
     def __init__(self, share: float, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -25,7 +25,7 @@ class DrawBudget:
 
     @contextmanager
     def spend(self) -> Iterator[None]:
-        """Measures the drawing inside the block: the longer it takes, the later comes the next."""
+        """Measures the drawing inside the block: the longer it takes, the later the next one may start."""
         began = self._clock()
         yield
         ended = self._clock()

@@ -1,4 +1,4 @@
-"""All heads at one moment of the training."""
+"""All heads at one step of the training."""
 
 from PySide6.QtCore import QRect, Qt
 
@@ -8,10 +8,10 @@ from viz_app.heatmap.head_grid import HeadGrid
 
 
 class FilmGrid(HeadGrid):
-    """The grid of heads without its switches: what has been is looked at, not changed; one head at a time."""
+    """The grid of heads, read-only: heads of an earlier step cannot be switched off; one head at a time."""
 
     def switch_of(self, head: Head) -> QRect | None:
-        """No head can be switched off here."""
+        """None: heads cannot be switched off here."""
         return None
 
     def switch(self, head: Head) -> None:
@@ -27,5 +27,5 @@ class FilmGrid(HeadGrid):
 
     def _tip(self, head: Head) -> str:
         role = self._state.maps.role(head)
-        what = f"{role}: {ROLES[role]}, at this moment" if role != "mixed" else "no clear role at this moment"
+        what = f"{role}: {ROLES[role]}, at this step" if role != "mixed" else "no clear role at this step"
         return f"{head.title}\n{what}"

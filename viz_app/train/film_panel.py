@@ -1,4 +1,4 @@
-"""The film of attention: a sentence translated again and again while the model learns, and where any head looked."""
+"""The film of attention: the probe sentence translated at each validation, with the maps of every head."""
 
 from typing import cast
 
@@ -11,7 +11,7 @@ from core.translation.result import MAP_KINDS, MapKind
 from viz_app.heatmap.head_grid import HeadGridArea
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.state import map_text
-from viz_app.theme import PANEL_MARGIN, current_theme, set_role
+from viz_app.theme import PANEL_MARGIN, set_role
 from viz_app.train.film_grid import FilmGrid
 from viz_app.train.film_strip import FilmStrip, moment_name
 from viz_app.train.panel_tabs import PanelTabs
@@ -23,16 +23,16 @@ from viz_app.widgets.max_lines_label import MaxLinesLabel
 from viz_app.widgets.parts import label
 
 PLAY_SECONDS = 7.0
-"""How long a film lasts, unless it has very few frames or very many."""
+"""Duration of a film, unless it has very few or very many frames."""
 WAITING = (
     "The probe sentence is translated before the first step and at each validation, and the maps of every head are "
-    "kept. Here they become a film: scrub through the training and see a head find its words."
+    "saved. Drag the slider to see how the attention of a head develops during training."
 )
 MAX_LINES = 3
-"""Of the translation; a longer one scrolls, so that the heads below keep their room."""
-ROOMY_PX = 400
-"""From this height of the panel on the translation may have all of them."""
-EMPTY = "This run kept no film."
+"""Of the translation; a longer one scrolls, so that the heads below stay visible."""
+TALL_PX = 400
+"""From this height of the panel on, the translation may use all of them."""
+EMPTY = "This run has no film."
 
 
 class FilmPanel(QFrame):
@@ -67,19 +67,19 @@ class FilmPanel(QFrame):
         self.strip = FilmStrip(playback)
         self.moment = ElidingLabel("muted")
         self.text = MaxLinesLabel("sentence", MAX_LINES)
-        self.heatmap = Heatmap(playback.maps, current_theme())
-        self.grid = FilmGrid(playback.maps, current_theme())
+        self.heatmap = Heatmap(playback.maps)
+        self.grid = FilmGrid(playback.maps)
         self.area = HeadGridArea(self.grid)
         self.area.setMinimumSize(200, 50)
         self.heatmap.setMinimumSize(260, 150)
         self.meaning = label("small", wraps=True)
         self.empty_state = EmptyState()
-        self._say_what_it_is()
+        self._set_tips()
         self._lay_out()
         self._connect()
 
     def show_playback(self, *, is_live: bool) -> None:
-        """Draws the moment that is shown."""
+        """Shows the current frame."""
         playback = self._playback
         has_film = playback.frame is not None
         self._stack.setCurrentIndex(1 if has_film else 0)
@@ -96,11 +96,11 @@ class FilmPanel(QFrame):
 
     @property
     def is_playing(self) -> bool:
-        """Whether the film runs by itself."""
+        """Whether the film is playing."""
         return self._timer.isActive()
 
     def play(self) -> None:
-        """Runs from the shown moment to the end; from the beginning if it is at the end."""
+        """Plays from the shown frame to the end; from the beginning if it is at the end."""
         frames, shown = self._playback.frames, self._playback.frame_index
         if len(frames) < 2 or shown is None:
             return
@@ -110,17 +110,17 @@ class FilmPanel(QFrame):
         self.play_button.setText("❚❚  Pause")
 
     def stop_playing(self) -> None:
-        """Stays at the shown moment."""
+        """Stays at the shown frame."""
         self._timer.stop()
         self.play_button.setText("▶  Play")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a low panel the translation has one line less or two."""
+        """In a low panel the translation has fewer lines."""
         super().resizeEvent(event)
-        self.text.set_max_lines(MAX_LINES if self.height() >= ROOMY_PX else 2 if self.height() >= ROOMY_PX - 70 else 1)
+        self.text.set_max_lines(MAX_LINES if self.height() >= TALL_PX else 2 if self.height() >= TALL_PX - 70 else 1)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nobody looks: the film stops."""
+        """Stops playing while hidden."""
         super().hideEvent(event)
         self.stop_playing()
 
@@ -137,7 +137,7 @@ class FilmPanel(QFrame):
         self.probe.setText(f"probe: {frame.translation.source_text}")
         newest = " · the newest" if playback.follows and len(playback.frames) > 1 else ""
         self.moment.setText(f"{moment_name(frame)}{newest}")
-        self.text.set_text(frame.translation.text or "(nothing: the end came first)")
+        self.text.set_text(frame.translation.text or "(empty translation)")
         self._show_head()
         self.strip.rebuild()
 
@@ -193,12 +193,12 @@ class FilmPanel(QFrame):
         self.layer_menu.chosen.connect(lambda layer: self._choose_head(layer=layer))
         self.head_menu.chosen.connect(lambda head: self._choose_head(head=head))
 
-    def _say_what_it_is(self) -> None:
-        self.play_button.setToolTip("Runs through the training. The dotted line in the chart goes with it.")
-        self.slider.setToolTip("Scrub through the training. The dotted line in the chart marks the moment.")
-        self.slider.setAccessibleName("Moment of the training")
-        self.strip.setToolTip("An orange dot: the translation became another here.")
-        self.text.setToolTip("What the model makes of the probe sentence at this moment.")
+    def _set_tips(self) -> None:
+        self.play_button.setToolTip("Plays the training from here. The dotted line in the chart marks the shown step.")
+        self.slider.setToolTip("Choose a validation. The dotted line in the chart marks the shown step.")
+        self.slider.setAccessibleName("Training step")
+        self.strip.setToolTip("Orange dot: the translation changed here.")
+        self.text.setToolTip("The translation of the probe sentence at this step.")
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()

@@ -1,4 +1,4 @@
-"""The film as a strip of pictures: the chosen head's map at each validation. A click or a drag goes to a moment."""
+"""The film as a strip of pictures: the chosen head's map at each validation. Click or drag to choose a frame."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ MARGIN_PX = 3
 
 @dataclass(frozen=True)
 class Picture:
-    """One frame on the strip: its number, its map, where it stands."""
+    """One frame on the strip: its number, its map, its position."""
 
     index: int
     image: QImage
@@ -27,7 +27,7 @@ class Picture:
 
 
 class FilmStrip(QWidget):
-    """Draws as many frames as fit, evenly chosen, the shown one always among them.
+    """Draws as many frames as fit, evenly spaced, always including the shown one.
 
     Signals:
         frame_chosen(int): the number of a frame, from 0.
@@ -62,7 +62,7 @@ class FilmStrip(QWidget):
             self.rebuild()
 
     def rebuild(self) -> None:
-        """Makes the pictures anew: a frame came, another head or moment is shown, or the size changed."""
+        """Draws the pictures again: a new frame, another head or frame shown, or another size."""
         indices = shown_frames(len(self._playback.frames), self._room(), self._playback.frame_index)
         kept: dict[tuple[object, ...], QImage] = {}
         self.pictures = []
@@ -76,7 +76,7 @@ class FilmStrip(QWidget):
         self.update()
 
     def frame_at(self, x_px: float) -> int | None:
-        """The frame under a place; between two pictures that left some out, the one in between."""
+        """The frame at a position; between two pictures, one of the frames left out there."""
         if not self.pictures:
             return None
         slot = (x_px - MARGIN_PX - PICTURE_PX / 2) / (PICTURE_PX + GAP_PX)
@@ -86,7 +86,7 @@ class FilmStrip(QWidget):
         return round(left + (slot - int(slot)) * (right - left))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """More or fewer pictures fit."""
+        """Another number of pictures fits."""
         super().resizeEvent(event)
         self.rebuild()
 
@@ -109,7 +109,7 @@ class FilmStrip(QWidget):
             self.frame_chosen.emit(shown + offset)
 
     def event(self, event: QEvent) -> bool:
-        """Tool tips tell the translation of the frame under the mouse."""
+        """The tool tip shows the translation of the frame under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             index = self.frame_at(event.pos().x())
             if index is not None:
@@ -156,7 +156,7 @@ class FilmStrip(QWidget):
 
 
 def shown_frames(num_frames: int, room: int, shown: int | None) -> list[int]:
-    """Which frames are pictured, by rising number: evenly chosen, first and last among them, and the shown one."""
+    """The frames to draw, by rising number: evenly spaced, including the first, the last and the shown one."""
     if num_frames <= room:
         return list(range(num_frames))
     if room == 1:
@@ -164,14 +164,14 @@ def shown_frames(num_frames: int, room: int, shown: int | None) -> list[int]:
     indices = [round(slot * (num_frames - 1) / (room - 1)) for slot in range(room)]
     if shown is not None and shown not in indices:
         nearest = min(range(room), key=lambda slot: abs(indices[slot] - shown))
-        if nearest in (0, room - 1) and room > 2:  # the ends stay, so that the strip always shows the whole way
+        if nearest in (0, room - 1) and room > 2:  # the first and last frames are always drawn
             nearest = 1 if nearest == 0 else room - 2
         indices[nearest] = shown
     return sorted(indices)
 
 
 def moment_name(frame: FilmFrame) -> str:
-    """When a frame was taken, in full."""
+    """The epoch, step and loss of a frame."""
     if frame.step == 0:
         return "before the first step"
     loss = "" if frame.validation_loss is None else f" · validation loss {frame.validation_loss:.3f}"
@@ -179,5 +179,5 @@ def moment_name(frame: FilmFrame) -> str:
 
 
 def short_name(frame: FilmFrame) -> str:
-    """When a frame was taken, in a word or two."""
+    """The epoch of a frame."""
     return "untrained" if frame.step == 0 else f"epoch {frame.epoch}"

@@ -1,4 +1,4 @@
-"""What stands where the charts will be before the first run: what will happen, step by step."""
+"""The introduction in place of the charts before the first run: what a training does, step by step."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
@@ -6,11 +6,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 from viz_app.theme import PANEL_MARGIN, set_role
 from viz_app.train.choices import RunChoices
 
-WIDTH_PX = 600  # lines of some eighty letters
+WIDTH_PX = 600  # lines of about 80 characters
 
 
 class Intro(QFrame):
-    """A panel that says in numbered steps what Start does with the choices made."""
+    """A panel that lists in numbered steps what Start does with the current settings."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,18 +34,18 @@ class Intro(QFrame):
         outer.addWidget(words, 1, 1)
         outer.setRowStretch(2, 3)
         outer.setColumnStretch(0, 1)
-        outer.setColumnStretch(1, 1000)  # up to its width; what is left goes to both sides
+        outer.setColumnStretch(1, 1000)  # up to its width; the rest is split between both sides
         outer.setColumnStretch(2, 1)
 
     def show_choices(self, choices: RunChoices) -> None:
-        """Tells the steps for these choices."""
+        """Shows the steps for these settings."""
         for number, (name, text) in enumerate(steps_of(choices)):
             self._label(2 * number, 0, "step").setText(str(number + 1))
             self._label(2 * number, 1, "heading").setText(name)
             self._label(2 * number + 1, 1, "muted").setText(text)
 
     def _label(self, row: int, column: int, role: str) -> QLabel:
-        """The label in this cell, made the first time."""
+        """The label in this cell, created if missing."""
         item = self._steps.itemAtPosition(row, column)
         label = item.widget() if item else None
         if not isinstance(label, QLabel):
@@ -60,26 +60,29 @@ class Intro(QFrame):
 
 
 def steps_of(choices: RunChoices) -> list[tuple[str, str]]:
-    """What Start does, as (name, sentence)."""
+    """What Start does, as (name, description)."""
     if choices.is_copy_task:
-        read = "Draw the data", "Random sequences of symbols, to be repeated as they are. Nothing is downloaded."
+        read = "Generate the data", "Random sequences of symbols, to be copied unchanged. Nothing is downloaded."
         number = "Number the symbols", "Each symbol is its own word."
     else:
         if choices.data_kind == "multi30k":
-            text = "29,000 captions of pictures in German and English, fetched once and checked against their digests."
+            text = "29,000 image captions in German and English, downloaded once and verified by checksum."
             read = "Read Multi30k", text
         else:
-            read = "Read your sentence pairs", "Source and target, line by line. Uneven files are refused."
-        number = "Tokenize once", "Text becomes numbers. The vocabularies are built from the training split alone."
+            read = (
+                "Read your sentence pairs",
+                "Source and target, line by line. Both files need the same number of lines.",
+            )
+        number = "Tokenize once", "Text becomes token ids. The vocabularies are built from the training split only."
     epochs = "One epoch" if choices.num_epochs.strip() == "1" else f"{choices.num_epochs.strip()} epochs"
     look = (
-        "The validation loss is measured; the best and the last model are kept on the disk. "
-        "Try the best on the Translate page while training goes on."
+        "The validation loss is measured; the best and the last checkpoint are saved. "
+        "Try the best one on the Translate page while training continues."
     )
     return [
         read,
         number,
-        ("Learn", f"{epochs}, in the background. Loss and learning rate are drawn here as they change."),
-        ("Look after each epoch", look),
-        ("Stop when you like", "What was learned is kept, and Resume goes on from there."),
+        ("Train", f"{epochs}, in the background. Loss and learning rate are plotted here."),
+        ("Validate after each epoch", look),
+        ("Stop at any time", "The model is saved, and Resume continues from there."),
     ]

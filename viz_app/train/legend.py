@@ -1,4 +1,4 @@
-"""What the lines of a chart are: a mark in the line's colour and a name; compared runs are taken away by a click."""
+"""The legend of a chart: line, marker and name of each curve; a click on a compared run removes it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ class LegendEntry:
     """One line of the legend.
 
     Attributes:
-        name: what it is called.
+        name: for display.
         color: as in `viz_app.train.line_colors`.
-        has_marks: whether the line has a mark at each of its points.
-        run: what names the compared run that a click takes away; empty for a line that stays.
-        tip: more about it.
+        has_marks: whether the line has a marker at each point.
+        run: key of the compared run that a click removes; empty if a click does nothing.
+        tip: description.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Legend(QWidget):
         self._row.setSpacing(4)
 
     def show_entries(self, entries: Sequence[LegendEntry]) -> None:
-        """Shows `entries`, if they are others than before."""
+        """Shows `entries`, if they differ from those shown."""
         if tuple(entries) != self._entries:
             self._entries = tuple(entries)
             self._rebuild()
@@ -86,7 +86,7 @@ class Legend(QWidget):
         name = button.fontMetrics().elidedText(entry.name, Qt.TextElideMode.ElideMiddle, room)
         button.setText(f" {name}  ✕" if entry.run else f" {name}")
         button.setToolTip(entry.tip)
-        button.setAccessibleName(f"take {entry.name} away" if entry.run else entry.name)
+        button.setAccessibleName(f"remove {entry.name}" if entry.run else entry.name)
         if entry.run:
             button.setCursor(Qt.CursorShape.PointingHandCursor)
             button.clicked.connect(lambda _checked=False, run=entry.run: self.removed.emit(run))
@@ -97,7 +97,7 @@ class Legend(QWidget):
 
 
 def line_pixmap(entry: LegendEntry, theme: Theme, pixel_ratio: float) -> QPixmap:
-    """A short piece of the line, with its mark."""
+    """A short piece of the line, with its marker."""
     pixmap = QPixmap(_ICON_SIZE * pixel_ratio)
     pixmap.setDevicePixelRatio(pixel_ratio)
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -1,11 +1,11 @@
-"""Colours of curves. Those of compared runs are told apart by people who see fewer colours, and by their marks besides.
+"""Colours of curves. Those of compared runs are safe for colour-blind users, and differ in their markers, too.
 
-The colours are of the set by Okabe and Ito ("Color Universal Design", 2008), without those near the accent and the warm
-colour of the themes.
+The colours are from the set of Okabe and Ito ("Color Universal Design", 2008), without those close to the accent and
+the warm colour of the themes.
 """
 
 from viz_app.theme import Theme
-from viz_app.train.chart_choices import NUM_RUNS
+from viz_app.train.chart_settings import NUM_RUNS
 
 RUN_COLORS_LIGHT = ("#00795a", "#b0528c", "#7a6a00", "#4a4f57")
 RUN_COLORS_DARK = ("#2fc79f", "#e08fc0", "#f0e442", "#c9cdd3")
@@ -21,5 +21,5 @@ def line_color(name: str, theme: Theme) -> str:
 
 
 def marker_of(name: str) -> str:
-    """matplotlib's name of the mark for points in this colour."""
+    """matplotlib's name of the marker for points in this colour."""
     return RUN_MARKERS[int(name[4:]) % NUM_RUNS] if name.startswith("run ") else "o"

@@ -1,43 +1,41 @@
-"""The title of a panel, or tabs where several panels share one place."""
+"""The title of a panel, or tabs where several panels share one area."""
 
 from typing import Literal
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
-from viz_app.widgets.parts import label
+from viz_app.widgets.parts import label, tab_button
 
-Lower = Literal["film", "samples"]
-LOWER_NAMES: dict[Lower, str] = {"film": "Film of attention", "samples": "What it says"}
+LowerPanel = Literal["film", "samples"]
+LOWER_NAMES: dict[LowerPanel, str] = {"film": "Film of attention", "samples": "Sample translations"}
 
 
 class PanelTabs(QWidget):
-    """Stands at the head of the panel `own`.
+    """The header of the panel `own`.
 
     Signals:
-        chosen(str): this panel is to come to the front.
+        chosen(str): show this panel.
     """
 
     chosen = Signal(str)
 
-    def __init__(self, own: Lower, parent: QWidget | None = None) -> None:
+    def __init__(self, own: LowerPanel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._own = own
         self.title = label("heading")
         self.title.setText(LOWER_NAMES[own])
-        self.tabs: dict[Lower, QToolButton] = {}
+        self.tabs: dict[LowerPanel, QToolButton] = {}
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
         row.addWidget(self.title)
         for lower, name in LOWER_NAMES.items():
-            tab = QToolButton()
-            tab.setText(name)
-            tab.setCheckable(True)
-            tab.setProperty("role", "subtab")
+            tab = tab_button(name)
             tab.clicked.connect(lambda _checked=False, lower=lower: self._choose(lower))
             row.addWidget(tab)
             self.tabs[lower] = tab
+        row.addStretch(1)
         self.show_tabs(False)
 
     def show_tabs(self, are_shown: bool) -> None:
@@ -47,7 +45,7 @@ class PanelTabs(QWidget):
             tab.setVisible(are_shown)
             tab.setChecked(lower == self._own)
 
-    def _choose(self, lower: Lower) -> None:
-        self.tabs[lower].setChecked(lower == self._own)  # the other panel has tabs of its own
+    def _choose(self, lower: LowerPanel) -> None:
+        self.tabs[lower].setChecked(lower == self._own)  # the other panel has its own tabs
         if lower != self._own:
             self.chosen.emit(lower)

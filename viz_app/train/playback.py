@@ -1,6 +1,6 @@
-"""What the model said and where its heads looked at each validation, and which moment is shown. No Qt, no torch.
+"""Translations and attention maps at each validation, and which step is shown. No Qt, no torch.
 
-One moment holds for all: the film of attention, the sample's translations and the dotted line in the chart.
+The shown step is the same for the film of attention, the sample translations and the dotted line in the charts.
 """
 
 from bisect import bisect_right
@@ -28,11 +28,11 @@ class Playback:
     """Frames of the film and samples, by rising step.
 
     Attributes:
-        frames: the probe sentence, translated again and again.
-        samples: what was made of the same validation sentences.
-        moment: the step a person chose; None to follow the newest.
+        frames: translations of the probe sentence.
+        samples: translations of a sample of the validation sentences.
+        moment: the step that the user chose; None to follow the newest.
         maps: the experiment that is shown: that of the frame; its settings and its chosen head are the film's own.
-        revision: grows whenever something else is to be shown.
+        revision: grows whenever something changes.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Playback:
         self.clear()
 
     def clear(self) -> None:
-        """Forgets everything; the head that a person chose stays chosen."""
+        """Removes everything; the head that the user chose stays chosen."""
         self.frames: list[FilmFrame] = []
         self.samples: list[SampleTranslated] = []
         self.moment: int | None = None
@@ -49,30 +49,30 @@ class Playback:
         self.revision += 1
 
     def set_film(self, frames: Iterable[FilmFrame]) -> None:
-        """Takes the film of a run that was read from the disk."""
+        """Replaces the film by that of a run read from the disk."""
         self.frames = list(frames)
         self._show_frame()
 
     def add(self, event: ProbeTranslated | SampleTranslated) -> None:
-        """Takes in what came of a validation."""
+        """Adds a frame or a sample."""
         if isinstance(event, ProbeTranslated):
             self.add_frame(event)
         else:
             self.add_sample(event)
 
     def add_frame(self, event: ProbeTranslated) -> None:
-        """Takes in the newest frame; it replaces what was known of its step and of later ones."""
+        """Adds the newest frame; it replaces those of its step and of later ones."""
         frame = FilmFrame(event.epoch, event.step, event.validation_loss, event.translation)
         self.frames = [*_before(self.frames, event.step), frame]
         self._show_frame()
 
     def add_sample(self, event: SampleTranslated) -> None:
-        """Takes in the newest translations."""
+        """Adds the newest translations."""
         self.samples = [*_before(self.samples, event.step), event]
         self.revision += 1
 
     def drop_after(self, step: int) -> None:
-        """Forgets what came after `step`: a resumed run does these steps again."""
+        """Removes everything after `step`: a resumed run repeats these steps."""
         self.frames, self.samples = _before(self.frames, step + 1), _before(self.samples, step + 1)
         if self.moment is not None and self.moment > step:
             self.moment = None
@@ -80,12 +80,12 @@ class Playback:
 
     @property
     def steps(self) -> list[int]:
-        """All moments there are."""
+        """All steps with a frame or a sample."""
         return sorted({frame.step for frame in self.frames} | {sample.step for sample in self.samples})
 
     @property
     def shown_step(self) -> int | None:
-        """The moment that is shown; None while there is none."""
+        """The step that is shown; None while there is none."""
         steps = self.steps
         if not steps:
             return None
@@ -93,12 +93,12 @@ class Playback:
 
     @property
     def follows(self) -> bool:
-        """Whether the newest moment is shown, and the next one when it comes."""
+        """Whether the newest step is shown, and each new one as it arrives."""
         return self.moment is None
 
     @property
     def frame_index(self) -> int | None:
-        """Which frame is shown: the last one up to the moment."""
+        """Which frame is shown: the last one up to the shown step."""
         return _last_up_to(self.frames, self.shown_step)
 
     @property
@@ -108,7 +108,7 @@ class Playback:
 
     @property
     def sample(self) -> SampleTranslated | None:
-        """The sample that is shown: the last one up to the moment."""
+        """The sample that is shown: the last one up to the shown step."""
         index = _last_up_to(self.samples, self.shown_step)
         return None if index is None else self.samples[index]
 
@@ -118,7 +118,7 @@ class Playback:
             self.show_step(self.frames[max(0, min(index, len(self.frames) - 1))].step)
 
     def show_step(self, step: float) -> None:
-        """Goes to the moment nearest to `step`; at the last one, later ones will be followed."""
+        """Goes to the nearest available step; from the last one on, new ones are followed."""
         steps = self.steps
         if not steps:
             return
@@ -127,7 +127,7 @@ class Playback:
         self._show_frame()
 
     def walk(self, offset: int) -> bool:
-        """Goes so many moments forward or back. False at an end."""
+        """Goes this many steps of `steps` forward or back. False at an end."""
         steps, shown = self.steps, self.shown_step
         if shown is None:
             return False
@@ -144,12 +144,12 @@ class Playback:
         return maps
 
     def changes_of_text(self) -> list[int]:
-        """The frames whose translation differs from the one before."""
+        """The frames whose translation differs from the previous one."""
         texts = [frame.translation.text for frame in self.frames]
         return [index for index in range(1, len(texts)) if texts[index] != texts[index - 1]]
 
     def _show_frame(self) -> None:
-        """Shows the frame of the moment. Until a person chose a head, the newest frame says which one to see."""
+        """Shows the frame of the shown step, and the clearest head of the newest one until the user chooses a head."""
         self.revision += 1
         frame = self.frame
         if frame is None:

@@ -1,4 +1,4 @@
-"""Our validation curve of `notebook` over the published one, as a picture: matplotlib, no Qt."""
+"""Our validation curve of `notebook` and the published one, as a figure: matplotlib, no Qt."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ OURS_COLOR, PUBLISHED_COLOR, MUTED = "#2a63cc", "#b4520a", "#646a73"
 
 
 def published_figure(records: Sequence[EpochRecord]) -> Figure:
-    """Both curves over epochs, counted alike: means of batch means, as published; the best epoch of each is ringed."""
+    """Both curves over epochs, as means of batch means like the published one; the best epoch of each is circled."""
     figure = Figure(figsize=(7.2, 3.4), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()

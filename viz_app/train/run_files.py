@@ -1,4 +1,4 @@
-"""Runs as their folders tell them: the curves of one, and the list of all in a place. No Qt, no torch."""
+"""Reads runs from their folders: the curves of one, and the list of all in a folder. No Qt, no torch."""
 
 import csv
 import math
@@ -17,15 +17,15 @@ MAX_LISTED = 30
 
 @dataclass(frozen=True, eq=False)
 class RunOnDisk:
-    """A run that can be looked at.
+    """A run that can be opened.
 
     Attributes:
         folder: where it is kept.
         name: the folder's.
-        curves: what its history and its best checkpoints tell; empty if it was not validated yet.
-        num_epochs: complete ones.
-        changed: when it was written last.
-        files: settings, state and whether it can go on.
+        curves: from its history and its best checkpoints; empty if it has not been validated yet.
+        num_epochs: complete epochs.
+        changed: when it was last written.
+        files: settings, state and whether it can be resumed.
     """
 
     folder: Path
@@ -37,14 +37,14 @@ class RunOnDisk:
 
     @property
     def summary(self) -> str:
-        """Epochs, best loss and day, for people."""
+        """Epochs, best loss and date."""
         best = self.curves.best
         epochs = self.num_epochs
         text = f"{epochs} epoch{'' if epochs == 1 else 's'}"
         if best is not None:
             text += f" · best validation loss {best.loss:.3f} (epoch {best.epoch})"
         if self.files.can_resume:
-            text += f" · not finished: step {self.files.step:,}"
+            text += f" · unfinished: step {self.files.step:,}"
         return f"{text} · {self.changed:%d %b %Y}"
 
 
@@ -52,18 +52,18 @@ def read_run(folder: Path) -> RunOnDisk:
     """The run in `folder`.
 
     Raises:
-        TrainingError: there is no run, its history cannot be read, or there is neither a curve nor a way to go on.
+        TrainingError: there is no run, its history cannot be read, or it has no curve and cannot be resumed.
     """
     path = folder / HISTORY
     files = summarize(folder)
-    is_young = files.can_resume and not path.exists()  # stopped before its first epoch's end
+    has_no_history = files.can_resume and not path.exists()  # stopped within its first epoch
     try:
-        records = [] if is_young else _read_records(path)
-        changed = datetime.fromtimestamp((folder / LAST if is_young else path).stat().st_mtime)
+        records = [] if has_no_history else _read_records(path)
+        changed = datetime.fromtimestamp((folder / LAST if has_no_history else path).stat().st_mtime)
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
         raise TrainingError(
-            f"{folder} is not the folder of a run ({_reason(error)}). A folder with the file {HISTORY} that a training "
-            "wrote was expected; choose another."
+            f"{folder} is not the folder of a run ({_reason(error)}). A folder with a {HISTORY} written by a training "
+            "was expected; choose another."
         ) from error
     curves = RunCurves()
     for record in with_best(records, folder):
@@ -72,7 +72,7 @@ def read_run(folder: Path) -> RunOnDisk:
             curves.add_bleu(record.step, record.bleu)
     if not curves.validations and not files.can_resume:
         raise TrainingError(
-            f"The run in {folder} has no validated epoch yet, so there is no curve. Choose another, or come back later."
+            f"The run in {folder} has no validated epoch yet, so it has no curve. Choose another, or try again later."
         )
     return RunOnDisk(folder, folder.name, curves, len(records), changed, files)
 
@@ -97,7 +97,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _changed(folder: Path) -> float:
-    """When its history was written last; before there is one, its last checkpoint or its settings."""
+    """When its history was last written; before there is one, its last checkpoint or its settings."""
     for name in (HISTORY, LAST, RUN_SETTINGS):
         if (folder / name).is_file():
             return (folder / name).stat().st_mtime
@@ -105,7 +105,7 @@ def _changed(folder: Path) -> float:
 
 
 def _read_records(path: Path) -> list[EpochRecord]:
-    """The table, also of a version that wrote fewer columns."""
+    """The table; older versions wrote fewer columns."""
     with path.open(newline="", encoding="utf-8") as file:
         return [_record(row) for row in csv.DictReader(file)]
 
@@ -119,7 +119,7 @@ def _record(row: dict[str, str]) -> EpochRecord:
         validation_loss=float(row["validation_loss"]),
         validation_loss_batch_mean=float(row.get("validation_loss_batch_mean") or "nan"),
         learning_rate=float(row["learning_rate"]),
-        seconds=math.nan,  # nobody draws it
+        seconds=math.nan,  # not shown
         bleu=float(bleu) if bleu else None,
     )
 

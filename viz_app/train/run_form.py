@@ -1,4 +1,4 @@
-"""The form of the Train page: preset, data, device, epochs, patience, seed, probe, and where the run is kept."""
+"""The form of the Train page: preset, data, device, epochs, patience, seed, probe sentence and folder."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from core.config import PRESETS, preset
 from viz_app.theme import set_role
-from viz_app.train.choices import DATA_KINDS, DataKind, RunChoices, fresh_folder, key_settings, with_tilde
-from viz_app.train.devices import DEVICES_WITHOUT_ASKING, DeviceOption
+from viz_app.train.choices import DATA_KINDS, DataKind, RunChoices, key_settings, new_run_folder, with_tilde
+from viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 
@@ -28,9 +28,9 @@ _DATA_LABELS: dict[DataKind, str] = {
     "folder": "a folder of parallel files…",
     "file": "a prepared file…",
 }
-_COPY_LABEL = "copy task, drawn anew"
+_COPY_LABEL = "copy task (random data)"
 _DATA_HINTS: dict[DataKind, str] = {
-    "multi30k": "29,000 captions, fetched once into the cache",
+    "multi30k": "29,000 captions, downloaded once",
     "folder": "",
     "file": "",
 }
@@ -56,20 +56,20 @@ class RunForm(QWidget):
         self.patience_edit = _number_edit("patience")
         self.patience_edit.setPlaceholderText("never")
         self.patience_edit.setToolTip(
-            "Ends the run after so many epochs without a better validation loss. Empty: never."
+            "Stops the run after this many epochs without a better validation loss. Empty: never."
         )
         self.seed_edit = _number_edit("seed")
-        self.seed_edit.setToolTip("The start of all random numbers: the same seed learns the same.")
+        self.seed_edit.setToolTip("Seed of all random numbers: the same seed gives the same run.")
         self.probe_edit = QLineEdit()
         self.probe_edit.setAccessibleName("probe sentence")
         self.probe_edit.setPlaceholderText("probe: a validation sentence")
         self.probe_edit.setToolTip(
-            "The sentence of the film of attention: it is translated at each validation, and the maps of every head "
-            "are kept. Empty: one of the validation sentences."
+            "The sentence for the film of attention: it is translated at each validation, and the maps of every head "
+            "are saved. Empty: one of the validation sentences."
         )
         self.folder_button = QToolButton(self)
-        self.folder_button.setText("change…")
-        self.folder_button.setAccessibleName("choose where runs are kept")
+        self.folder_button.setText("Save to…")
+        self.folder_button.setAccessibleName("choose the folder for runs")
         set_role(self.folder_button, "value")
         self._description = QLabel()
         self._description.setWordWrap(True)
@@ -78,7 +78,7 @@ class RunForm(QWidget):
         self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._lay_out()
-        self.set_devices(DEVICES_WITHOUT_ASKING)
+        self.set_devices(DEFAULT_DEVICES)
         self._show_choices()
         self.preset_menu.chosen.connect(self._on_preset)
         self.data_menu.chosen.connect(self._on_data)
@@ -90,23 +90,23 @@ class RunForm(QWidget):
         self.folder_button.clicked.connect(self._on_folder)
 
     def choices(self) -> RunChoices:
-        """The form as it is filled in."""
+        """The values in the form."""
         return self._choices
 
     def set_choices(self, choices: RunChoices) -> None:
-        """Fills the form in."""
+        """Fills in the form."""
         self._choices = choices
         self._show_choices()
         self.changed.emit()
 
     def set_devices(self, options: Sequence[DeviceOption]) -> None:
-        """Offers these devices. One that was chosen and is not among them stays: starting will say what is here."""
+        """Offers these devices. A chosen one that is not among them stays: starting reports what is available."""
         self.device_menu.set_entries(_entries([(option.name, option.label) for option in options]))
         self.device_menu.show_choice(self._choices.device)
 
     def refresh_folder(self) -> None:
-        """Shows the folder that a run started now would get."""
-        folder = fresh_folder(self._choices.parent_folder, self._choices.preset)
+        """Shows the folder that a new run would get."""
+        folder = new_run_folder(self._choices.parent_folder, self._choices.preset)
         self._folder_path.setText(with_tilde(folder))
 
     def _lay_out(self) -> None:
@@ -127,7 +127,7 @@ class RunForm(QWidget):
         _add_row(grid, 8, "patience", self.patience_edit)
         _add_row(grid, 9, "seed", self.seed_edit)
         grid.addWidget(self.probe_edit, 10, 0, 1, 2)
-        _add_row(grid, 11, "kept in", self.folder_button)
+        _add_row(grid, 11, "folder", self.folder_button)
         grid.addWidget(self._folder_path, 12, 0, 1, 2)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
@@ -142,7 +142,7 @@ class RunForm(QWidget):
         self.data_menu.set_entries(_entries(kinds))
         self.data_menu.show_choice("copy" if choices.is_copy_task else choices.data_kind)
         if choices.is_copy_task:
-            hint = "sequences of symbols; nothing to download"
+            hint = "random sequences of symbols; nothing to download"
         else:
             hint = _DATA_HINTS[choices.data_kind] or with_tilde(Path(choices.data_path))
         self._data_path.setText(hint)
@@ -185,16 +185,14 @@ class RunForm(QWidget):
             path, _ = QFileDialog.getOpenFileName(self, "A file made by “augenmerk data prepare”")
         else:
             path = self._choices.data_path
-        if key in ("folder", "file") and not path:  # the dialog was cancelled: as before
+        if key in ("folder", "file") and not path:  # the dialog was cancelled
             self._show_choices()
         elif key in _DATA_LABELS:
             self._change(data_kind=key, data_path=path)
 
     def _on_folder(self) -> None:
         start = self._choices.parent_folder
-        path = QFileDialog.getExistingDirectory(
-            self, "Where runs are kept", str(start if start.is_dir() else Path.home())
-        )
+        path = QFileDialog.getExistingDirectory(self, "Folder for runs", str(start if start.is_dir() else Path.home()))
         if path:
             self._change(parent_folder=Path(path))
 

@@ -1,4 +1,4 @@
-"""A menu of runs: those found in the runs' folder, the published curve, and any other folder by dialog."""
+"""A menu of runs: those in the folder for runs, the published curve, and any other folder by dialog."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,8 +15,8 @@ class RunMenu(MenuButton):
 
     Signals:
         about_to_show(): fill the menu now, with `offer`.
-        folder_chosen(Path): the run in this folder is wanted.
-        published_chosen(): the published curve is wanted.
+        folder_chosen(Path): the run in this folder.
+        published_chosen(): the published curve.
     """
 
     about_to_show = Signal()
@@ -40,14 +40,14 @@ class RunMenu(MenuButton):
             action.setToolTip(run.summary)
             action.triggered.connect(lambda _checked=False, folder=run.folder: self.folder_chosen.emit(folder))
         if not runs:
-            self._menu.addAction("no finished runs in the runs' folder yet").setEnabled(False)
+            self._menu.addAction("no runs in this folder yet").setEnabled(False)
         self._menu.addSeparator()
         if has_published:
-            action = self._menu.addAction("the published curve of notebook")
+            action = self._menu.addAction("Published curve of notebook")
             action.triggered.connect(lambda _checked=False: self.published_chosen.emit())
-        self._menu.addAction("another run's folder…").triggered.connect(lambda _checked=False: self._ask())
+        self._menu.addAction("Other folder…").triggered.connect(lambda _checked=False: self._ask())
 
     def _ask(self) -> None:
-        path = QFileDialog.getExistingDirectory(self, "The folder of a run, with history.csv", str(self._start()))
+        path = QFileDialog.getExistingDirectory(self, "Folder of a run, with history.csv", str(self._start()))
         if path:
             self.folder_chosen.emit(Path(path))

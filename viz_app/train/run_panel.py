@@ -1,4 +1,4 @@
-"""The left column of the Train page: the form or what runs, the buttons, and the figures of the run."""
+"""The left column of the Train page: the form or the settings of the run, the buttons, and the metrics."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
@@ -7,7 +7,7 @@ from viz_app.theme import PANEL_MARGIN, set_role
 from viz_app.train.run_form import RunForm
 from viz_app.train.run_menu import RunMenu
 from viz_app.train.state import Status, TrainState
-from viz_app.train.words import activity, number_rows, resume_word
+from viz_app.train.status_text import activity, metric_rows, resume_label
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.progress_line import ProgressLine
 from viz_app.widgets.scroll_areas import VerticalScrollArea
@@ -16,13 +16,12 @@ WIDTH_PX = 316
 
 
 class RunPanel(QFrame):
-    """Draws the state of the run beside the form.
+    """Shows the form and the state of the run.
 
     Attributes:
-        form: the choices.
-        start_button, resume_button, stop_button, pause_button, discard_button: what can be done; only what makes sense
-            is shown.
-        look_menu: earlier runs to look at.
+        form: the settings of a new run.
+        start_button, resume_button, stop_button, pause_button, discard_button: shown when they apply.
+        open_menu: runs on the disk.
     """
 
     def __init__(self, form: RunForm, parent: QWidget | None = None) -> None:
@@ -32,15 +31,13 @@ class RunPanel(QFrame):
         self.form = form
         self.start_button = QPushButton("Start training")
         self.resume_button = QPushButton("Resume")
-        self.stop_button = QPushButton("Stop and keep")
-        self.stop_button.setToolTip("Ends after the batch in hand, judges what was learned and keeps it.")
+        self.stop_button = QPushButton("Stop and save")
+        self.stop_button.setToolTip("Stops after the current batch, validates the model and saves it.")
         self.pause_button = QPushButton("Pause")
-        self.pause_button.setToolTip(
-            "Saves everything after the batch in hand and ends; Continue goes on as if nothing had been."
-        )
+        self.pause_button.setToolTip("Saves after the current batch and stops. Continue resumes exactly from there.")
         self.discard_button = QPushButton("Discard…")
-        self.discard_button.setToolTip("Ends the run and removes its files, after asking.")
-        self.look_menu = RunMenu("look at an earlier run… ▾", "Shows the curves and the film of a run on the disk.")
+        self.discard_button.setToolTip("Ends the run and deletes its files. Asks first.")
+        self.open_menu = RunMenu("Open run… ▾", "Shows the curves and the film of a run on the disk.")
         set_role(self.stop_button, "primary")
         set_role(self.resume_button, "primary")
         self.message = QLabel()
@@ -48,11 +45,11 @@ class RunPanel(QFrame):
         self.message.setTextFormat(Qt.TextFormat.PlainText)
         set_role(self.message, "warm")
         self.message.hide()
-        self.resumption = QLabel()
-        self.resumption.setWordWrap(True)
-        self.resumption.setTextFormat(Qt.TextFormat.PlainText)
-        set_role(self.resumption, "small")
-        self.resumption.hide()
+        self.resume_summary = QLabel()
+        self.resume_summary.setWordWrap(True)
+        self.resume_summary.setTextFormat(Qt.TextFormat.PlainText)
+        set_role(self.resume_summary, "small")
+        self.resume_summary.hide()
         self._activity = QLabel()
         self._activity.setWordWrap(True)
         set_role(self._activity, "muted")
@@ -62,27 +59,27 @@ class RunPanel(QFrame):
         self._lay_out()
 
     def show_message(self, text: str) -> None:
-        """Says below the buttons what keeps the run from starting; empty hides it."""
+        """Shows below the buttons why the run cannot be started; empty hides it."""
         self.message.setText(text)
         self.message.setVisible(bool(text))
 
     def show_state(self, state: TrainState) -> None:
-        """Draws buttons, progress and figures."""
+        """Updates buttons, progress and metrics."""
         status = state.status
         focus_before = self.window().focusWidget()
         self.form.setEnabled(not status.is_running)
         self.form.setVisible(not status.is_running)
         self._settings.setVisible(status.is_running)
-        self.look_menu.setVisible(not status.is_running)
+        self.open_menu.setVisible(not status.is_running)
         self.start_button.setVisible(not status.is_running)
         self.start_button.setText("Start a new run" if state.can_resume else "Start training")
         role = "" if state.can_resume else "primary"
         if self.start_button.property("role") != role:
             set_role(self.start_button, role)
         self.resume_button.setVisible(state.can_resume)
-        self.resume_button.setText(resume_word(state))
+        self.resume_button.setText(resume_label(state))
         self._show_stop_buttons(state)
-        self._mend_focus(focus_before)
+        self._repair_focus(focus_before)
         has_run = state.started is not None or status.is_running
         self._progress.setVisible(has_run)
         is_waiting = status.is_running and (state.started is None or status is Status.PREPARING)
@@ -90,19 +87,19 @@ class RunPanel(QFrame):
         self._activity.setText(activity(state))
         self._activity.setVisible(status.is_running)
         self._numbers.setVisible(has_run)
-        self._numbers.show_rows(number_rows(state))
+        self._numbers.show_rows(metric_rows(state))
 
     def show_settings(self, rows: list[tuple[str, str]]) -> None:
-        """Says what runs, in place of the form."""
+        """Shows the settings of the run, in place of the form."""
         self._settings.show_rows(rows)
 
-    def show_resumption(self, text: str) -> None:
-        """Says what the button that goes on will do; empty hides it."""
-        self.resumption.setText(text)
-        self.resumption.setVisible(bool(text))
+    def show_resume_summary(self, text: str) -> None:
+        """Shows what the resume button will do; empty hides it."""
+        self.resume_summary.setText(text)
+        self.resume_summary.setVisible(bool(text))
 
-    def _mend_focus(self, before: QWidget | None) -> None:
-        """Where the button with the keyboard is gone, Qt takes the next, perhaps “Discard…”: takes a harmless one."""
+    def _repair_focus(self, before: QWidget | None) -> None:
+        """When the focused button disappears, Qt focuses the next one, perhaps “Discard…”: focuses a harmless one."""
         now = self.window().focusWidget()
         pushed = (self.start_button, self.resume_button, self.stop_button, self.pause_button)
         is_gone = before in pushed and not (before.isVisibleTo(self) and before.isEnabled())
@@ -119,7 +116,7 @@ class RunPanel(QFrame):
         is_running, is_stopping = state.status.is_running, state.status is Status.STOPPING
         how = state.stop_request or "keep"
         for button, kind, text, is_offered in (
-            (self.stop_button, "keep", "Stop and keep", is_running),
+            (self.stop_button, "keep", "Stop and save", is_running),
             (self.pause_button, "pause", "Pause", is_running),
             (self.discard_button, "discard", "Discard…", is_running or state.can_discard),
         ):
@@ -137,7 +134,7 @@ class RunPanel(QFrame):
         column.addWidget(self.form)
         column.addWidget(self._settings)
         column.addSpacing(2)
-        for widget in (self.resume_button, self.resumption, self.start_button, self.stop_button):
+        for widget in (self.resume_button, self.resume_summary, self.start_button, self.stop_button):
             column.addWidget(widget)
         aside = QHBoxLayout()
         aside.setSpacing(8)
@@ -150,7 +147,7 @@ class RunPanel(QFrame):
         column.addWidget(self._activity)
         column.addWidget(self._numbers)
         column.addStretch(1)
-        column.addWidget(self.look_menu, 0, Qt.AlignmentFlag.AlignRight)
+        column.addWidget(self.open_menu, 0, Qt.AlignmentFlag.AlignRight)
         content = QWidget()
         content.setLayout(column)
         content.setProperty("role", "transparent")
@@ -160,10 +157,10 @@ class RunPanel(QFrame):
 
 
 class NumberTable(QWidget):
-    """Names at the left, figures at the right."""
+    """Names at the left, values at the right."""
 
     def __init__(self, role: str) -> None:
-        """`role`: of the figures, see `viz_app.theme`; small ones have small names."""
+        """`role`: of the values, see `viz_app.theme`; small values have small names."""
         super().__init__()
         self._roles = ("small", "small") if role == "small" else ("muted", role)
         self._grid = QGridLayout(self)
@@ -175,7 +172,7 @@ class NumberTable(QWidget):
         self._rows: dict[str, int] = {}
 
     def show_rows(self, rows: list[tuple[str, str]]) -> None:
-        """Shows (name, value) pairs from top to bottom; names that are gone hide their rows."""
+        """Shows (name, value) pairs from top to bottom; the rows of names that are missing are hidden."""
         for name in self._values.keys() - {name for name, _ in rows}:
             self._set_shown(name, False)
         for row, (name, value) in enumerate(rows):
@@ -193,7 +190,7 @@ class NumberTable(QWidget):
         self._names[name], self._values[name] = label, value
 
     def _put(self, row: int, name: str) -> None:
-        """The row of a name may be another than before: one above it is new, or gone."""
+        """Moves a name to another row if rows above it were added or removed."""
         if self._rows.get(name) == row:
             return
         self._rows[name] = row

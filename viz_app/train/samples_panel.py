@@ -1,4 +1,4 @@
-"""What the model makes of a few validation sentences, beside their references, at each validation."""
+"""Translations of a few validation sentences beside their references, at each validation."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -10,18 +10,18 @@ from viz_app.train.playback import Playback
 from viz_app.widgets.parts import flat_button, label
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
-WAITING = "At each validation a sample of validation sentences is translated: BLEU on all of it, five of them to read."
-EMPTY = "No translations were kept of this run."
+WAITING = "At each validation a sample of the validation sentences is translated: its BLEU and five translations."
+EMPTY = "This run has no saved translations."
 
 
 class SamplesPanel(QFrame):
-    """A table: source, reference, and what the model says at the shown moment.
+    """A table: source, reference, and translation at the shown step.
 
     Signals:
-        walked(int): one validation forward (1) or back (-1).
+        stepped(int): go one validation forward (1) or back (-1).
     """
 
-    walked = Signal(int)
+    stepped = Signal(int)
 
     def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,17 +30,17 @@ class SamplesPanel(QFrame):
         self._drawn: SampleTranslated | None = None
         self.tabs = PanelTabs("samples")
         self.score = label("muted")
-        self.back_button = flat_button("◀", "The validation before")
-        self.forward_button = flat_button("▶", "The next validation")
+        self.back_button = flat_button("◀", "Previous validation")
+        self.forward_button = flat_button("▶", "Next validation")
         self.waiting = label("muted", wraps=True)
         self._grid = QGridLayout()
         self._cells: list[list[QLabel]] = []
         self._lay_out()
-        self.back_button.clicked.connect(lambda: self.walked.emit(-1))
-        self.forward_button.clicked.connect(lambda: self.walked.emit(1))
+        self.back_button.clicked.connect(lambda: self.stepped.emit(-1))
+        self.forward_button.clicked.connect(lambda: self.stepped.emit(1))
 
     def show_playback(self, *, is_live: bool) -> None:
-        """Draws the sample of the shown moment."""
+        """Shows the sample of the shown step."""
         playback = self._playback
         sample, steps, shown = playback.sample, playback.steps, playback.shown_step
         for control in (self.back_button, self.forward_button):
@@ -94,7 +94,7 @@ class SamplesPanel(QFrame):
         head.addStretch(1)
         head.addWidget(self.back_button)
         head.addWidget(self.forward_button)
-        for column, name in enumerate(("source", "reference", "the model")):
+        for column, name in enumerate(("source", "reference", "translation")):
             heading = label("small")
             heading.setText(name)
             self._grid.addWidget(heading, 0, column)

@@ -1,8 +1,8 @@
 """A curve of any length that never holds more than a fixed number of points.
 
 A run may have hundreds of thousands of steps; a chart has some thousand pixels. When the curve is full, neighbouring
-points are joined in pairs (their mean), so that from then on each point stands for twice as many steps. The newest
-values are kept as they came besides, for whoever looks at the last steps only.
+points are averaged in pairs, so that from then on each point stands for twice as many steps. The newest values are
+also kept unchanged, for charts of the last steps.
 """
 
 from collections import deque
@@ -14,12 +14,12 @@ Points = NDArray[np.float64]
 
 
 class BoundedSeries:
-    """Points (x, y) in the order of arrival, at most `capacity` of them.
+    """At most `capacity` points (x, y), in the order they were added.
 
     Attributes:
         capacity: largest number of points kept; even, at least 4.
-        stride: how many of the values given stand behind one point, a power of two.
-        last: the latest value as it was given; NaN before the first.
+        stride: how many values one point is the mean of, a power of two.
+        last: the latest value; NaN before the first.
     """
 
     def __init__(self, capacity: int = 2000) -> None:
@@ -29,7 +29,7 @@ class BoundedSeries:
         self.clear()
 
     def clear(self) -> None:
-        """Forgets every point."""
+        """Removes every point."""
         self.stride = 1
         self.last = float("nan")
         self._points: Points = np.empty((2, self.capacity))
@@ -51,10 +51,10 @@ class BoundedSeries:
         self._pending_sum[:] = 0
         self._num_pending = 0
         if self._num_full == self.capacity:
-            self._join_pairs()
+            self._average_pairs()
 
     def drop_after(self, x: float) -> None:
-        """Forgets the points beyond `x`: a resumed run does these steps again."""
+        """Removes the points beyond `x`: a resumed run repeats these steps."""
         self._num_full = int(np.searchsorted(self._points[0, : self._num_full], x, side="right"))
         if self._num_pending and self._pending_sum[0] / self._num_pending > x:
             self._pending_sum[:] = 0
@@ -63,9 +63,9 @@ class BoundedSeries:
             self._newest.pop()
 
     def since(self, x: float) -> tuple[Points, Points, int]:
-        """Points, [n] each, that reach back to `x` at least (if the curve does), and how many values each stands for.
+        """Points, [n] each, back to `x` at least (if the curve goes so far), and how many values each is the mean of.
 
-        Every value as it came, if all of these are still there; else as `xy` gives them.
+        Single values, if all of these are still kept; else the points of `xy`.
         """
         if self.stride > 1 and self._newest and self._newest[0][0] <= x:
             points = np.array(self._newest).T
@@ -73,7 +73,7 @@ class BoundedSeries:
         return *self.xy(), self.stride
 
     def xy(self) -> tuple[Points, Points]:
-        """The points, [n] each, with the mean of the values that do not fill a point yet as the last; n ≤ capacity."""
+        """The points, [n] each; the last is the mean of the values that do not fill a point yet; n ≤ capacity."""
         points = self._points[:, : self._num_full]
         if self._num_pending:
             points = np.column_stack((points, self._pending_sum / self._num_pending))
@@ -82,7 +82,7 @@ class BoundedSeries:
     def __len__(self) -> int:
         return self._num_full + bool(self._num_pending)
 
-    def _join_pairs(self) -> None:
+    def _average_pairs(self) -> None:
         half = self.capacity // 2
         self._points[:, :half] = self._points.reshape(2, half, 2).mean(axis=2)
         self._num_full = half
@@ -90,14 +90,14 @@ class BoundedSeries:
 
 
 def smoothed(values: Points, longest: int, stride: int = 1) -> Points:
-    """The mean of `values` [n] around each of them: it lies neither above nor below a curve that falls.
+    """The centred running mean of `values` [n]: it is not shifted along a falling curve.
 
-    The window grows with the values before it, an eighth of these, so that the steep start keeps its form. At the end
-    only the half that is there counts.
+    The window grows with the number of values before it, to an eighth of it, so that the steep start keeps its shape.
+    At the end only the existing half of the window counts.
 
     Args:
         values: each stands for `stride` values.
-        longest: over how many of the latter the mean goes at most.
+        longest: the largest window, in those.
     """
     num = len(values)
     places = np.arange(num)

@@ -1,4 +1,4 @@
-"""All that the Train page shows, without Qt: fed by the events of the training loop, drawn by the widgets."""
+"""The state that the Train page shows, without Qt: updated by the events of the training loop."""
 
 from collections.abc import Iterable, Sequence
 from enum import Enum
@@ -27,42 +27,42 @@ from viz_app.train.series import BoundedSeries
 
 
 class Status(Enum):
-    """Where the page stands."""
+    """What the page shows or waits for."""
 
-    IDLE = "idle"  # nothing was started yet
+    IDLE = "idle"  # nothing has been started yet
     PREPARING = "preparing"  # reading, tokenizing, moving to the device
     TRAINING = "training"
-    STOPPING = "stopping"  # asked to stop, the batch in hand is being finished
-    WAITING = "waiting"  # something could not be written; the run waits to hear whether to try again
-    FINISHED = "finished"  # completed or stopped; everything is on the disk
+    STOPPING = "stopping"  # asked to stop; the current batch is being finished
+    WAITING = "waiting"  # a save failed; the run waits for the decision whether to retry
+    FINISHED = "finished"  # completed or stopped; everything is saved
     FAILED = "failed"  # an error ended the run
-    LOOKING = "looking"  # no run of this page: an earlier one is looked at
+    VIEWING = "viewing"  # a run from the disk is shown
 
     @property
     def is_running(self) -> bool:
-        """Whether a worker thread is at work."""
+        """Whether a worker thread is running."""
         return self in (Status.PREPARING, Status.TRAINING, Status.STOPPING, Status.WAITING)
 
 
 class TrainState:
-    """The state of the page and of its run, in numbers.
+    """The state of the page and of its run.
 
     Attributes:
-        status: where the page stands.
-        phase: what is being done at the moment if it is not training steps ("Tokenizing 29,000 sentence pairs").
-        folder: where this run is kept.
+        status: what the page shows or waits for.
+        phase: the current activity other than training steps ("Tokenizing 29,000 sentence pairs").
+        folder: of this run.
         started: sizes of the run, once it has begun; else None.
         latest_step: the last step reported; else None.
-        curves: what is known of every step and validation.
-        playback: what the model said and saw at each validation.
-        best_checkpoint, last_checkpoint: files that stand complete on the disk; else None.
-        finish: how the run ended; None while it goes on or if it failed.
-        error: what a person is to read if the run failed.
-        proposal: other settings to go on with after an error; else None.
-        can_go_on_from: the last good checkpoint after an error with a proposal; None if there is none.
-        save_failure: what could not be written, while the run waits for an answer; else None.
+        curves: all steps and validations.
+        playback: translations and attention maps at each validation.
+        best_checkpoint, last_checkpoint: complete files on the disk; else None.
+        finish: how the run ended; None while it runs or if it failed.
+        error: the message for the user if the run failed.
+        proposal: changed settings to continue with after an error; else None.
+        resumable_checkpoint: the last good checkpoint after an error with a proposal; None if there is none.
+        save_failure: what could not be written, while the run waits for a decision; else None.
         stop_request: how the run was asked to end; None if it was not.
-        note: what a person should know though nothing went wrong; empty for nothing.
+        note: an informational message for the user; empty for none.
     """
 
     status: Status
@@ -75,7 +75,7 @@ class TrainState:
     finish: TrainingFinished | None
     error: str
     proposal: Proposal | None
-    can_go_on_from: Path | None
+    resumable_checkpoint: Path | None
     save_failure: SaveFailed | None
     curves: RunCurves
     stop_request: StopRequest | None
@@ -85,7 +85,7 @@ class TrainState:
         self._capacity = capacity
         self.playback = Playback()
         self.status = Status.IDLE
-        self._forget_run()
+        self._clear_run()
 
     @property
     def training_loss(self) -> BoundedSeries:
@@ -113,25 +113,25 @@ class TrainState:
         return self.curves.revision
 
     def begin(self, folder: Path, *, resume: bool = False) -> None:
-        """A run is about to start in `folder`. A resumed one keeps its curves and goes on from them."""
+        """A run is about to start in `folder`. A resumed one keeps its curves."""
         if not resume or folder != self.folder:
-            self._forget_run()
+            self._clear_run()
         self.folder = folder
         self.status = Status.PREPARING
         self.phase = "Resuming" if resume else "Starting"
         self.finish = None
-        self._forget_trouble()
+        self._clear_problems()
 
     def offer_resume(
         self, folder: Path, last_checkpoint: Path, best_checkpoint: Path | None, history: Sequence[EpochRecord]
     ) -> None:
-        """A run of an earlier start of the app can go on; `history` is what is known of its epochs."""
-        self._forget_run()
+        """Offers to resume the run of an earlier session; `history` holds its known epochs."""
+        self._clear_run()
         self.folder, self.last_checkpoint, self.best_checkpoint = folder, last_checkpoint, best_checkpoint
         for record in history:
             self.curves.add_record(record)
 
-    def look_at(
+    def open_run(
         self,
         folder: Path,
         curves: RunCurves,
@@ -139,48 +139,48 @@ class TrainState:
         best: Path | None,
         last: Path | None = None,
     ) -> None:
-        """Shows an earlier run instead of one of this page.
+        """Shows a run from the disk instead of one of this page.
 
         Args:
             folder, curves, frames: the run.
             best: a checkpoint to try, if there is one.
-            last: a checkpoint to go on from, if the run has not come to its end.
+            last: a checkpoint to resume from, if the run is unfinished.
         """
-        self._forget_run()
+        self._clear_run()
         self.last_checkpoint = last
-        self.status, self.folder, self.best_checkpoint = Status.LOOKING, folder, best
+        self.status, self.folder, self.best_checkpoint = Status.VIEWING, folder, best
         self.curves = curves
         self.playback.set_film(frames)
 
     def request_stop(self, how: StopRequest = "keep") -> None:
-        """The user wants the run to stop; it ends when the batch in hand is done."""
+        """The user asked the run to stop; it ends after the current batch."""
         if self.status.is_running:
             self.status = Status.STOPPING
             self.stop_request = how
             self.save_failure = None
 
     def answer_failed_save(self) -> None:
-        """The run tries again, or ends: it waits no more."""
+        """The run retries or ends: it no longer waits."""
         if self.status is Status.WAITING:
             self.status = Status.TRAINING
             self.save_failure = None
 
-    def fail(self, message: str, proposal: Proposal | None = None, can_go_on_from: Path | None = None) -> None:
-        """The run ended with an error. What was drawn and what is on the disk stays."""
+    def fail(self, message: str, proposal: Proposal | None = None, resumable_checkpoint: Path | None = None) -> None:
+        """The run ended with an error. Curves and files are kept."""
         self.status = Status.FAILED
         self.phase = ""
-        self.error, self.proposal, self.can_go_on_from = message, proposal, can_go_on_from
+        self.error, self.proposal, self.resumable_checkpoint = message, proposal, resumable_checkpoint
         self.save_failure = None
 
     def discard(self) -> None:
-        """The run's files are gone: nothing of it is shown any more."""
+        """The run's files were deleted: it is no longer shown."""
         name = self.folder.name if self.folder else "The run"
-        self._forget_run()
+        self._clear_run()
         self.status = Status.IDLE
-        self.note = f"{name} was discarded: its files are gone."
+        self.note = f"{name} was discarded: its files were deleted."
 
     def stop_before_training(self) -> None:
-        """The run was stopped while it was still preparing: there is nothing to keep from this attempt."""
+        """The run was stopped during preparation: there is nothing to save."""
         self.status = Status.FINISHED if self.last_checkpoint is not None else Status.IDLE
         self.phase = ""
 
@@ -208,7 +208,7 @@ class TrainState:
 
     @property
     def fraction_done(self) -> float | None:
-        """Share of the run's steps that are done, 0 to 1; None before their number is known."""
+        """Fraction of the run's steps that are done, 0 to 1; None before their number is known."""
         if self.started is None or self.started.num_steps < 1:
             return None
         step = self.latest_step.step if self.latest_step else self.started.first_step
@@ -216,12 +216,12 @@ class TrainState:
 
     @property
     def num_steps_shown(self) -> int:
-        """Right end of the step axis: at least 100, growing by doubling, so that a chart seldom needs a new axis.
+        """Right end of the step axis: at least 100, growing by doubling, so that the axis seldom changes.
 
-        The axis of an earlier run ends with the run.
+        The axis of a run from the disk ends with the run.
         """
         step = self.curves.last_step
-        if self.status is Status.LOOKING:
+        if self.status is Status.VIEWING:
             return max(step, 1)
         end = 100
         while end < step:
@@ -231,7 +231,7 @@ class TrainState:
 
     @property
     def can_resume(self) -> bool:
-        """Whether the run on the page can go on from its last checkpoint."""
+        """Whether the run on the page can be resumed from its last checkpoint."""
         if self.status.is_running or self.last_checkpoint is None:
             return False
         return self.finish is None or self.finish.reason not in ("completed", "patience", "discarded")
@@ -244,11 +244,11 @@ class TrainState:
     @property
     def can_discard(self) -> bool:
         """Whether a run of this page has left files that can be removed."""
-        return not self.status.is_running and self.status is not Status.LOOKING and self.last_checkpoint is not None
+        return not self.status.is_running and self.status is not Status.VIEWING and self.last_checkpoint is not None
 
     @property
     def has_curves(self) -> bool:
-        """Whether there is something for the charts: a run has begun, or an earlier one goes on."""
+        """Whether there are curves to show."""
         return self.status is not Status.IDLE and (self.started is not None or bool(self.validations))
 
     @property
@@ -256,7 +256,7 @@ class TrainState:
         """Whether there is a best checkpoint that the Translate page can open."""
         return self.best_checkpoint is not None
 
-    def _forget_run(self) -> None:
+    def _clear_run(self) -> None:
         self.phase = ""
         self.folder = None
         self.started = None
@@ -264,13 +264,13 @@ class TrainState:
         self.best_checkpoint = None
         self.last_checkpoint = None
         self.finish = None
-        self._forget_trouble()
-        self.curves = RunCurves(self._capacity)  # not cleared: a run that was looked at may be compared with
+        self._clear_problems()
+        self.curves = RunCurves(self._capacity)  # not cleared: the curves may also be in use by the comparison
         self.playback.clear()
 
-    def _forget_trouble(self) -> None:
+    def _clear_problems(self) -> None:
         self.error = self.note = ""
-        self.proposal = self.can_go_on_from = self.save_failure = self.stop_request = None
+        self.proposal = self.resumable_checkpoint = self.save_failure = self.stop_request = None
 
     def _on_saved(self, event: CheckpointSaved) -> None:
         if event.kind == "best":

@@ -1,12 +1,15 @@
 """How the Translate page divides its space: all heads, one head, and the analysis tabs beside them."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
-from viz_app.analysis.area import USUAL_WIDTH, AnalysisPanel
 from viz_app.preferences import Preferences
 from viz_app.theme import GAP
 from viz_app.widgets.parts import flat_button
+
+NARROW = 1240
+"""Pixels below which thumbnails, large map and tabs do not fit side by side."""
 
 
 class Arrangement(QSplitter):
@@ -22,12 +25,13 @@ class Arrangement(QSplitter):
         self,
         heads: QWidget,
         head: QWidget,
-        analysis: AnalysisPanel,
+        analysis: QWidget,
         preferences: Preferences,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._preferences = preferences
+        self._heads = heads
         self.analysis = analysis
         self.analysis_button = flat_button("", "Decoding steps, alignment, importance, sources, comparison (Ctrl+3)")
         self.maps = QSplitter(Qt.Orientation.Horizontal)
@@ -44,17 +48,26 @@ class Arrangement(QSplitter):
             self.setStretchFactor(index, 1 - index)
             self.setCollapsible(index, False)
         self.setHandleWidth(GAP)
-        self.setSizes([1000, USUAL_WIDTH])
+        self.setSizes([1000, analysis.sizeHint().width()])
         self.restoreState(preferences.bytes("lab_splitter"))
         self.show_analysis(preferences.is_analysis_open)
         self.analysis_button.clicked.connect(self.toggle_analysis)
-        analysis.closed.connect(lambda: self.show_analysis(False))
 
     def show_analysis(self, is_shown: bool) -> None:
         """Opens or closes the analysis tabs, and remembers it."""
         self._preferences.is_analysis_open = is_shown
         self.analysis.setVisible(is_shown)
         self.analysis_button.setText("Analysis ▾" if is_shown else "Analysis ▸")
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow page has no room for thumbnails beside the tabs."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """In a narrow page the tabs take the place of the thumbnails: the large map and the texts keep their room."""
+        self._heads.setVisible(self.analysis.isHidden() or self.width() >= NARROW)
 
     def toggle_analysis(self) -> None:
         """Opens the analysis tabs if they are closed, and the other way round."""

@@ -4,12 +4,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from viz_app.analysis.area import AnalysisPanel
-from viz_app.analysis.tab import AnalysisContext
+from viz_app.export.exportable import ExportSource
 from viz_app.preferences import Preferences
-from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_navigation import Direction, neighbour
-from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.theme import GAP
 from viz_app.translate.arrangement import Arrangement
 from viz_app.translate.no_model_message import NoModelMessage
@@ -18,7 +15,7 @@ from viz_app.views.heads import HeadsPanel
 from viz_app.views.sentence import SentencePanel, typing_hint
 from viz_app.widgets.dialogs import show_failure
 from viz_app.widgets.veil import Veil
-from viz_app.worker import ExperimentController, Failure, InferenceWorker
+from viz_app.worker import ExperimentController, Failure
 
 DIRECTIONS: dict[int, Direction] = {
     Qt.Key.Key_Left: "left",
@@ -35,8 +32,8 @@ class TranslatePage(QWidget):
     """Shows one `ExperimentState`; its parts subscribe to what they draw.
 
     Attributes:
+        controller: computes the experiment.
         state: the experiment, and how it is shown.
-        controller: computes it.
         sentence, heads, head: the three panels.
         analysis: the tabs beside them; `analysis_button` opens and closes them.
         message: what stands in place of the maps while there are none.
@@ -47,17 +44,20 @@ class TranslatePage(QWidget):
 
     failed = Signal(object)
 
-    def __init__(self, preferences: Preferences, worker: InferenceWorker, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        controller: ExperimentController,
+        analysis: QWidget,
+        preferences: Preferences,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._preferences = preferences
-        self.state = ExperimentState(preferences.restored(MapViewSettings()))
-        if (head := preferences.head) is not None:
-            self.state.selection.head, self.state.selection.was_chosen = head, True
-        self.controller = ExperimentController(self.state, worker, self)
+        self.controller, self.analysis = controller, analysis
+        self.state = controller.state
         self.sentence = SentencePanel(self.state)
         self.heads = HeadsPanel(self.state)
         self.head = HeadPanel(self.state, self.controller)
-        self.analysis = AnalysisPanel(AnalysisContext(self.state, self.controller, preferences))
         self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self._arrangement.analysis_button
         self.message = NoModelMessage()
@@ -88,9 +88,9 @@ class TranslatePage(QWidget):
         self._arrangement.setVisible(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A low page shows fewer lines of long sentences."""
+        """A small page shows fewer lines of the sentences."""
         super().resizeEvent(event)
-        self.sentence.fit(self.height())
+        self.sentence.fit(self.width(), self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""
@@ -119,6 +119,15 @@ class TranslatePage(QWidget):
         if self.state.selection.was_chosen:
             self._preferences.head = self.state.selection.head
         self._arrangement.save()
+
+    def export_source(self) -> ExportSource:
+        """The maps of this page; see `viz_app.export.exportable.Exportable`."""
+        model = self.state.model
+        return ExportSource(self, self.state, self.head.map, model.title if model is not None else "")
+
+    def hide_analysis(self) -> None:
+        """Closes the analysis tabs."""
+        self._arrangement.show_analysis(False)
 
     def toggle_analysis(self) -> None:
         """Opens the analysis tabs if they are closed, and the other way round."""

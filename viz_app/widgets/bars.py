@@ -1,4 +1,4 @@
-"""Words with bars, one under the other; a click picks one, or says how long its bar is to be."""
+"""A list of labelled horizontal bars. A click on a label selects it; a click on a bar gives a value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ from viz_app.theme import current_theme
 LINE_GAP = 6
 GAP = 6
 MAX_LABEL = 96
+LEAST_BAR = 12
+"""Pixels; where there is no room, words are shortened rather than numbers cut off."""
 
 
 @dataclass(frozen=True)
@@ -19,12 +21,13 @@ class Bar:
     """One line.
 
     Attributes:
-        label: the word.
+        label: at the left.
         value: length of the bar, from 0 to 1.
-        text: what stands at the end of the line.
-        is_lit: the word stands out.
-        is_changed: the bar was set by hand, or deserves a second look.
-        tip: of the mouse; empty for that of the whole list.
+        text: at the right.
+        is_lit: whether the label is highlighted.
+        is_changed: whether the bar has the warning colour: set by the user, or notable.
+        is_struck: whether the label is struck through: it is no longer there.
+        tip: tool tip; empty for that of the whole list.
     """
 
     label: str
@@ -32,6 +35,7 @@ class Bar:
     text: str
     is_lit: bool = False
     is_changed: bool = False
+    is_struck: bool = False
     tip: str = ""
 
 
@@ -39,15 +43,15 @@ class BarList(QWidget):
     """Draws bars.
 
     Signals:
-        label_clicked(int): the word of a line was clicked.
-        bar_clicked(int, float): the bar of a line was clicked at this share of its room, from 0 to 1.
+        label_clicked(int): the label of a line was clicked.
+        bar_clicked(int, float): the bar of a line was clicked at this value, from 0 to 1.
     """
 
     label_clicked = Signal(int)
     bar_clicked = Signal(int, float)
 
     def __init__(self, name: str, tip: str, *, rest: str = "border", parent: QWidget | None = None) -> None:
-        """`rest`: the colour, by its name in the palette, of what a bar leaves of its room."""
+        """`rest`: the colour of the empty part of a bar, by its name in the palette."""
         super().__init__(parent)
         self._tip, self._rest = tip, rest
         self.bars: tuple[Bar, ...] = ()
@@ -58,28 +62,28 @@ class BarList(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_bars(self, bars: Sequence[Bar]) -> None:
-        """Draws other bars."""
+        """Shows these bars."""
         self.bars = tuple(bars)
         self.setAccessibleDescription(", ".join(f"{bar.label} {bar.text}" for bar in self.bars))
         self.setFixedHeight(max(1, len(self.bars) * self._line()))
         self.update()
 
     def label_place(self, index: int) -> QRectF:
-        """Where a word stands."""
+        """The rectangle of a label."""
         return QRectF(0, index * self._line(), self._label_width(), self._line())
 
     def bar_place(self, index: int) -> QRectF:
-        """The room for a bar of length 1."""
+        """The rectangle of a bar of length 1."""
         left = self._label_width() + GAP
-        width = max(20.0, self.width() - left - GAP - self._text_width())
+        width = max(float(LEAST_BAR), self.width() - left - GAP - self._text_width())
         return QRectF(left, index * self._line(), width, self._line())
 
     def sizeHint(self) -> QSize:
-        """As high as the lines need."""
+        """High enough for all lines."""
         return QSize(180, max(1, len(self.bars) * self._line()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on a word, or into the room of its bar."""
+        """A click on a label, or on a bar."""
         index = self._index_at(event.position())
         if index is None or event.button() != Qt.MouseButton.LeftButton:
             return
@@ -90,21 +94,21 @@ class BarList(QWidget):
             self.bar_clicked.emit(index, min(1.0, max(0.0, (event.position().x() - room.left()) / room.width())))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The line under the mouse stands out."""
+        """Highlights the line under the mouse."""
         index = self._index_at(event.position())
         if index != self._hovered:
             self._hovered = index
-            self.setToolTip((self.bars[index].tip if index is not None else "") or self._tip)
+            self.setToolTip(self._tip_of(index))
             self.setCursor(Qt.CursorShape.PointingHandCursor if index is not None else Qt.CursorShape.ArrowCursor)
             self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """No line stands out."""
+        """Highlights no line."""
         self._hovered = None
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Words, bars, numbers."""
+        """Draws labels, bars and texts."""
         painter, theme = QPainter(self), current_theme()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics = QFontMetrics(theme.font("body"))
@@ -114,9 +118,12 @@ class BarList(QWidget):
                 painter.setPen(Qt.PenStyle.NoPen)
                 painter.setBrush(theme.color("raised"))
                 painter.drawRoundedRect(QRectF(0, place.top(), self.width(), place.height()), 4, 4)
-            painter.setFont(theme.font("body", bold=bar.is_lit))
+            font = theme.font("body", bold=bar.is_lit)
+            font.setStrikeOut(bar.is_struck)
+            painter.setFont(font)
             is_special = bar.label.startswith("<") and bar.label.endswith(">")
-            painter.setPen(theme.color("accent" if bar.is_lit else "muted" if is_special else "text"))
+            stands_back = is_special or bar.is_struck
+            painter.setPen(theme.color("accent" if bar.is_lit else "muted" if stands_back else "text"))
             label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
             painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -129,6 +136,15 @@ class BarList(QWidget):
             end = QRectF(room.right() + GAP, place.top(), self._text_width(), place.height())
             painter.drawText(end, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, bar.text)
 
+    def _tip_of(self, index: int | None) -> str:
+        if index is None:
+            return self._tip
+        bar = self.bars[index]
+        if bar.tip:
+            return bar.tip
+        is_short = QFontMetrics(current_theme().font("body")).horizontalAdvance(bar.label) > self._label_width() - 2
+        return f"{bar.label}\n{self._tip}" if is_short else self._tip
+
     def _index_at(self, point: QPointF) -> int | None:
         index = int(point.y() // self._line())
         return index if 0 <= index < len(self.bars) else None
@@ -139,7 +155,8 @@ class BarList(QWidget):
     def _label_width(self) -> float:
         metrics = QFontMetrics(current_theme().font("body", bold=True))
         widest = max((metrics.horizontalAdvance(bar.label) for bar in self.bars), default=0)
-        return float(min(widest + 6, MAX_LABEL, self.width() // 2))
+        left_over = self.width() - 2 * GAP - LEAST_BAR - self._text_width()
+        return float(max(min(widest + 6, MAX_LABEL, left_over), 20))
 
     def _text_width(self) -> float:
         metrics = QFontMetrics(current_theme().font("small"))

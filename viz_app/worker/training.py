@@ -52,18 +52,18 @@ class TrainingFailure(Failure):
 
     Attributes:
         proposal: other settings to go on with; None if there are none to propose.
-        can_go_on_from: the last good checkpoint; None if there is none yet.
+        resumable_checkpoint: the last good checkpoint; None if there is none yet.
     """
 
     proposal: Proposal | None = None
-    can_go_on_from: Path | None = None
+    resumable_checkpoint: Path | None = None
 
     @classmethod
     def of(cls, error: Exception) -> "TrainingFailure":
         """What `Failure.of` says, with what the error proposes."""
         plain = Failure.of(error)
         if isinstance(error, InterruptedTrainingError):
-            return cls(plain.message, plain.details, error.proposal, error.can_go_on_from)
+            return cls(plain.message, plain.details, error.proposal, error.resumable_checkpoint)
         return cls(plain.message, plain.details)
 
 

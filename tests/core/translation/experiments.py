@@ -1,6 +1,7 @@
 """Random experiments, for tests of what holds for all of them."""
 
 import random
+from collections.abc import Sequence
 
 from core.model.heads import ATTENTION_KINDS, Head
 from core.translation.experiment import (
@@ -35,8 +36,8 @@ TEXTS = (
 TOKENS = ("▁dog", "ing", "<eos>", "=", "3=4", "'", "·s", "-", "$x", " ", "dog")
 
 
-def random_experiment(random_numbers: random.Random) -> Experiment:
-    """Any text, output and interventions, whether or not a model could follow them."""
+def random_experiment(random_numbers: random.Random, tokens: Sequence[str] = TOKENS) -> Experiment:
+    """Any text, output and interventions, whether or not a model could follow them; some of `tokens` are forced."""
     output: Output = random_numbers.choice(
         [
             Greedy(),
@@ -46,13 +47,13 @@ def random_experiment(random_numbers: random.Random) -> Experiment:
     )
     found: dict[tuple[int, ...], Intervention] = {}
     for _ in range(random_numbers.choice([0, 1, 3, 12])):
-        intervention = _random_intervention(random_numbers)
+        intervention = _random_intervention(random_numbers, tokens)
         if not (isinstance(intervention, ForcedToken) and isinstance(output, GivenTarget)):
             found[site_of(intervention)] = intervention
     return Experiment(random_numbers.choice(TEXTS), output, tuple(found.values()))
 
 
-def _random_intervention(random_numbers: random.Random) -> Intervention:
+def _random_intervention(random_numbers: random.Random, tokens: Sequence[str]) -> Intervention:
     head = Head(random_numbers.choice(ATTENTION_KINDS), random_numbers.randrange(4), random_numbers.randrange(9))
     index = random_numbers.choice([0, 1, 2, 7, 100_000])
     row = random_numbers.randrange(5)
@@ -64,6 +65,6 @@ def _random_intervention(random_numbers: random.Random) -> Intervention:
             SourceWordReplaced(index, random_numbers.choice([text for text in TEXTS if text.strip()])),
             HeadScaled(head, random_numbers.choice([0, -0.0, 0.5, -1, 1e-300, random_numbers.uniform(-1000, 1000)])),
             AttentionRow(head, row, (*weights[:-1], weights[-1] + 0.1)),
-            ForcedToken(index, random_numbers.choice(TOKENS)),
+            ForcedToken(index, random_numbers.choice(tokens)),
         ]
     )

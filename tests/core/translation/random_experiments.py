@@ -38,6 +38,8 @@ UNKNOWN_WORDS = ["qqq", "xyxy"]
 MAX_POSITIONS = 22
 NUM_SUBWORDS = 48
 NUM_SYMBOLS = 24
+BEAMS = (Beam(1, 1.0), Beam(2, 0.6), Beam(3, 1.5), Beam(5, 0.0))
+"""Few, so that several experiments of a model are searched side by side."""
 
 _SHAPE = {
     "width": 16,
@@ -90,9 +92,9 @@ MODELS = {
         {"norm_position": "post", "final_norm": False, "positions": "learned", "tied_embeddings": "none"},
         {"num_subwords": NUM_SUBWORDS},
     ),
-    "copy task": RandomModel("copy-task-small", 23, 2.0, {}),
+    "copy task": RandomModel("copy-task-small", 23, 1.6, {}),
     "copy task, post-norm": RandomModel(
-        "copy-task-small", 22, 2.0, {"norm_position": "post", "final_norm": False, "norm_kind": "torch", "num_heads": 4}
+        "copy-task-small", 22, 1.6, {"norm_position": "post", "final_norm": False, "norm_kind": "torch", "num_heads": 4}
     ),
 }
 
@@ -198,7 +200,7 @@ def _random_output(translator: Translator, generator: random.Random) -> Output:
     if kind == "greedy":
         return Greedy()
     if kind == "beam":
-        return Beam(generator.choice([1, 2, 3, 4, 5]), generator.choice([0.0, 0.6, 1.0, 1.5, 3.0]))
+        return generator.choice(BEAMS)
     if translator.checkpoint.run.is_copy_task:
         return GivenTarget(" ".join(["1", *(str(generator.randint(1, NUM_SYMBOLS)) for _ in range(8))]))
     return GivenTarget(" ".join(_random_words(TARGET_WORDS, generator.randint(1, 5), generator)))

@@ -28,9 +28,8 @@ def test_an_experiment_becomes_ids_factors_and_rows(translator: Translator) -> N
     source = translator.compile(Experiment(SENTENCE)).source
     vocabulary = translator.checkpoint.codecs.target.vocabulary
     token = vocabulary.tokens[-1]
-    row = AttentionRow(
-        Head("cross", 2, 1), 0, (1.0,) * (len(source.ids) - (source.words[0].end - source.words[0].start))
-    )
+    num_left = len(source.ids) - (source.words[0].end - source.words[0].start)
+    row = AttentionRow(Head("cross", 2, 1), 0, (1.0,) * num_left)
     experiment = Experiment(
         SENTENCE,
         interventions=(
@@ -68,7 +67,7 @@ def test_what_lies_beyond_the_end_is_told(translator: Translator) -> None:
         AttentionRow(Head("cross", 0, 0), 3, weights),
         ForcedToken(3, token),
     )
-    never = (SourceWordReplaced(6, "!"), HeadScaled(Head("cross", 0, 0)))
+    never = (SourceWordReplaced(1, "Arbeiter"), HeadScaled(Head("cross", 0, 0)))
     compiled = translator.compile(Experiment(SENTENCE, interventions=(*inside, *beyond, *never)))
     assert compiled.unreached(3) == beyond
     assert compiled.unreached(4) == beyond[:1]

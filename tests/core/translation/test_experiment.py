@@ -292,8 +292,10 @@ def test_an_edited_sentence_keeps_its_head_scalings_alone(output: Any, kept: Any
     assert edited == Experiment("Ein Hund.", kept, (OFF, DOUBLED))
 
 
-def test_broken_characters_of_the_sentence_are_replaced() -> None:
+def test_broken_characters_of_texts_are_replaced() -> None:
     assert Experiment("Ein \ud800 Mann.").source_text == "Ein \N{REPLACEMENT CHARACTER} Mann."
+    assert GivenTarget("A \udfff man.").text == "A \N{REPLACEMENT CHARACTER} man."
+    assert SourceWordReplaced(0, "\ud800").text == "\N{REPLACEMENT CHARACTER}"
     assert Experiment("Ein 🙂 Mann.").source_text == "Ein 🙂 Mann."
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from core.errors import ExperimentError, ExperimentFileError, StorageError
 from core.model.heads import Head
+from core.translation import experiment_file
 from core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -89,6 +90,14 @@ def test_a_file_holds_all_and_no_path(tmp_path: Path) -> None:
     assert values["experiment"]["interventions"][-1] == {"type": "forced_token", "step": 2, "token": "▁dog"}
     assert values["model"] == {"name": "multi30k-de-en", "digest": MODEL.digest}
     assert str(tmp_path) not in path.read_text(encoding="utf-8")
+
+
+def test_the_example_in_the_documentation_is_one() -> None:
+    text = (experiment_file.__doc__ or "").split("\n\n")[2].replace("5d04…", MODEL.digest)
+    found = from_bytes(text.encode(), "")
+    assert [type(each).__name__ for each in found.experiment.interventions] == [
+        "SourceWordRemoved", "SourceWordReplaced", "HeadScaled", "AttentionRow", "ForcedToken",
+    ]  # fmt: skip
 
 
 def test_the_name_of_a_model_is_no_path_and_can_always_be_written() -> None:
@@ -227,7 +236,9 @@ def test_plain_values_are_refused_in_the_same_words() -> None:
             {"source_text": "", "output": {"type": "beam", "size": 0, "length_penalty": 1}, "interventions": []},
             "session",
         )
-    for strange in (None, {1: 2}, {"source_text": object()}, [{}], float("nan")):
+    row = {"type": "attention_row", "head": HEAD, "row": 0, "weights": [10**400]}
+    huge = {"source_text": "", "output": {"type": "greedy"}, "interventions": [row]}
+    for strange in (None, {1: 2}, {"source_text": object()}, [{}], float("nan"), 10**5_000, huge):
         with pytest.raises(ExperimentError):
             experiment_from_json(strange)
 
@@ -255,6 +266,7 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
         write_experiment_file(SAVED, path / "two.augenmerk")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="named pipes and devices are those of POSIX systems")
 def test_what_is_no_ordinary_file_is_refused_at_once(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.augenmerk"
     os.mkfifo(pipe)

@@ -154,6 +154,21 @@ def test_an_old_translation_is_scored_under_each_experiment(translator: Translat
         assert log_probabilities == pytest.approx(expected, abs=LOG_PROBABILITY_TOLERANCE)
 
 
+def test_an_experiment_is_compared_with_its_baseline(translator: Translator, cases: list[Case]) -> None:
+    for case in cases[:5]:
+        found = translator.compare(case.experiment)
+        check_results(translator, [case], [found.changed], has_maps=True)
+        baseline = Case(case.experiment.baseline, naive_run(translator, case.experiment.baseline))
+        check_results(translator, [baseline], [found.original], has_maps=True)
+        expected = naive_scores(translator, case.experiment, found.original.predicted_ids)
+        assert found.original_log_probabilities == pytest.approx(expected, abs=LOG_PROBABILITY_TOLERANCE)
+        assert found.is_changed == bool(case.experiment.interventions)
+        if found.own is not None:
+            own = Experiment(case.experiment.source_text)
+            check_results(translator, [Case(own, naive_run(translator, own))], [found.own], has_maps=True)
+        assert (found.own is None) != isinstance(case.experiment.output, GivenTarget)
+
+
 def test_the_random_experiments_cover_everything() -> None:
     """Without this, the proof above could be one of a few easy cases."""
     outputs: Counter[type] = Counter()
@@ -267,6 +282,20 @@ def test_a_word_is_removed_or_replaced_and_all_others_keep_their_ids(subwords: T
     assert found.source_places == (0, 2, 3, 3, 4, 5)
     assert [found.source_ids[word.start : word.end] for word in found.source_words] == changed
     assert found.source_text == text
+
+
+def test_the_notes_are_about_the_words_that_are_read(words: Translator) -> None:
+    unknown = "Unknown to the model, read as a blank: {}."
+    typed = "ein qqq steht\nam xyxy"
+    assert words.run(Experiment(typed)).notes[1] == unknown.format("qqq, xyxy")
+    for edits, expected in (
+        ((SourceWordRemoved(1),), unknown.format("xyxy")),
+        ((SourceWordReplaced(1, "zebra"), SourceWordReplaced(4, "see")), unknown.format("zebra")),
+        ((SourceWordReplaced(1, "<unk>"), SourceWordRemoved(4)), None),  # asked for, so no news
+    ):
+        notes = words.run(Experiment(typed, interventions=edits)).notes
+        assert [note for note in notes if "Unknown" in note] == ([] if expected is None else [expected])
+        assert "Line breaks were read as spaces." in notes
 
 
 @pytest.mark.parametrize("kind", MAP_KINDS)
@@ -517,11 +546,13 @@ def test_run_many_of_nothing_is_nothing(words: Translator) -> None:
     assert list(words.run_many([])) == []
 
 
-def test_one_sentence_under_many_interventions_at_once(words: Translator) -> None:
+@pytest.mark.parametrize("output", OUTPUTS, ids=["greedy", "beam", "given"])
+def test_one_sentence_under_many_interventions_at_once(words: Translator, output: Output) -> None:
     """The encoder reads the sentence once for all that agree on it; none of them sees the changes of another."""
-    baseline = words.run(Experiment(SENTENCE))
+    baseline = words.run(Experiment(SENTENCE, output))
     heads = all_heads(words)
     rows = [AttentionRow(head, 1, _even(baseline)) for head in heads if head.kind != "decoder"]
-    experiments = [Experiment(SENTENCE, interventions=(each,)) for each in (*map(HeadScaled, heads), *rows)]
-    cases = [Case(each, naive_run(words, each)) for each in (Experiment(SENTENCE), *experiments)]
+    interventions = [*map(HeadScaled, heads[::5]), *rows[::4]]
+    experiments = [Experiment(SENTENCE, output, (each,)) for each in interventions]
+    cases = [Case(each, naive_run(words, each)) for each in (Experiment(SENTENCE, output), *experiments)]
     check_results(words, cases, list(words.run_many(case.experiment for case in cases)), has_maps=True)

@@ -269,14 +269,12 @@ def test_the_unknown_token_can_take_the_place_of_a_word(translator: Translator) 
 
 
 def test_unknown_positions_move_with_their_words(word_translator: Translator) -> None:
-    source = encode(word_translator, "Ein 🙂 Mann 日本語 schläft.")
-    found = edited(
-        word_translator, "Ein 🙂 Mann 日本語 schläft.", SourceWordRemoved(0), SourceWordReplaced(2, "der Hund")
-    )
-    assert source.unknown_positions == (2, 4)
-    assert found.unknown_positions == (1, 2, 4)  # 🙂, "der" (no article was ever read), 日本語
-    assert [found.labels[at] for at in found.unknown_positions] == ["🙂", "der", "日本語"]
-    gone = edited(word_translator, "Ein 🙂 Mann 日本語 schläft.", SourceWordRemoved(1), SourceWordRemoved(3))
+    text = "Ein 🙂 Mann 日本語 schläft."
+    assert encode(word_translator, text).unknown_positions == (2, 4)
+    found = edited(word_translator, text, SourceWordRemoved(0), SourceWordReplaced(2, "Zebra Hund"))
+    assert found.unknown_positions == (1, 2, 4)
+    assert [found.labels[at] for at in found.unknown_positions] == ["🙂", "zebra", "日本語"]
+    gone = edited(word_translator, text, SourceWordRemoved(1), SourceWordRemoved(3))
     assert gone.unknown_positions == ()
 
 
@@ -284,9 +282,7 @@ def test_symbols_of_the_copy_task_are_edited(copy_translator: Translator) -> Non
     found = edited(copy_translator, "1 5 3 7", SourceWordRemoved(2), SourceWordReplaced(1, "9 8"))
     assert found.labels == ("1", "9", "8", "7")
     assert found.places == (0, 1, 1, 3)
-    with pytest.raises(
-        ExperimentError, match=r"too little of '1 5' is left to read\. At least two numbers from 1 to 10"
-    ):
+    with pytest.raises(ExperimentError, match=r"too little of '1 5' is left to read\. At least two numbers"):
         edited(copy_translator, "1 5", SourceWordRemoved(0))
     for text in ("x", "<unk>", "99"):
         with pytest.raises(ExperimentError, match=f"Nothing in the replacement '{text}' of source word 2 can be read"):
@@ -316,7 +312,5 @@ def test_something_has_to_be_left(translator: Translator) -> None:
 
 
 def test_what_no_longer_fits_is_refused(translator: Translator) -> None:
-    with pytest.raises(
-        ExperimentError, match=rf"the source has \d+ tokens, and the model has room for {MAX_POSITIONS}"
-    ):
+    with pytest.raises(ExperimentError, match=rf"source has \d+ tokens, and the model has room for {MAX_POSITIONS}"):
         edited(translator, SENTENCE, SourceWordReplaced(1, "Haus " * 40))

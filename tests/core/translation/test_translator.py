@@ -6,11 +6,25 @@ from pathlib import Path
 import pytest
 import torch
 
+from core.analysis.alti import contributions_of
+from core.analysis.capture import trace_translation
 from core.checkpoint.file import save_checkpoint
 from core.device import DeviceChoice
 from core.errors import CheckpointError, ConfigError, DeviceError, TextError
-from core.translation.result import Translation
-from core.translation.translator import NUM_ALTERNATIVES, Hypothesis, Translator
+from core.model.heads import Head
+from core.translation.compilation import interventions_of
+from core.translation.experiment import (
+    AttentionRow,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    Intervention,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
+from core.translation.result import Translation, TranslationStoppedError
+from core.translation.translator import EXPERIMENT_BATCH, NUM_ALTERNATIVES, Hypothesis, Translator
 from tests.core.translators import GERMAN, MAX_POSITIONS
 
 SENTENCES = [
@@ -286,3 +300,88 @@ def test_a_missing_bundled_model_is_said(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setattr("core.translation.translator.bundled_model_path", lambda: tmp_path / "none.safetensors")
     with pytest.raises(CheckpointError, match=r"bundled model is missing.*augenmerk train"):
         Translator.load()
+
+
+def test_many_experiments_score_an_old_translation_each_under_its_own_changes(translator: Translator) -> None:
+    plain = translator.translate(SENTENCES[0])
+    rows = AttentionRow(Head("cross", 0, 1), 2, (1.0,) * len(plain.source_tokens))
+    changes: list[tuple[Intervention, ...]] = [
+        (),
+        (HeadScaled(Head("encoder", 0, 1)),),
+        (HeadScaled(Head("cross", 1, 2), -1.5), HeadScaled(Head("decoder", 0, 0), 2.0)),
+        (rows,),
+        (SourceWordRemoved(0), SourceWordReplaced(2, "der kleine Hund")),
+        (ForcedToken(0, "<eos>"),),
+    ] * 4
+    experiments = [plain.experiment.with_interventions(*each) for each in changes]
+    assert len(experiments) > EXPERIMENT_BATCH, "several batches"
+    found = translator.score_many(plain, experiments)
+    assert len(found) == len(experiments)
+    for experiment, scores in zip(experiments, found, strict=True):
+        source = torch.tensor([translator.compile(experiment).source.ids])
+        interventions = interventions_of(translator.model, experiment)
+        with torch.inference_mode():
+            output = translator.model(source, torch.tensor([plain.read_ids]), interventions=interventions)
+        expected = output.logits[0].log_softmax(-1)[range(len(plain.predicted_ids)), plain.predicted_ids]
+        assert scores == pytest.approx(expected.tolist(), abs=1e-4)
+        assert scores == pytest.approx(translator.score(plain, experiment), abs=1e-4)
+    assert found[0] == pytest.approx(plain.log_probabilities, abs=1e-4)
+    assert found[5] == pytest.approx(plain.log_probabilities, abs=1e-4), "forced tokens say nothing of an old target"
+    for changed in found[1:5]:
+        assert changed != pytest.approx(plain.log_probabilities, abs=2e-4)
+    given = Experiment(SENTENCES[0], GivenTarget("A dog."))
+    assert translator.score(plain, given) == pytest.approx(plain.log_probabilities, abs=1e-4)
+    compiled = [translator.compile(experiment) for experiment in experiments[:2]]
+    assert translator.score_many(plain, compiled) == [pytest.approx(each, abs=1e-5) for each in found[:2]]
+    assert translator.score_many(plain, []) == []
+
+
+def test_scoring_can_be_stopped_between_batches(translator: Translator) -> None:
+    plain = translator.translate("Ein Mann.")
+    asked: list[bool] = []
+
+    def should_stop() -> bool:
+        asked.append(len(asked) == 1)
+        return asked[-1]
+
+    with pytest.raises(TranslationStoppedError):
+        translator.score_many(plain, [plain.experiment] * (2 * EXPERIMENT_BATCH), should_stop=should_stop)
+    assert asked == [False, True]
+
+
+def test_what_leaves_the_engine_cannot_be_written_to(translator: Translator) -> None:
+    experiments = [Experiment(text) for text in SENTENCES[:2]]
+    for translation in (translator.run(experiments[0]), *translator.run_many(experiments)):
+        for kind in ("encoder", "decoder", "cross"):
+            maps = translation.maps.of_kind(kind)
+            assert not maps.flags.writeable
+            with pytest.raises(ValueError, match="read-only"):
+                maps[0, 0, 0, 0] = 1
+    trace = trace_translation(translator, translation)
+    assert not any(array.flags.writeable for array in vars(trace.cross).values())
+    found = contributions_of(translator, translation)
+    assert not any(array.flags.writeable for array in (found.source, found.prefix, found.encoder))
+
+
+def test_without_maps_the_results_are_the_same(translator: Translator) -> None:
+    experiments = [Experiment(text) for text in SENTENCES]
+    for alone, found in zip(
+        map(translator.run, experiments), translator.run_many(experiments, need_maps=False), strict=True
+    ):
+        assert found.attention is None
+        assert found.predicted_ids == alone.predicted_ids
+        assert found.log_probabilities == pytest.approx(alone.log_probabilities, abs=1e-4)
+
+
+def test_an_experiment_is_compared_with_its_baseline(translator: Translator) -> None:
+    plain = translator.translate(SENTENCES[0])
+    for factor in (1.001, 0.0, -3.0):  # the first keeps all words: what it scored is then taken from its own pass
+        experiment = plain.experiment.with_interventions(
+            *(HeadScaled(Head("cross", layer, head), factor) for layer in (0, 1) for head in (0, 2))
+        )
+        result = translator.compare(experiment, original=plain)
+        assert result.original is plain
+        assert result.changed.experiment == experiment
+        assert result.original_log_probabilities == pytest.approx(translator.score(plain, experiment), abs=1e-4)
+        if factor == 1.001:
+            assert result.changed.predicted_ids == plain.predicted_ids

@@ -1,138 +1,147 @@
-"""Sentences and models at the edge, in every tab of the laboratory and in the large map."""
+"""Sentences and models at the edge, in every tab of the Analysis panel."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtWidgets import QAbstractScrollArea
 from pytestqt.qtbot import QtBot
 
-from core.text.vocabulary import END
-from core.translation.result import MAP_KINDS
+from core.model.heads import Head
+from core.translation.experiment import Experiment, GivenTarget, HeadScaled, heads_switched_off
+from core.translation.result import MAP_KINDS, MapKind
 from core.translation.translator import Translator
-from tests.viz_app.analysis.conftest import MakeRealWindow, OpenTab
-from viz_app.analysis.compare.view import CompareTab
-from viz_app.analysis.source.view import SourceTab
-from viz_app.analysis.steps.view import StepsTab
-from viz_app.analysis.tab import LabTab
-from viz_app.main_window import MainWindow
-from viz_app.state.translate_state import HeadChoice
+from tests.viz_app.analysis.conftest import MakeContext, load, settle
+from viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
+from viz_app.analysis.registry import TABS
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 
-TABS = ("Steps", "Alignment", "Heads", "Source", "Compare")
 SENTENCES = {
     "one word": "Hund",
     "a full stop": ".",
     "unknown words": "Quastenflosser xylophonieren Ω .",
     "one letter": "x",
+    "half a character": "Hund \ud83d .",
+    "far too long": "Ein Hund schläft im Gras . " * 40,
 }
+all_models = pytest.mark.parametrize("model", ["words", "pieces", "single"])
 
 
-def _settled(qtbot: QtBot, window: MainWindow, open_tab: OpenTab, name: str) -> LabTab:
-    tab = open_tab(window, name)
-    qtbot.waitUntil(lambda: not tab.awaited.is_awaiting, timeout=10_000)
-    return tab
+def _panel(context: AnalysisContext, qtbot: QtBot) -> AnalysisPanel:
+    panel = AnalysisPanel(context)
+    qtbot.addWidget(panel)
+    panel.resize(430, 700)
+    panel.show()
+    return panel
 
 
-def _check_row_sums(window: MainWindow) -> None:
-    """Every map that is shown is made of finite weights whose rows sum to 1."""
-    page = window.translate_page
-    translation = page.state.translation
-    assert translation is not None
-    for kind in MAP_KINDS:
-        maps = translation.maps.of_kind(kind)
-        np.testing.assert_allclose(maps.sum(axis=-1), 1, atol=1e-4)
-        page.choose(HeadChoice(kind, maps.shape[0] - 1, maps.shape[1] - 1))
-        assert not page.head.heatmap.grab().isNull()
-        assert page.head.heatmap.layout_now is not None
-
-
-def _compare(qtbot: QtBot, tab: CompareTab, text: str) -> None:
-    tab.sentence.setText(text)
-    tab.compare.click()
-    qtbot.waitUntil(lambda: not tab.awaited.is_awaiting, timeout=10_000)
-
-
-@pytest.mark.parametrize("sentence", SENTENCES.values(), ids=SENTENCES.keys())
-@pytest.mark.parametrize("model", ["words", "pieces", "single"])
-def test_every_tab_takes_short_and_unknown_sentences(
-    make_real_window: MakeRealWindow,
-    model_files: dict[str, Path],
-    open_tab: OpenTab,
-    qtbot: QtBot,
-    model: str,
-    sentence: str,
-) -> None:
-    window = make_real_window(model_files[model], sentence)
-    _check_row_sums(window)
-    for name in TABS:
-        tab = _settled(qtbot, window, open_tab, name)
-        if isinstance(tab, CompareTab):
-            _compare(qtbot, tab, "Ein Quastenflosser steht .")
-            assert tab.state.compared is not None
-        if isinstance(tab, SourceTab):
-            assert tab.state.findings is not None
-        if isinstance(tab, StepsTab):
-            assert tab.state.path is not None
-        assert tab.problem.text() == "", name
+def _check_every_tab(panel: AnalysisPanel, qtbot: QtBot) -> None:
+    for index, tab in enumerate(panel.tabs):
+        panel.show_tab(index)
+        settle(qtbot, tab)
+        assert tab.problem.text() == "", tab.name
         assert not tab.grab().isNull()
 
 
+@pytest.mark.parametrize("sentence", SENTENCES.values(), ids=SENTENCES.keys())
+@all_models
+def test_every_tab_takes_short_long_and_unknown_sentences(
+    make_context: MakeContext, qtbot: QtBot, model: str, sentence: str
+) -> None:
+    context = make_context(model, sentence)
+    translation = context.state.translation
+    assert translation is not None
+    for kind in MAP_KINDS:
+        np.testing.assert_allclose(translation.maps.of_kind(kind).sum(axis=-1), 1, atol=1e-4)
+    _check_every_tab(_panel(context, qtbot), qtbot)
+
+
 @pytest.mark.parametrize("kind", MAP_KINDS)
-@pytest.mark.parametrize("model", ["words", "pieces", "single"])
+@all_models
 def test_all_heads_of_a_layer_off(
-    make_real_window: MakeRealWindow,
-    model_files: dict[str, Path],
-    open_tab: OpenTab,
-    qtbot: QtBot,
-    model: str,
-    kind: str,
+    make_context: MakeContext, qtbot: QtBot, translators: dict[str, Translator], model: str, kind: MapKind
 ) -> None:
-    window = make_real_window(model_files[model], "Ein Hund schläft im Gras .")
-    page = window.translate_page
-    heads = list(page.state.lines_of_heads(kind)[0])  # type: ignore[arg-type]
-    for head in heads:
-        page.switch(head)
-    qtbot.waitUntil(lambda: page.state.switchboard.effect is not None, timeout=10_000)
-    effect = page.state.switchboard.effect
-    assert effect is not None
-    expected = Translator.load(model_files[model], "cpu").translate("Ein Hund schläft im Gras .", off=heads)
-    assert effect.after.predicted_ids == expected.predicted_ids
-    assert np.isfinite(effect.difference)
-    for name in TABS:
-        tab = _settled(qtbot, window, open_tab, name)
-        assert tab.problem.text() == "", name
-        assert tab.circumstances.isVisible(), name
+    context = make_context(model)
+    panel = _panel(context, qtbot)
+    num_heads = context.state.maps.shape(kind)[1]
+    off = heads_switched_off(Head(kind, 0, head) for head in range(num_heads))
+    context.state.intervene(*off)
+    settle(qtbot, panel.tab)
+    result = context.state.result
+    assert result is not None
+    expected = translators[model].run(Experiment(context.state.experiment.source_text, interventions=off))
+    assert result.changed.predicted_ids == expected.predicted_ids
+    assert np.isfinite(result.change_of_log_probability)
+    _check_every_tab(panel, qtbot)
 
 
-@pytest.mark.parametrize("model", ["words", "pieces", "single"])
-def test_a_forced_token_that_ends_the_sentence_at_once(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot, model: str
+@all_models
+def test_a_forced_token_that_ends_the_sentence_at_once(make_context: MakeContext, qtbot: QtBot, model: str) -> None:
+    context = make_context(model)
+    panel = _panel(context, qtbot)
+    context.state.force(0, "<eos>")
+    settle(qtbot, panel.tab)
+    translation = context.state.translation
+    assert translation is not None
+    assert translation.predicted_tokens == ("<eos>",)
+    _check_every_tab(panel, qtbot)
+
+
+@all_models
+def test_a_given_translation_of_words_that_the_model_does_not_know(
+    make_context: MakeContext, qtbot: QtBot, model: str
 ) -> None:
-    window = make_real_window(model_files[model], "Ein Hund schläft im Gras .")
-    tab = _settled(qtbot, window, open_tab, "Steps")
-    assert isinstance(tab, StepsTab)
-    end = Translator.load(model_files[model], "cpu").rules.end_id
-    assert end is not None
-    assert tab.state.force(end)
-    tab._ask()
-    qtbot.waitUntil(lambda: not tab.awaited.is_awaiting, timeout=10_000)
-    assert tab.problem.text() == ""
-    assert [chip.text for chip in tab.tokens.chips] == [END]
-    assert "nothing: it ends at once" in tab.outcome.text()
-    assert not tab.forward.isEnabled()
-    tab.undo.click()
-    qtbot.waitUntil(lambda: not tab.awaited.is_awaiting, timeout=10_000)
-    assert len(tab.tokens.chips) > 1
+    context = make_context(model)
+    panel = _panel(context, qtbot)
+    context.state.set_output(GivenTarget("Coelacanths xylophonise Ω"))
+    settle(qtbot, panel.tab)
+    assert context.state.translation is not None
+    assert context.state.translation.is_given
+    _check_every_tab(panel, qtbot)
 
 
-def test_a_second_sentence_that_is_far_too_long_is_told_in_the_tab(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
+def test_a_refused_experiment_leaves_every_tab_as_it_is(make_context: MakeContext, qtbot: QtBot) -> None:
+    context = make_context()
+    panel, shown = _panel(context, qtbot), context.state.translation
+    _check_every_tab(panel, qtbot)
+    context.state.intervene(HeadScaled(Head("cross", 77, 0)))
+    settle(qtbot, panel.tab)
+    assert context.state.request.problem
+    assert context.state.translation is shown
+    _check_every_tab(panel, qtbot)
+
+
+def test_another_model_takes_over_while_every_tab_has_been_used(
+    make_context: MakeContext, qtbot: QtBot, model_files: dict[str, Path]
 ) -> None:
-    window = make_real_window(model_files["words"], "Hund")
-    tab = _settled(qtbot, window, open_tab, "Compare")
-    assert isinstance(tab, CompareTab)
-    _compare(qtbot, tab, "Mann")
-    before = tab.state.compared
-    assert before is not None
-    _compare(qtbot, tab, "Ein Hund schläft im Gras . " * 2000)
-    assert tab.problem.text() or tab.state.compared is not before
-    assert tab.state.compared is not None
+    context = make_context("words")
+    panel = _panel(context, qtbot)
+    context.state.intervene(HeadScaled(Head("cross", 2, 3)))
+    settle(qtbot, panel.tab)
+    _check_every_tab(panel, qtbot)
+    before = context.state.translation
+    load(context, model_files["single"])  # which has no such head
+    qtbot.waitUntil(lambda: context.state.translation is not before, timeout=10_000)
+    settle(qtbot, panel.tab)
+    assert "Dropped" in context.state.notice
+    _check_every_tab(panel, qtbot)
+
+
+@pytest.mark.parametrize("tab_class", TABS, ids=[tab.name for tab in TABS])
+@pytest.mark.parametrize("width", [MIN_WIDTH, 430])
+def test_without_a_translation_no_tab_scrolls(
+    make_context: MakeContext, qtbot: QtBot, tab_class: type[AnalysisTab], width: int
+) -> None:
+    context = make_context()
+    context.state.clear()
+    panel = AnalysisPanel(context, (tab_class,))
+    qtbot.addWidget(panel)
+    panel.resize(width, 420)
+    panel.show()
+    qtbot.wait(20)  # the layout settles
+    assert panel.width() == width
+    for area in panel.tab.findChildren(QAbstractScrollArea):
+        for bar in (area.verticalScrollBar(), area.horizontalScrollBar()):
+            assert not (area.isVisible() and bar.isVisible()), area
+    explanation = panel.tab.explanation
+    assert explanation.height() >= explanation.heightForWidth(explanation.width())

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from tests.viz_app.train.scripted import epoch_done, started, step_done
 from viz_app.theme import Theme
-from viz_app.train.chart_choices import ChartChoices, Quantity
 from viz_app.train.chart_picture import picture_of
+from viz_app.train.chart_settings import ChartSettings, Quantity
 from viz_app.train.charts import LiveChart
 from viz_app.train.state import TrainState
 
@@ -34,7 +34,7 @@ def state() -> TrainState:
 def show(chart: LiveChart, state: TrainState, quantity: Quantity = "loss") -> None:
     """What the panel around the chart does."""
     before = chart.picture.y_limits if chart.picture else None
-    choices = ChartChoices(quantity)
+    choices = ChartSettings(quantity)
     chart.show_picture(picture_of(state.curves, choices, state.num_steps_shown, y_before=before))
 
 

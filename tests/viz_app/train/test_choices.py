@@ -8,7 +8,7 @@ from core.config import PRESETS, preset
 from core.device import DeviceChoice
 from core.errors import ConfigError, CorpusError
 from viz_app.state.model_info import ModelInfo
-from viz_app.train.choices import RunChoices, fresh_folder, key_settings, with_tilde
+from viz_app.train.choices import RunChoices, key_settings, new_run_folder, with_tilde
 from viz_app.train.intro import steps_of
 
 
@@ -56,10 +56,10 @@ def test_folder_that_was_not_chosen_is_refused(choices: RunChoices) -> None:
 
 def test_each_run_gets_a_folder_of_its_own(tmp_path: Path) -> None:
     now = datetime(2025, 3, 4, 5, 6)
-    first = fresh_folder(tmp_path, "notebook", lambda: now)
+    first = new_run_folder(tmp_path, "notebook", lambda: now)
     assert first == tmp_path / "notebook-2025-03-04-0506"
     first.mkdir()
-    second = fresh_folder(tmp_path, "notebook", lambda: now)
+    second = new_run_folder(tmp_path, "notebook", lambda: now)
     assert second.name == "notebook-2025-03-04-0506-2"
 
 

@@ -4,8 +4,8 @@ import pytest
 
 from core.checkpoint.history import EpochRecord, write_history
 from core.errors import TrainingError
-from viz_app.train.chart_choices import NUM_RUNS
-from viz_app.train.comparison import PUBLISHED, PUBLISHED_LOSSES, Comparison, offered
+from viz_app.train.chart_settings import NUM_RUNS
+from viz_app.train.comparison import PUBLISHED, PUBLISHED_LOSSES, Comparison, runs_to_offer
 from viz_app.train.run_files import read_run, runs_in
 
 
@@ -67,7 +67,7 @@ def test_more_runs_than_colours_are_refused(tmp_path: Path) -> None:
     comparison = Comparison()
     for number in range(NUM_RUNS):
         comparison.add_folder(write_run(tmp_path, str(number)))
-    with pytest.raises(TrainingError, match="Take one away first"):
+    with pytest.raises(TrainingError, match="Remove one first"):
         comparison.add_published()
     assert len(comparison.runs) == NUM_RUNS
 
@@ -75,7 +75,7 @@ def test_more_runs_than_colours_are_refused(tmp_path: Path) -> None:
 def test_published_curve_has_ten_epochs() -> None:
     comparison = Comparison()
     comparison.add_published(steps_per_epoch=100)
-    assert comparison.holds(PUBLISHED)
+    assert comparison.contains(PUBLISHED)
     points = comparison.runs[0].curves.validations
     assert [point.loss for point in points] == list(PUBLISHED_LOSSES)
     assert [point.step for point in points] == list(range(100, 1001, 100))
@@ -85,4 +85,4 @@ def test_neither_the_current_run_nor_one_that_is_there_is_offered(tmp_path: Path
     folders = [write_run(tmp_path, name) for name in ("current", "there", "other")]
     comparison = Comparison()
     comparison.add_folder(folders[1])
-    assert [run.name for run in offered(runs_in(tmp_path), folders[0], comparison)] == ["other"]
+    assert [run.name for run in runs_to_offer(runs_in(tmp_path), folders[0], comparison)] == ["other"]

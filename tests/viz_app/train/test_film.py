@@ -148,9 +148,9 @@ def test_run_without_a_film_says_so(qtbot: QtBot, theme: Theme) -> None:
     panel = FilmPanel(Playback())
     qtbot.addWidget(panel)
     panel.show_playback(is_live=True)
-    assert "become a film" in panel.empty_state.label.text()
+    assert "Drag the slider" in panel.empty_state.label.text()
     panel.show_playback(is_live=False)
-    assert panel.empty_state.label.text() == "This run kept no film."
+    assert panel.empty_state.label.text() == "This run has no film."
     panel.play()
     assert not panel.is_playing
 
@@ -158,8 +158,8 @@ def test_run_without_a_film_says_so(qtbot: QtBot, theme: Theme) -> None:
 def test_translations_stand_beside_their_references(qtbot: QtBot, playback: Playback, theme: Theme) -> None:
     panel = SamplesPanel(playback)
     qtbot.addWidget(panel)
-    panel.walked.connect(playback.walk)
-    panel.walked.connect(lambda _: panel.show_playback(is_live=True))
+    panel.stepped.connect(playback.walk)
+    panel.stepped.connect(lambda _: panel.show_playback(is_live=True))
     panel.show()
     panel.show_playback(is_live=True)
     assert panel.texts()[0] == ("Satz 1", "sentence 1", "sentence 1 in epoch 4")

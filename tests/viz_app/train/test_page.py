@@ -23,7 +23,7 @@ from viz_app.train import devices
 from viz_app.train.devices import DeviceOption
 from viz_app.train.page import TrainPage
 from viz_app.train.state import Status
-from viz_app.train.words import number_rows
+from viz_app.train.status_text import metric_rows
 from viz_app.worker import DRAIN_INTERVAL_MS, TrainingRequest
 
 MakePage = Callable[[ScriptedTraining], TrainPage]
@@ -36,7 +36,7 @@ def settings(tmp_path: Path) -> QSettings:
 
 @pytest.fixture
 def make_page(qtbot: QtBot, settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakePage]:
-    found = (*devices.DEVICES_WITHOUT_ASKING, DeviceOption("cuda:0", "cuda:0 · NVIDIA H200"))
+    found = (*devices.DEFAULT_DEVICES, DeviceOption("cuda:0", "cuda:0 · NVIDIA H200"))
     monkeypatch.setattr(devices, "find_devices", lambda: found)
     pages: list[TrainPage] = []
 
@@ -78,7 +78,7 @@ def test_page_says_what_will_happen_before_the_first_run(make_page: MakePage) ->
     assert page.state.status is Status.IDLE
     assert page.panel.start_button.isVisible()
     assert not page.panel.stop_button.isVisible()
-    assert not page.strip.isVisible()
+    assert not page.notice_bar.isVisible()
 
 
 def test_run_is_shown_step_by_step_to_its_end(make_page: MakePage, qtbot: QtBot) -> None:
@@ -90,12 +90,12 @@ def test_run_is_shown_step_by_step_to_its_end(make_page: MakePage, qtbot: QtBot)
     qtbot.waitUntil(lambda: page.state.status is Status.TRAINING)
     script.allow(7)
     wait_for_step(qtbot, page, 7)
-    assert dict(number_rows(page.state))["step"] == "7 of 15"
+    assert dict(metric_rows(page.state))["step"] == "7 of 15"
     script.allow(8)
     wait_for_end(qtbot, page)
     assert page.state.status is Status.FINISHED
     assert page.form.isEnabled()
-    assert page.strip.text().startswith("Finished")
+    assert page.notice_bar.text().startswith("Finished")
     assert not page.panel.resume_button.isVisible()
     request = script.requests[0]
     assert (request.source, request.device, request.resume) == ("multi30k", "auto", False)
@@ -112,13 +112,13 @@ def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qt
     assert page.panel.stop_button.text() == "Stopping…"
     assert not page.panel.stop_button.isEnabled()
     assert not page.panel.pause_button.isEnabled()
-    assert page.strip.text().startswith("Stopping…")
+    assert page.notice_bar.text().startswith("Stopping…")
     wait_for_end(qtbot, page)
-    assert page.strip.text().startswith("Stopped")
+    assert page.notice_bar.text().startswith("Stopped")
     script.allow(9)
     click(qtbot, page.panel.resume_button)
     wait_for_end(qtbot, page)
-    assert page.strip.text().startswith("Finished")
+    assert page.notice_bar.text().startswith("Finished")
     assert script.requests[1].resume
     assert script.requests[1].folder == script.requests[0].folder
     assert page.state.training_loss.xy()[0].tolist() == list(range(1, 16))
@@ -130,11 +130,11 @@ def test_model_can_be_tried_while_training_goes_on(make_page: MakePage, qtbot: Q
     click(qtbot, page.panel.start_button)
     script.allow(4)
     wait_for_step(qtbot, page, 4)
-    assert not page.strip.try_button.isVisible()
+    assert not page.notice_bar.try_button.isVisible()
     script.allow(2)
     wait_for_step(qtbot, page, 6)
-    with qtbot.waitSignal(page.modelReady) as ready:
-        click(qtbot, page.strip.try_button)
+    with qtbot.waitSignal(page.model_ready) as ready:
+        click(qtbot, page.notice_bar.try_button)
     assert ready.args == [script.requests[0].folder / "best.safetensors"]
     assert page.is_running()
 
@@ -142,7 +142,7 @@ def test_model_can_be_tried_while_training_goes_on(make_page: MakePage, qtbot: Q
 def test_status_line_follows_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(num_epochs=1)
     page = make_page(script)
-    spy = QSignalSpy(page.statusChanged)
+    spy = QSignalSpy(page.status_changed)
     click(qtbot, page.panel.start_button)
     script.allow(3)
     wait_for_step(qtbot, page, 3)
@@ -160,8 +160,8 @@ def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot:
     click(qtbot, page.panel.start_button)
     script.allow(5)
     wait_for_step(qtbot, page, 5)
-    assert page._watch is not None
-    chart = page._watch.charts.loss_chart
+    assert page._run_view is not None
+    chart = page._run_view.charts.loss_chart
     drawn, began = chart.num_blits + chart.num_full_draws, time.monotonic()
     while time.monotonic() < began + 1.0:
         script.allow(3)
@@ -203,11 +203,11 @@ def test_error_in_the_worker_is_shown_and_loses_nothing(make_page: MakePage, qtb
     script.allow(7)
     wait_for_end(qtbot, page)
     assert page.state.status is Status.FAILED
-    assert str(error) in page.strip.text()
+    assert str(error) in page.notice_bar.text()
     assert page.form.isEnabled()
     assert page.form.seed_edit.text() == "99"
     assert len(page.state.training_loss) == 7
-    assert not page.strip.details_button.isVisible()
+    assert not page.notice_bar.details_button.isVisible()
     assert page.panel.resume_button.isVisible()
 
 
@@ -218,8 +218,8 @@ def test_unexpected_error_offers_its_details(make_page: MakePage, qtbot: QtBot) 
     click(qtbot, page.panel.start_button)
     script.allow(1)
     wait_for_end(qtbot, page)
-    assert "CUDA error: out of memory" in page.strip.text()
-    click(qtbot, page.strip.details_button)
+    assert "CUDA error: out of memory" in page.notice_bar.text()
+    click(qtbot, page.notice_bar.details_button)
     box = page.findChild(QMessageBox)
     assert box is not None
     assert "Traceback" in box.detailedText()
@@ -263,7 +263,7 @@ def test_devices_are_found_in_a_worker(make_page: MakePage, qtbot: QtBot) -> Non
 def test_device_that_is_gone_stays_chosen_until_the_engine_says_what_is_here(make_page: MakePage) -> None:
     page = make_page(ScriptedTraining())
     page.form.set_choices(replace(page.form.choices(), device="cuda:7"))
-    page.form.set_devices(devices.DEVICES_WITHOUT_ASKING)
+    page.form.set_devices(devices.DEFAULT_DEVICES)
     assert page.form.choices().device == "cuda:7"
     assert page.form.device_menu.text().startswith("cuda:7")
 
@@ -286,7 +286,7 @@ def test_stopped_run_can_be_resumed_at_the_next_start(make_page: MakePage, qtbot
     wait_for_step(qtbot, first, 6)
     first.shutdown()
     second = make_page(script)
-    assert "can go on" in second.strip.text()
+    assert "is unfinished" in second.notice_bar.text()
     script.allow(9)
     click(qtbot, second.panel.resume_button)
     wait_for_end(qtbot, second)
@@ -314,8 +314,8 @@ def test_theme_changes_while_training(make_page: MakePage, qapp: QApplication, q
     script.allow(3)
     wait_for_step(qtbot, page, 3)
     Theme.dark().apply(qapp)
-    assert page._watch is not None
-    chart = page._watch.charts.loss_chart
+    assert page._run_view is not None
+    chart = page._run_view.charts.loss_chart
     qtbot.waitUntil(lambda: chart.grab().toImage().pixelColor(2, 2).name() == Theme.dark().palette.panel)
     assert page.is_running()
 
@@ -330,15 +330,15 @@ def test_runs_are_laid_over_one_another_and_taken_away_by_a_click(
     click(qtbot, page.panel.start_button)
     script.allow(6)
     wait_for_step(qtbot, page, 6)
-    assert page._watch is not None
-    charts = page._watch.charts
+    assert page._run_view is not None
+    charts = page._run_view.charts
     charts.compare.menu().aboutToShow.emit()
     actions = {action.text(): action for action in charts.compare.menu().actions()}
     actions["earlier"].trigger()
     charts.compare.menu().aboutToShow.emit()
     actions = {action.text(): action for action in charts.compare.menu().actions()}
     assert "earlier" not in actions
-    actions["the published curve of notebook"].trigger()
+    actions["Published curve of notebook"].trigger()
     assert [run.name for run in page.comparison.runs] == ["earlier", "published notebook"]
     legend = charts.main.legend
     assert legend is not None
@@ -352,8 +352,8 @@ def test_folder_without_a_run_is_refused_with_a_message(make_page: MakePage, qtb
     click(qtbot, page.panel.start_button)
     script.allow(1)
     wait_for_step(qtbot, page, 1)
-    assert page._watch is not None
-    page._watch.charts.compare.folder_chosen.emit(tmp_path)
+    assert page._run_view is not None
+    page._run_view.charts.compare.folder_chosen.emit(tmp_path)
     box = page.findChild(QMessageBox)
     assert box is not None
     assert "not the folder of a run" in box.text()
@@ -367,8 +367,8 @@ def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> 
     click(qtbot, page.panel.start_button)
     script.allow(6)
     wait_for_step(qtbot, page, 6)
-    assert page._watch is not None
-    panel = page._watch.charts.main
+    assert page._run_view is not None
+    panel = page._run_view.charts.main
     qtbot.mouseClick(panel.tabs["gradient_norm"], Qt.MouseButton.LeftButton)
     picture = panel.chart.picture
     assert picture is not None
@@ -388,7 +388,7 @@ def test_film_goes_on_while_training_and_the_chart_marks_its_moment(make_page: M
     click(qtbot, page.panel.start_button)
     script.allow(11)
     wait_for_step(qtbot, page, 11)
-    watch = page._watch
+    watch = page._run_view
     assert watch is not None
     picture = watch.charts.main.chart.picture
     assert picture is not None
@@ -428,11 +428,13 @@ def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBo
     click(qtbot, page.panel.pause_button)
     assert page.panel.pause_button.text() == "Pausing…"
     wait_for_end(qtbot, page)
-    assert page.strip.text().startswith("Paused")
+    assert page.notice_bar.text().startswith("Paused")
     assert page.panel.resume_button.text() == "Continue"
     type_over(qtbot, page.form.epochs_edit, "8")
-    assert "Continue goes on" in page.panel.resumption.text()
-    assert f"notebook, Multi30k, {script.requests[0].run.training.num_epochs} epochs" in page.panel.resumption.text()
+    assert "Continue uses the settings" in page.panel.resume_summary.text()
+    assert (
+        f"notebook, Multi30k, {script.requests[0].run.training.num_epochs} epochs" in page.panel.resume_summary.text()
+    )
     script.allow(9)
     click(qtbot, page.panel.resume_button)
     wait_for_end(qtbot, page)
@@ -446,7 +448,7 @@ def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: Ma
     folder = script.requests[0].folder
     (folder / "my-notes.txt").write_text("mine", encoding="utf-8")
     click(qtbot, page.panel.discard_button)
-    answer(page, "Keep it")
+    answer(page, "Keep the run")
     assert page.state.status is Status.TRAINING
     qtbot.waitUntil(lambda: page.findChild(QMessageBox) is None)
     click(qtbot, page.panel.discard_button)
@@ -455,7 +457,7 @@ def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: Ma
     wait_for_end(qtbot, page)
     assert [path.name for path in folder.iterdir()] == ["my-notes.txt"]
     assert page.state.status is Status.IDLE
-    assert "was discarded" in page.strip.text()
+    assert "was discarded" in page.notice_bar.text()
     assert not page.panel.resume_button.isVisible()
     assert not make_page(script).panel.resume_button.isVisible()
 
@@ -478,13 +480,13 @@ def test_failed_save_waits_and_is_tried_again(make_page: MakePage, qtbot: QtBot)
     start_and_take(qtbot, page, script, 6)
     for _ in range(2):
         qtbot.waitUntil(lambda: page.state.status is Status.WAITING)
-        assert "no space left" in page.strip.text()
-        click(qtbot, page.strip.action_buttons[0])
+        assert "no space left" in page.notice_bar.text()
+        click(qtbot, page.notice_bar.action_buttons[0])
         assert page.state.status is Status.TRAINING
     script.allow(9)
     wait_for_end(qtbot, page)
     assert page.state.status is Status.FINISHED
-    assert not page.strip.action_buttons[0].isVisible()
+    assert not page.notice_bar.action_buttons[0].isVisible()
 
 
 def test_failed_save_can_end_the_run(make_page: MakePage, qtbot: QtBot) -> None:
@@ -492,7 +494,7 @@ def test_failed_save_can_end_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     page = make_page(script)
     start_and_take(qtbot, page, script, 6)
     qtbot.waitUntil(lambda: page.state.status is Status.WAITING)
-    click(qtbot, page.strip.action_buttons[1])
+    click(qtbot, page.notice_bar.action_buttons[1])
     wait_for_end(qtbot, page)
     assert page.state.status is Status.FAILED
     assert page.panel.resume_button.isVisible()
@@ -509,16 +511,16 @@ def test_page_can_be_closed_while_a_failed_save_waits(make_page: MakePage, qtbot
 
 def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_page: MakePage, qtbot: QtBot) -> None:
     proposal = Proposal("a learning rate of 0.00025 instead of 0.0005", {"learning_rate": 0.00025})
-    words = f"The loss became nan. Go on from step 5 (last.safetensors) with {proposal.text}: --resume --change x."
+    words = f"The loss became nan. Resume from step 5 (last.safetensors) with {proposal.text}: --resume --change x."
     script = ScriptedTraining(error=DivergedError(words, proposal, Path("last.safetensors")), error_step=7)
     page = make_page(script)
     start_and_take(qtbot, page, script, 7)
     wait_for_end(qtbot, page)
-    assert page.strip.text().startswith("Training met trouble")
-    assert page.strip.text().endswith("a learning rate of 0.00025 instead of 0.0005.")
+    assert page.notice_bar.text().startswith("Training failed")
+    assert page.notice_bar.text().endswith("a learning rate of 0.00025 instead of 0.0005.")
     script.error = None
     script.allow(8)
-    click(qtbot, page.strip.action_buttons[0])
+    click(qtbot, page.notice_bar.action_buttons[0])
     wait_for_end(qtbot, page)
     assert script.requests[1].resume
     assert dict(script.requests[1].changes) == {"learning_rate": 0.00025}
@@ -535,8 +537,8 @@ def test_change_is_remembered_with_the_run(make_page: MakePage, qtbot: QtBot) ->
     wait_for_step(qtbot, page, 6)
     page.shutdown()
     second = make_page(script)
-    assert second.running.request is not None
-    assert dict(second.running.request.changes) == {"seed": 5}
+    assert second.controller.request is not None
+    assert dict(second.controller.request.changes) == {"seed": 5}
 
 
 def test_without_a_checkpoint_the_proposal_starts_again(make_page: MakePage, qtbot: QtBot) -> None:
@@ -546,8 +548,8 @@ def test_without_a_checkpoint_the_proposal_starts_again(make_page: MakePage, qtb
     click(qtbot, page.panel.start_button)
     script.allow(1)
     wait_for_end(qtbot, page)
-    assert page.strip.action_buttons[0].text() == "Start again with this change"
-    click(qtbot, page.strip.action_buttons[0])
+    assert page.notice_bar.action_buttons[0].text() == "Start again with this change"
+    click(qtbot, page.notice_bar.action_buttons[0])
     qtbot.waitUntil(lambda: len(script.requests) == 2)
     assert not script.requests[1].resume
 
@@ -558,7 +560,7 @@ def test_only_one_training_runs_at_a_time(make_page: MakePage, qtbot: QtBot) -> 
     start_and_take(qtbot, page, script, 1)
     page.start()
     page.resume()
-    page.running.look_at(Path("nowhere"))
+    page.controller.open_run(Path("nowhere"))
     assert len(script.requests) == 1
 
 
@@ -600,9 +602,9 @@ def test_film_of_an_earlier_run_names_its_own_languages(
         (folder / "run.toml").write_text(to_toml(preset(name)), encoding="utf-8")
     write_frame(folder, FilmFrame(1, 5, None, probe(1).translation))
     page = make_page(ScriptedTraining())
-    page._look_at(folder)
-    assert page._watch is not None
-    assert f"the {said}" in page._watch.film.meaning.text()
+    page._open_run(folder)
+    assert page._run_view is not None
+    assert f"the {said}" in page._run_view.film.meaning.text()
 
 
 def test_wrong_patience_is_refused(make_page: MakePage, qtbot: QtBot) -> None:
@@ -623,16 +625,16 @@ def test_earlier_run_is_looked_at_with_its_curves_and_its_film(
         write_frame(folder, FilmFrame(epoch, 5 * epoch, None, probe(epoch, text).translation))
     script = ScriptedTraining()
     page = make_page(script)
-    page.panel.look_menu.menu().aboutToShow.emit()
-    next(action for action in page.panel.look_menu.menu().actions() if action.text() == "earlier").trigger()
-    assert page.strip.text().startswith("An earlier run: earlier")
-    watch = page._watch
+    page.panel.open_menu.menu().aboutToShow.emit()
+    next(action for action in page.panel.open_menu.menu().actions() if action.text() == "earlier").trigger()
+    assert page.notice_bar.text().startswith("Run: earlier")
+    watch = page._run_view
     assert watch is not None
     assert watch.film.slider.maximum() == 1
     watch.film.slider.setValue(0)
     assert page.state.playback.shown_step == 0
     assert not page.panel.discard_button.isVisible()
-    page._look_at(tmp_path)
+    page._open_run(tmp_path)
     assert "not the folder of a run" in page.panel.message.text()
     click(qtbot, page.panel.start_button)
     assert len(page.state.playback.frames) == 0

@@ -47,8 +47,8 @@ def wait_for_end(page: TrainPage, qtbot: QtBot) -> None:
 
 
 def click_proposal(page: TrainPage, qtbot: QtBot) -> None:
-    assert page.strip.action_buttons[0].isVisible()
-    qtbot.mouseClick(page.strip.action_buttons[0], Qt.MouseButton.LeftButton)
+    assert page.notice_bar.action_buttons[0].isVisible()
+    qtbot.mouseClick(page.notice_bar.action_buttons[0], Qt.MouseButton.LeftButton)
 
 
 def files(folder: Path) -> dict[Path, bytes]:
@@ -65,7 +65,7 @@ def begun(folder: Path, run: RunConfig = RUN) -> dict[Path, bytes]:
     ("run", "resume", "said"),
     [
         (copy_run({"width": 32}, schedule="constant", learning_rate=1e-3), True, "model.width was 16 and is now 32"),
-        (RUN, False, "holds a run already"),
+        (RUN, False, "already contains a run"),
         (replace(RUN, training=RUN.training.replace(batch_size=57)), True, "batch_size is 57 sentence pairs"),
     ],
     ids=["another architecture", "a folder that holds a run", "a batch larger than the corpus"],
@@ -76,8 +76,8 @@ def test_what_is_refused_is_said_and_the_run_stays_byte_for_byte(
     before = begun(tmp_path / "run")
     train(page, qtbot, run, tmp_path / "run", resume=resume)
     assert page.state.status is Status.FAILED
-    assert said in page.strip.text()
-    assert not page.strip.details_button.isVisible(), "it is an error for people, not of the program"
+    assert said in page.notice_bar.text()
+    assert not page.notice_bar.details_button.isVisible(), "it is an error for people, not of the program"
     assert files(tmp_path / "run") == before
 
 
@@ -88,7 +88,7 @@ def test_another_vocabulary_is_said_and_the_run_stays_byte_for_byte(
     before = begun(tmp_path / "run", run)
     save_prepared(text_corpus(run, number=9), tmp_path / "other.safetensors")
     train(page, qtbot, run, tmp_path / "run", resume=True, source=tmp_path / "other.safetensors")
-    assert "gives another vocabulary than the run was begun with" in page.strip.text()
+    assert "gives another vocabulary than the run was started with" in page.notice_bar.text()
     assert files(tmp_path / "run") == before
 
 
@@ -100,7 +100,7 @@ def test_a_folder_in_which_another_training_is_at_work_is_left_alone(
         before = files(tmp_path / "run")
         train(page, qtbot, RUN, tmp_path / "run", resume=True)
         assert page.state.status is Status.FAILED
-        assert "Another training is at work in" in page.strip.text()
+        assert "Another training is running in" in page.notice_bar.text()
         assert files(tmp_path / "run") == before
     train(page, qtbot, RUN, tmp_path / "run", resume=True)
     assert page.state.status is Status.FINISHED
@@ -114,12 +114,12 @@ def test_an_absurd_rate_offers_to_go_on_from_the_last_good_checkpoint(
     absurd = replace(RUN, training=RUN.training.replace(learning_rate=1e39, checkpoint_steps=1))
     train(page, qtbot, absurd, tmp_path / "run", resume=True, changes={"learning_rate": 1e39})
     assert page.state.status is Status.FAILED
-    assert "a learning rate of 5e+38 instead of 1e+39" in page.strip.text()
-    assert "--resume" not in page.strip.text(), "options are for the terminal"
+    assert "a learning rate of 5e+38 instead of 1e+39" in page.notice_bar.text()
+    assert "--resume" not in page.notice_bar.text(), "options are for the terminal"
     assert (tmp_path / "run" / LAST).read_bytes() == good
     click_proposal(page, qtbot)
     wait_for_end(page, qtbot)
-    assert "a learning rate of 2.5e+38 instead of 5e+38" in page.strip.text(), "still absurd, and said so again"
+    assert "a learning rate of 2.5e+38 instead of 5e+38" in page.notice_bar.text(), "still absurd, and said so again"
     assert (tmp_path / "run" / LAST).read_bytes() == good
 
 
@@ -138,10 +138,10 @@ def test_memory_used_up_in_a_forward_pass_offers_a_change_that_works(
     run = replace(RUN, training=RUN.training.replace(checkpoint_steps=2))
     train(page, qtbot, run, tmp_path / "run")
     assert page.state.status is Status.FAILED
-    assert "not enough memory" in page.strip.text()
-    assert "a batch size of 4 instead of 8" in page.strip.text()
+    assert "not enough memory" in page.notice_bar.text()
+    assert "a batch size of 4 instead of 8" in page.notice_bar.text()
     assert load_checkpoint(tmp_path / "run" / LAST, with_state=True).progress["step"] == 2
     click_proposal(page, qtbot)
     wait_for_end(page, qtbot)
-    assert page.state.status is Status.FINISHED, page.strip.text()
+    assert page.state.status is Status.FINISHED, page.notice_bar.text()
     assert load_checkpoint(tmp_path / "run" / LAST).run.training.batch_size == 4

@@ -57,17 +57,17 @@ def test_copy_task_is_trained_stopped_resumed_and_tried(page: TrainPage, qtbot: 
     assert page.state.finish.last_checkpoint.is_file()
 
     click(qtbot, page.panel.resume_button)
-    qtbot.waitUntil(page.strip.try_button.isVisible, timeout=TIMEOUT_MS)
-    with qtbot.waitSignal(page.modelReady) as ready:
-        click(qtbot, page.strip.try_button)
+    qtbot.waitUntil(page.notice_bar.try_button.isVisible, timeout=TIMEOUT_MS)
+    with qtbot.waitSignal(page.model_ready) as ready:
+        click(qtbot, page.notice_bar.try_button)
     assert ready.args[0].is_file()
     wait_for_end(qtbot, page)
-    assert page.state.status is Status.FINISHED, page.strip.text()
+    assert page.state.status is Status.FINISHED, page.notice_bar.text()
     assert page.state.finish.reason == "completed"
     assert page.state.finish.step > stopped_at
     steps = page.state.training_loss.xy()[0].tolist()
     assert steps == list(range(1, page.state.finish.step + 1))
-    assert page.strip.text().startswith("Finished")
+    assert page.notice_bar.text().startswith("Finished")
     assert page.state.best is not None
     assert page.state.best.loss < page.state.training_loss.xy()[1][0], "it learned"
 
@@ -77,7 +77,7 @@ def test_device_that_is_not_here_is_said_and_the_form_stays(page: TrainPage, qtb
     click(qtbot, page.panel.start_button)
     wait_for_end(qtbot, page)
     assert page.state.status is Status.FAILED
-    assert "cuda:97" in page.strip.text()
+    assert "cuda:97" in page.notice_bar.text()
     assert page.form.choices().device == "cuda:97"
     assert not page.panel.resume_button.isVisible()
 
@@ -88,7 +88,7 @@ def test_corpus_that_is_not_there_is_said_and_the_form_stays(page: TrainPage, qt
     click(qtbot, page.panel.start_button)
     wait_for_end(qtbot, page)
     assert page.state.status is Status.FAILED
-    assert "no-such-folder" in page.strip.text()
+    assert "no-such-folder" in page.notice_bar.text()
     assert page.form.choices().data_path == missing
 
 
@@ -103,5 +103,5 @@ def test_folder_that_cannot_be_written_is_said_and_the_form_stays(
     page.request_stop()
     wait_for_end(qtbot, page)
     assert page.state.status is Status.FAILED
-    assert "Cannot write" in page.strip.text()
+    assert "Cannot write" in page.notice_bar.text()
     assert page.form.isEnabled()

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from core.config import preset
-from viz_app.train.choices import request_rows
+from viz_app.train.choices import run_summary_rows
 from viz_app.train.run_panel import NumberTable
 
 
@@ -27,7 +27,7 @@ def test_rows_stay_apart_and_in_order_when_one_comes_and_goes(qtbot: QtBot) -> N
     with qtbot.waitExposed(table):
         table.show()
     for one in (run, patient, run, patient):
-        rows = request_rows(one, "multi30k", None)
+        rows = run_summary_rows(one, "multi30k", None)
         table.show_rows(rows)
         table.layout().activate()
         assert shown_rows(table) == rows
@@ -40,4 +40,4 @@ def test_one_epoch_of_patience_is_one_epoch() -> None:
     run = preset("notebook")
     for patience, said in ((1, "1 epoch"), (2, "2 epochs")):
         patient = replace(run, training=replace(run.training, patience=patience))
-        assert dict(request_rows(patient, "multi30k", None))["patience"] == said
+        assert dict(run_summary_rows(patient, "multi30k", None))["patience"] == said

@@ -25,7 +25,7 @@ def state() -> TrainState:
 
 
 def test_state_needs_no_qt() -> None:
-    modules = ("state", "words", "memory", "choices", "series", "curves", "chart_picture", "comparison", "run_files")
+    modules = "state status_text settings choices series curves chart_picture comparison run_files".split()
     imports = "; ".join(f"import viz_app.train.{name}" for name in modules)
     code = f"import sys; {imports}; assert 'PySide6' not in sys.modules; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -186,7 +186,7 @@ def test_step_axis_of_an_earlier_run_ends_with_it(steps: list[int]) -> None:
     for epoch, step in enumerate(steps, start=1):
         curves.add_record(EpochRecord(epoch, step, 3.0, 2.9, 2.9, 1e-3, 10.0))
     state = TrainState()
-    state.look_at(FOLDER, curves, [], None)
+    state.open_run(FOLDER, curves, [], None)
     assert state.num_steps_shown == steps[-1]
 
 

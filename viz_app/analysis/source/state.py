@@ -1,14 +1,13 @@
-"""What comes from the source, and what hangs on each of its words. No Qt, no torch."""
+"""What comes from the source, and what depends on each of its words. No Qt, no torch."""
 
 from dataclasses import dataclass
 
-from core.analysis.probes import SourceProbes, WordProbe
-
 from core.analysis.contributions import Contributions, ShareWarning, share_warnings
+from core.analysis.occlusion import SourceOcclusion
 from core.analysis.selection import is_hidden
-from core.model.heads import Head
+from core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
 from core.translation.result import Translation
-from viz_app.state.progress import Awaited
+from viz_app.state.experiment_state import ExperimentState
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,12 +16,12 @@ class SourceFindings:
 
     Attributes:
         contributions: shares of source and prefix in each output word.
-        probes: every source word left out in turn; None if none could be.
+        occlusion: every source word removed in turn; None if none could be.
         problem: why none could be; empty if they could.
     """
 
     contributions: Contributions
-    probes: SourceProbes | None
+    occlusion: SourceOcclusion | None
     problem: str = ""
 
 
@@ -43,81 +42,93 @@ class OutputShare:
     warning: ShareWarning | None
 
 
+@dataclass(frozen=True)
+class SourceWord:
+    """A word of the source as typed.
+
+    Attributes:
+        place: of the word.
+        text: of the word.
+        edit: what the experiment does to it; None if nothing.
+        change: how much the log-probability of the translation changes if the word, or what stands in its place, is
+            removed, in nats; None if it is removed already, or that is not known.
+        without: the translation after that; empty if that is not known.
+    """
+
+    place: int
+    text: str
+    edit: SourceEdit | None
+    change: float | None
+    without: str
+
+
 class SourceState:
     """What the tab *Source* knows.
 
     Attributes:
-        findings: of the translation that is shown; None until they are known.
-        place: the source word that is left out or replaced; None: none is.
-        replacement: what stands in its place; empty: nothing does.
-        replaced: what became of that, None while nothing is replaced.
-        off: heads that are off in it.
-        awaited: the answer that is to come.
+        state: the experiment that is shown.
+        findings: of its translation; None until they are known.
+        place: the source word that was clicked last, in whose place another may be typed; None before.
     """
 
-    def __init__(self) -> None:
-        self.awaited = Awaited()
-        self.off: frozenset[Head] = frozenset()
-        self.forget()
-
-    def forget(self) -> None:
-        """Another translation."""
+    def __init__(self, state: ExperimentState) -> None:
+        self.state = state
         self.findings: SourceFindings | None = None
         self.place: int | None = None
-        self.replacement = ""
-        self.replaced: WordProbe | None = None
-        self.awaited.forget()
+        self._sentence = ""
 
-    def follow_switches(self, off: frozenset[Head]) -> None:
-        """Other heads are off than in what is known: it is forgotten."""
-        self.forget()
-        self.off = off
-
-    def is_lacking(self, translation: Translation | None) -> bool:
-        """Whether the findings have to be asked for."""
-        return (
-            translation is not None
-            and self.findings is None
-            and not self.awaited.is_awaiting
-            and not self.awaited.problem
-        )
-
-    def take(self, result: object) -> None:
-        """Keeps an answer."""
-        if isinstance(result, SourceFindings):
-            self.findings = result
-        elif isinstance(result, SourceProbes):
-            self.replaced = result.probes[0]
-
-    def choose(self, place: int) -> None:
-        """Leaves a source word out; the same word again: puts it back."""
-        self.place = None if place == self.place else place
-        self.replacement, self.replaced = "", None
-
-    def replace(self, word: str) -> bool:
-        """Another word is to stand in place of the chosen one; False if that asks for nothing new."""
-        word = word.strip()
-        if self.place is None or word == self.replacement:
-            return False
-        self.replacement, self.replaced = word, None
-        return bool(word)
+    def follow_result(self) -> None:
+        """Another result: nothing is known of it yet."""
+        self.findings = None
+        sentence = self.state.translation.source_text if self.state.translation is not None else ""
+        if sentence != self._sentence:
+            self._sentence, self.place = sentence, None
 
     @property
-    def probe(self) -> WordProbe | None:
-        """What becomes of the translation; None while nothing is changed, or not known yet."""
-        if self.place is None or self.findings is None or self.findings.probes is None:
-            return None
-        if self.replacement:
-            return self.replaced
-        return next((each for each in self.findings.probes.probes if each.place == self.place), None)
+    def translation(self) -> Translation | None:
+        """The translation that is shown; None while there is none."""
+        return self.state.translation
 
-    def change_of(self, probe: WordProbe) -> float:
-        """How much the log-probability of the translation that is shown changed, in nats."""
-        assert self.findings is not None
-        return probe.log_probability - self.findings.contributions.translation.log_probability
+    def words(self) -> list[SourceWord]:
+        """The words of the source as typed, whatever was removed or replaced."""
+        original, translation = self.state.original, self.translation
+        if original is None or translation is None:
+            return []
+        edits = {edit.place: edit for edit in translation.experiment.source_edits}
+        occlusion = self.findings.occlusion if self.findings is not None else None
+        occluded = {word.place: word for word in occlusion.words} if occlusion is not None else {}
+        found = []
+        for place, word in zip(original.source_places, original.source_words, strict=True):
+            without = occluded.get(place)
+            change = occlusion.change_of(without) if occlusion is not None and without is not None else None
+            found.append(SourceWord(place, word.text, edits.get(place), change, without.text if without else ""))
+        return found
+
+    def edit_of(self, place: int) -> SourceEdit | None:
+        """What is asked for in the place of a source word; None if nothing."""
+        return next((edit for edit in self.state.experiment.source_edits if edit.place == place), None)
+
+    def toggle(self, place: int) -> None:
+        """Removes a source word; one that is removed or replaced comes back."""
+        self.place = place
+        edit = self.edit_of(place)
+        if edit is None:
+            self.state.intervene(SourceWordRemoved(place))
+        else:
+            self.state.remove(edit)
+
+    def replace(self, text: str) -> bool:
+        """Puts a word in place of the one that was clicked last; False if that asks for nothing new."""
+        if self.place is None or not text.strip():
+            return False
+        edit = SourceWordReplaced(self.place, text)
+        if edit == self.edit_of(self.place):
+            return False
+        self.state.intervene(edit)
+        return True
 
     def shares(self) -> list[OutputShare]:
-        """The output words, first to last."""
+        """The output words, first to last; empty until they are known."""
         if self.findings is None:
             return []
         contributions = self.findings.contributions

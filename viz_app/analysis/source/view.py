@@ -1,200 +1,147 @@
-"""The tab *Source*: what comes from the source, and what hangs on each of its words."""
+"""The tab *Source*: what comes from the source, and what depends on each of its words."""
 
-import html
 from typing import ClassVar
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from core.analysis.contributions import METHOD
-from viz_app.analysis.source.job import ReplaceJob, SourceJob
-from viz_app.analysis.source.state import OutputShare, SourceState
-from viz_app.analysis.tab import LabTab, scrolled
-from viz_app.state.switchboard import name_heads, pieces_of
-from viz_app.state.translate_state import TranslateState
-from viz_app.theme import Theme
-from viz_app.views.marked_text import number, styled
+from core.translation.experiment import SourceWordRemoved, SourceWordReplaced
+from viz_app.analysis.source.job import SourceJob
+from viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from viz_app.views.marked_text import number
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.parts import label
-from viz_app.worker import Failure
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 LEAST_SCALE = 0.5
-"""A full bar of the words left out is never less than this loss of log-probability, in nats: what rounds to 0.00 has no
+"""A full bar of the source words is never less than this loss of log-probability, in nats: what rounds to 0.00 has no
 bar to be seen."""
-HINT = "Click a source word at the right to leave it out and see what the translation becomes."
+WAITING = "…"
+HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."
+WORDS_TITLE = "Δ log-probability of the\ntranslation without the word"
 ALTI_TIP = (
     "Ferrando et al. 2022, “Towards Opening the Black Box of Neural Machine Translation”. It follows how attention "
     "mixes vectors through all layers; feed-forward networks are taken to move nothing between words."
 )
 
 
-class SourceTab(LabTab):
-    """Shares of source and prefix by ALTI+; source words left out or replaced.
+class SourceTab(AnalysisTab):
+    """Shares of source and prefix by ALTI+; what the translation loses without each source word.
 
     Attributes:
-        state: what the tab knows.
+        source: what the tab knows.
         shares: output words; the bar is the source's share, the rest the prefix's.
-        words: source words; the bar is what the translation loses without the word.
-        replacement: what to put in place of the chosen word; `replace` does it.
-        outcome: what the translation becomes.
-        warnings: output words that hang on the source very little.
+        words: source words; the bar is what the translation loses without the word. A click removes it.
+        replacement: what to put in place of the word that was clicked last; `replace` does it.
+        warnings: output words that depend on the source very little.
     """
 
     name: ClassVar[str] = "Source"
-    tip: ClassVar[str] = "How much of each output word comes from the source; leave out or replace a source word"
+    tip: ClassVar[str] = "How much of each output word comes from the source; remove or replace a source word"
     meaning: ClassVar[str] = (
         f"Left, by {METHOD}: the share of the source in each output word; the rest is the words before. An estimate of "
         "mixing, not of cause. Right, an experiment: what the translation loses without each source word."
     )
 
-    def __init__(self, page: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
-        self.state = SourceState()
-        super().__init__(page, theme, self.state.awaited, parent)
+    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.source = SourceState(self.state)
         self.explanation.setToolTip(ALTI_TIP)
         self.shares = BarList(
             "Share of the source", "Blue: from the source. Pale: from the words before", rest="faint_accent"
         )
-        self.words = BarList("Source words", "Click a word to leave it out; click it again to put it back")
+        self.words = BarList("Source words", HOW_TO_CHANGE)
         self.replacement = QLineEdit()
-        self.replacement.setPlaceholderText("another word in its place")
-        self.replacement.setToolTip("A word to stand in place of the chosen source word; empty: the word is left out")
+        self.replacement.setAccessibleName("A word in place of the source word that was clicked last")
+        self.replacement.setToolTip("A word, or <unk>, to stand in place of the source word that was clicked last")
         self.replace = QPushButton("Replace")
-        self.replace.setToolTip("Translate with this word in place of the chosen one")
-        self.outcome = QLabel()
-        self.outcome.setTextFormat(Qt.TextFormat.RichText)
-        self.outcome.setWordWrap(True)
+        self.replace.setToolTip("Translate with this word in place of the one that was clicked last")
         self.warnings = label("warm", wraps=True)
         self._shares_title, self._words_title = label("small", wraps=True), label("small", wraps=True)
+        self._hint = label("small", wraps=True)
+        self._hint.setText(HOW_TO_CHANGE)
         self._lay_out()
         self.words.label_clicked.connect(self._on_word)
         self.words.bar_clicked.connect(lambda index, _: self._on_word(index))
         self.replace.clicked.connect(self._on_replace)
         self.replacement.returnPressed.connect(self._on_replace)
+        self.source.follow_result()
 
-    def forget_sentence(self) -> None:
-        """Another translation is shown, or none."""
-        self.state.forget()
-        self.replacement.clear()
+    def forget_result(self) -> None:
+        """The findings were of another translation."""
+        self.source.follow_result()
 
     def refresh(self) -> None:
         """Asks for the findings if they are not there."""
-        translation, off = self.page.translation, self.page.switchboard.off
-        if off != self.state.off:
-            self.cancel()
-            self.state.follow_switches(off)
-            self.replacement.clear()
-        if translation is not None and self.state.is_lacking(translation):
-            self.job_wanted.emit(SourceJob(translation, off))
+        translation = self.translation_to_ask_about
+        is_lacking = self.source.findings is None and not self.request.is_running and not self.request.problem
+        if translation is not None and is_lacking:
+            self.ask(SourceJob(translation), self._take)
         self.redraw()
 
-    def refuse(self, request_id: int, failure: Failure, /) -> None:
-        """A replacement that the model cannot read: the word is left out instead."""
-        if request_id == self.awaited.request_id:
-            self.state.replacement = ""
-        super().refuse(request_id, failure)
-
-    def in_the_circumstances(self) -> str:
-        """Heads that are off are off here; a given translation is the one that is looked at."""
-        off, translation = self.page.switchboard.off, self.page.translation
-        is_given = translation is not None and translation.is_given
-        what = "the given translation" if is_given else "the translation as it then is"
-        if off:
-            return f"Measured with {name_heads(off)} off, on {what}."
-        return f"Measured on {what}." if is_given else ""
-
-    def take(self, result: object) -> None:
-        """Findings, or what a replacement did."""
-        self.state.take(result)
-
     def redraw(self) -> None:
-        """Shows the state."""
-        super().redraw()
-        findings = self.state.findings
-        for part in (self._body, self.outcome, self.warnings, self.replacement, self.replace):
-            part.setVisible(findings is not None)
-        if findings is None:
-            return
-        shares = self.state.shares()
-        mean = self.state.mean_share()
-        self._shares_title.setText("share of the source" + (f"\n{mean:.0%} on average" if mean is not None else ""))
-        self.shares.show_bars([self._share_bar(each) for each in shares])
+        """Shows the words, and what is known of them."""
+        has_translation = self.source.translation is not None
+        for part in (self._body, self._hint):
+            part.setVisible(has_translation)
+        self._show_replacement()
+        self._show_shares()
+        self._show_words()
+
+    def _take(self, findings: SourceFindings) -> None:
+        self.source.findings = findings
+        self._redraw_in_sight()
+
+    def _show_shares(self) -> None:
+        translation, findings = self.source.translation, self.source.findings
+        shares, mean = self.source.shares(), self.source.mean_share()
+        self._shares_title.setText(
+            "share of the source\n"
+            + (f"{mean:.0%} on average" if mean is not None else WAITING if not findings else "")
+        )
+        if findings is None and translation is not None:
+            words = [word.text for word in translation.target_words]
+            self.shares.show_bars([Bar(word, 0.0, WAITING) for word in words])
+        else:
+            self.shares.show_bars([_share_bar(each) for each in shares])
         found = [each.warning.message for each in shares if each.warning is not None]
         self.warnings.setText("\n".join(found[:3]) + (f"\n… and {len(found) - 3} more." if len(found) > 3 else ""))
         self.warnings.setVisible(bool(found))
-        self._show_words()
-        has_place = self.state.place is not None
-        self.replacement.setVisible(has_place)
-        self.replace.setVisible(has_place)
-        self.outcome.setText(self._outcome())
-
-    def _share_bar(self, share: OutputShare) -> Bar:
-        parts = "\n".join(f"{word}  {part:.0%}" for word, part in share.parts)
-        tip = f"{share.word}: {share.source:.0%} from the source, {1 - share.source:.0%} from the words before\n{parts}"
-        return Bar(share.word, share.source, f"{share.source:.0%}", is_changed=share.warning is not None, tip=tip)
 
     def _show_words(self) -> None:
-        assert self.state.findings is not None
-        probes = self.state.findings.probes
-        self.words.setVisible(probes is not None)
-        self._words_title.setText(
-            "Δ log-probability of the\ntranslation without the word" if probes else self.state.findings.problem
-        )
-        if probes is None:
-            return
-        changes = [self.state.change_of(probe) for probe in probes.probes]
-        largest = max((-change for change in changes), default=0.0)
-        scale = max(largest, LEAST_SCALE)
+        problem = self.source.findings.problem if self.source.findings is not None else ""
+        self._words_title.setText(problem or WORDS_TITLE)
+        words = self.source.words()
+        largest = max((-word.change for word in words if word.change is not None), default=0.0)
+        is_waiting = self.source.findings is None
         self.words.show_bars(
             [
-                Bar(
-                    probe.word.text,
-                    max(0.0, -change) / scale,
-                    number(change, signed=True),
-                    is_lit=probe.place == self.state.place,
-                    tip=f"without {probe.word.text}: {probe.text or 'nothing'}",
+                _word_bar(
+                    word, max(largest, LEAST_SCALE), is_lit=word.place == self.source.place, is_waiting=is_waiting
                 )
-                for probe, change in zip(probes.probes, changes, strict=True)
+                for word in words
             ]
         )
 
-    def _outcome(self) -> str:
-        state, colors = self.state, self.theme.palette
-        if state.findings is None or state.findings.probes is None:
-            return ""
-        muted = f"<span style='color:{colors.muted}'>"
-        if state.place is None:
-            return f"{muted}{HINT}</span>"
-        translation = state.findings.contributions.translation
-        word = html.escape(translation.source_words[state.place].text)
-        what = f"“{html.escape(state.replacement)}” for “{word}”" if state.replacement else f"without “{word}”"
-        probe = state.probe
-        if probe is None:
-            return f"{muted}{what}: …</span>"
-        change = f"{muted} Δ log-probability of the old one {number(state.change_of(probe), signed=True)}</span>"
-        if probe.is_same:
-            return f"{muted}{what}:</span> the translation stays the same{change}"
-        old = [each.text for each in translation.target_words]
-        pieces = pieces_of(old, probe.words, probe.text) if probe.words else ()
-        new = styled(pieces, colors.text, colors.muted, colors.warm)
-        before = f"<p style='margin:0 0 3px 0'>{muted}before</span> {html.escape(translation.text)}</p>"
-        return f"{before}<p style='margin:0'>{muted}{what}:</span> {new or 'nothing: it ends at once'}{change}</p>"
+    def _show_replacement(self) -> None:
+        words = {word.place: word for word in self.source.words()}
+        word = words.get(self.source.place) if self.source.place is not None else None
+        self.replacement.setVisible(word is not None)
+        self.replace.setVisible(word is not None)
+        if word is not None:
+            self.replacement.setPlaceholderText(f"in place of “{word.text}”")
 
     def _on_word(self, index: int) -> None:
-        assert self.state.findings is not None
-        assert self.state.findings.probes is not None
-        self.state.choose(self.state.findings.probes.probes[index].place)
-        self.replacement.clear()
-        self.cancel()
-        self.awaited.forget()
+        place = self.source.words()[index].place
+        if place != self.source.place:
+            self.replacement.clear()
+        self.source.toggle(place)
         self.redraw()
 
     def _on_replace(self) -> None:
-        self.awaited.problem = ""
-        state = self.state
-        if state.replace(self.replacement.text()) and state.place is not None and state.findings is not None:
-            translation = state.findings.contributions.translation
-            self.job_wanted.emit(ReplaceJob(translation, state.place, state.replacement, state.off))
-        self.redraw()
+        if self.source.replace(self.replacement.text()):
+            self.redraw()
 
     def _lay_out(self) -> None:
         self._body = QWidget()
@@ -215,7 +162,35 @@ class SourceTab(LabTab):
             columns.addLayout(column, 1)
         body.addLayout(columns)
         body.addStretch(1)
-        self.column.addWidget(self.warnings)
-        self.column.addWidget(scrolled(self._body), 1)
-        self.column.addWidget(self.outcome)  # below: words must not move from under the mouse
+        self.column.addWidget(VerticalScrollArea(self._body), 1)
+        self.column.addWidget(self.warnings)  # all of these below: words must not move from under the mouse
+        self.column.addWidget(self._hint)
         self.column.addLayout(row)
+
+
+def _share_bar(share: OutputShare) -> Bar:
+    parts = "\n".join(f"{word}  {part:.0%}" for word, part in share.parts)
+    tip = f"{share.word}: {share.source:.0%} from the source, {1 - share.source:.0%} from the words before\n{parts}"
+    return Bar(share.word, share.source, f"{share.source:.0%}", is_changed=share.warning is not None, tip=tip)
+
+
+def _word_bar(word: SourceWord, scale: float, *, is_lit: bool, is_waiting: bool) -> Bar:
+    text, tip = word.text, ""
+    if isinstance(word.edit, SourceWordReplaced):
+        text = f"→ {word.edit.text}"
+        tip = f"{word.text} → {word.edit.text}\nClick to put {word.text} back"
+    elif isinstance(word.edit, SourceWordRemoved):
+        tip = f"{word.text} is removed\nClick to put it back"
+    elif word.change is not None:
+        tip = f"without {word.text}: {word.without or 'nothing'}\nClick to remove it"
+    value = number(word.change, signed=True) if word.change is not None else WAITING if is_waiting else ""
+    is_removed = isinstance(word.edit, SourceWordRemoved)
+    return Bar(
+        text,
+        max(0.0, -(word.change or 0.0)) / scale,
+        "removed" if is_removed else value,
+        is_lit=is_lit,
+        is_changed=word.edit is not None,
+        is_struck=is_removed,
+        tip=tip,
+    )

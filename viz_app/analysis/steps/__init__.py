@@ -1,1 +1,1 @@
-"""Decoding step by step."""
+"""The current experiment, decoding step by decoding step."""

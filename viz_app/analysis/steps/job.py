@@ -1,40 +1,32 @@
-"""Asks for a decoding step by step. Runs in the worker's thread."""
+"""Looks up how a word that was typed is forced: only the model knows its vocabulary. Runs in the worker's thread."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from core.translation.steps import Edit, ForcedToken
-
-from core.model.heads import Head
-from viz_app.analysis.jobs import ShouldStop, Tell, real
-from viz_app.analysis.steps.state import Decoded
-from viz_app.worker import JobScope, TranslatorLike
+from core.translation.experiment import Experiment, ForcedToken
+from viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, real
 
 
 @dataclass(frozen=True, eq=False)
-class StepsJob:
-    """Decodes a sentence step by step, with what was done by hand. Each action costs one decoding.
+class ForceWordJob:
+    """The tokens that write a word from a decoding step on.
 
     Attributes:
-        text: the sentence.
-        actions: what was done, in order.
-        off: heads that are off throughout.
+        experiment: which they are to join; not one with a given target.
+        step: where the word begins.
+        text: as typed.
     """
 
+    experiment: Experiment
+    step: int
     text: str
-    actions: tuple[Edit, ...] = ()
-    off: frozenset[Head] = frozenset()
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Decoded:
-        """See `viz_app.worker.Job.run`."""
-        from core.translation.stepping import Stepper
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> tuple[ForcedToken, ...]:
+        """See `Job.run`. Tokens that the model would refuse are refused here, with the reason."""
+        from core.translation.compilation import forced_word
 
-        stepper = Stepper(real(translator), self.text, off=self.off, should_stop=should_stop)
-        own = stepper.path
-        for action in self.actions:
-            if isinstance(action, ForcedToken):
-                stepper.force(action.step, action.token_id, should_stop=should_stop)
-            else:
-                stepper.override(action.layer, action.head, action.step, action.weights, should_stop=should_stop)
-        return Decoded(self.actions, own, stepper.path)
+        model = real(translator)
+        forced = forced_word(self.step, self.text, model.checkpoint.codecs.target)
+        model.compile(self.experiment.with_interventions(*forced))
+        return forced

@@ -1,156 +1,191 @@
-"""Going through decoding step by step: where one stands, what was changed, what came of it. No Qt, no torch."""
+"""The decoding of the current experiment, step by step: the step looked at, and a row being set. No Qt, no torch."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
-from core.translation.steps import DecodingPath, DecodingStep, Edit, ForcedToken, shares_of
-
-from core.model.heads import FixedRow, Head
-from core.translation.result import FloatArray
-from viz_app.state.progress import Awaited
-from viz_app.state.translate_state import TranslateState
+from core.model.heads import Head
+from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Greedy, Intervention
+from core.translation.result import Translation
+from viz_app.state.experiment_state import ExperimentState
 
 
-@dataclass(frozen=True, eq=False)
-class Decoded:
-    """What the worker found out.
+@dataclass(frozen=True)
+class Candidate:
+    """A token that could be chosen at a step.
 
     Attributes:
-        actions: what was done by hand, in the order in which it was done.
-        own: the model's own decoding.
-        path: the decoding with all that was done.
+        token: as it is shown.
+        entry: as it stands in the vocabulary; empty if it is not known.
+        probability: from 0 to 1.
+        rank: 1 for the most probable.
+        is_chosen: whether it was chosen.
+        is_forced: whether that was forced.
     """
 
-    actions: tuple[Edit, ...]
-    own: DecodingPath
-    path: DecodingPath
+    token: str
+    entry: str
+    probability: float
+    rank: int
+    is_chosen: bool
+    is_forced: bool
+
+
+@dataclass(frozen=True)
+class StepRow:
+    """The row of attention that a step used in a head.
+
+    Attributes:
+        head: which.
+        labels: of the keys: all source tokens, or the target tokens read so far.
+        weights: one for each key.
+        intervention: what set them; None if the model did.
+    """
+
+    head: Head
+    labels: tuple[str, ...]
+    weights: tuple[float, ...]
+    intervention: AttentionRow | None
 
 
 class StepsState:
     """What the tab *Steps* knows.
 
     Attributes:
+        state: the experiment that is shown. Everything but the attributes below is read off its result.
         position: the step that is looked at.
-        actions: what was done by hand, in order; the last one may still be awaited.
-        decoded: the answer that is shown, None before the first.
-        off: heads that are off in it.
-        draft: weights that are being set by hand for a row, [S]; None while they are those that were used.
-        awaited: the decoding that is to come.
     """
 
-    def __init__(self, page: TranslateState) -> None:
-        self._page = page
+    def __init__(self, state: ExperimentState) -> None:
+        self.state = state
         self.position = 0
-        self.actions: tuple[Edit, ...] = ()
-        self.decoded: Decoded | None = None
-        self.off: frozenset[Head] = frozenset()
-        self.draft: tuple[float, ...] | None = None
-        self.awaited = Awaited()
-
-    def follow_switches(self) -> None:
-        """Other heads are off than in what is known: it is forgotten, with what was done by hand."""
-        self.forget()
-        self.off = self._page.switchboard.off
+        self._sentence = ""
+        self._draft: tuple[Head, int, tuple[float, ...]] | None = None
 
     @property
-    def is_lacking(self) -> bool:
-        """Whether the decoding has to be asked for."""
-        return (
-            self._page.translation is not None
-            and self.decoded is None
-            and not self.awaited.is_awaiting
-            and not self.awaited.problem
-        )
+    def translation(self) -> Translation | None:
+        """The translation whose steps these are; None while there is none."""
+        return self.state.translation
 
     @property
-    def path(self) -> DecodingPath | None:
-        """The decoding that is shown."""
-        return self.decoded.path if self.decoded else None
+    def num_steps(self) -> int:
+        """How many steps there are."""
+        return len(self.translation.predicted_tokens) if self.translation is not None else 0
 
-    @property
-    def step(self) -> DecodingStep | None:
-        """The step that is looked at."""
-        return self.path.steps[self.position] if self.path else None
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether anything was done by hand."""
-        return bool(self.actions)
-
-    def forget(self) -> None:
-        """Another sentence."""
-        self.position, self.actions, self.decoded, self.draft = 0, (), None, None
-        self.awaited.forget()
-
-    def take(self, decoded: Decoded) -> None:
-        """Shows an answer; the position stays if there is such a step."""
-        self.decoded, self.actions, self.draft = decoded, decoded.actions, None
-        self.position = min(self.position, len(decoded.path.steps) - 1)
-
-    def fail(self) -> None:
-        """The last action came to nothing."""
-        self.actions = self.decoded.actions if self.decoded else ()
+    def follow_result(self) -> None:
+        """Another result: the same step is looked at, if there is one, unless the sentence is another."""
+        self.discard_draft()
+        sentence = self.translation.source_text if self.translation is not None else ""
+        if sentence != self._sentence:
+            self.position, self._sentence = 0, sentence
+        self.position = max(0, min(self.position, self.num_steps - 1))
 
     def go(self, position: int) -> bool:
-        """Looks at another step; False if there is none."""
-        if self.path is None or position not in range(len(self.path.steps)):
+        """Looks at another step; False if there is none, or it is looked at already."""
+        if position == self.position or position not in range(self.num_steps):
             return False
-        self.position, self.draft = position, None
+        self.position = position
+        self.discard_draft()
         return True
 
-    def force(self, token_id: int) -> bool:
-        """Chooses a token at this step; False if it is chosen already."""
-        if self.step is None or self.step.chosen.token_id == token_id:
-            return False
-        self.actions = (*self.actions, ForcedToken(self.position, token_id))
-        return True
+    def changes_of(self, step: int) -> tuple[Intervention, ...]:
+        """What was changed at a step: a token that was forced, rows of attention that were set."""
+        if self.translation is None:
+            return ()
+        experiment = self.translation.experiment
+        rows = (each for each in experiment.attention_rows if each.head.kind != "encoder" and each.row == step)
+        return (*(each for each in experiment.forced if each.step == step), *rows)
 
-    def row(self) -> FloatArray | None:
-        """The weights that this step used in the chosen head, [S]; None where the choice is no cross head."""
-        choice, step = self._page.choice, self.step
-        if step is None or choice.kind != "cross":
+    @property
+    def entropy_bits(self) -> float:
+        """How undecided the model was at this step."""
+        return self.translation.entropies[self.position] / math.log(2) if self.translation is not None else 0.0
+
+    def candidates(self) -> list[Candidate]:
+        """What this step could choose, best first; what it did choose comes last if there is much better."""
+        translation, step = self.translation, self.position
+        if translation is None:
+            return []
+        forced = next((each.token for each in translation.experiment.forced if each.step == step), None)
+        token, log_probability = translation.predicted_tokens[step], translation.log_probabilities[step]
+        found = []
+        for rank, each in enumerate(translation.alternatives[step], start=1):
+            is_chosen = (
+                each.entry == forced
+                if forced is not None
+                else each.token == token and each.log_probability == log_probability
+            )
+            found.append(
+                Candidate(each.token, each.entry, each.probability, rank, is_chosen, is_chosen and bool(forced))
+            )
+        if not any(each.is_chosen for each in found):
+            probability, rank = math.exp(log_probability), translation.ranks[step]
+            found.append(Candidate(token, forced or "", probability, rank, True, forced is not None))
+        return found
+
+    def click(self, candidate: Candidate) -> None:
+        """Forces a candidate; the one that is forced is let go again."""
+        forced = ForcedToken(self.position, candidate.entry) if candidate.entry else None
+        if forced is None:
+            return  # a word of a given translation beyond the best: nothing says how the vocabulary spells it
+        if forced in self.state.experiment.interventions:
+            self.state.remove(forced)
+        else:
+            self.state.force(self.position, candidate.entry)
+
+    @property
+    def experiment_to_force_in(self) -> Experiment:
+        """The experiment that a forced token joins: where a target is given, the model decodes again."""
+        experiment = self.state.experiment
+        return replace(experiment, output=Greedy()) if isinstance(experiment.output, GivenTarget) else experiment
+
+    def row(self) -> StepRow | None:
+        """The row that this step used in the chosen head; None where the encoder's heads have no steps."""
+        translation, head, step = self.translation, self.state.selection.head, self.position
+        if translation is None or head.kind == "encoder":
             return None
-        num_layers, num_heads = step.cross_rows.shape[:2]
-        if choice.layer >= num_layers or choice.head >= num_heads:
+        maps = translation.maps.of_kind(head.kind)
+        if head.layer >= maps.shape[0] or head.head >= maps.shape[1]:
             return None
-        return step.cross_rows[choice.layer, choice.head]
+        labels = translation.source_tokens if head.kind == "cross" else translation.read_tokens[: step + 1]
+        weights = tuple(maps[head.layer, head.head, step, : len(labels)].tolist())
+        rows = translation.experiment.attention_rows
+        intervention = next((each for each in rows if each.head == head and each.row == step), None)
+        return StepRow(head, labels, weights, intervention)
+
+    @property
+    def draft(self) -> tuple[float, ...] | None:
+        """Weights that are being set for the row of the chosen head; None while they are those that were used."""
+        if self._draft is None or self._draft[:2] != (self.state.selection.head, self.position):
+            return None
+        return self._draft[2]
+
+    def discard_draft(self) -> None:
+        """The row is shown as it was used."""
+        self._draft = None
 
     def draw(self, position: int, share: float | None) -> None:
-        """Sets one weight of the row by hand, from 0 to 1; None gives this source token all."""
+        """Sets one weight of the row, from 0 to 1; None gives this token all."""
         row = self.row()
-        if row is None or position not in range(len(row)):
+        if row is None or position not in range(len(row.weights)):
             return
         if share is None:
-            self.draft = tuple(float(place == position) for place in range(len(row)))
+            weights = [float(place == position) for place in range(len(row.weights))]
         else:
-            weights = list(self.draft or row.tolist())
+            weights = list(self.draft or row.weights)
             weights[position] = min(1.0, max(0.0, share))
-            self.draft = tuple(weights)
+        self._draft = (row.head, self.position, tuple(weights))
 
     def set_row(self) -> None:
-        """The row as it was drawn, scaled to sum to 1, is to be used at this step.
+        """The row as it was drawn, scaled to sum to 1, becomes part of the experiment.
 
         Raises:
-            AnalysisError: every weight was drawn as 0.
+            ExperimentError: every weight was drawn as 0.
         """
         if self.draft is not None:
-            choice = self._page.choice
-            shares = shares_of(self.draft, len(self.draft))
-            self.actions = (*self.actions, FixedRow(choice.layer, choice.head, self.position, shares))
+            self.state.intervene(AttentionRow(self.state.selection.head, self.position, self.draft))
 
-    def undo(self) -> None:
-        """The last action is taken back."""
-        self.actions = self.actions[:-1]
-
-    def reset(self) -> None:
-        """Everything is taken back."""
-        self.actions = ()
-
-    def row_of_map(self) -> int | None:
-        """The row of the page's maps that this step used; None if they are the maps of another decoding by then."""
-        translation, path = self._page.translation, self.path
-        if translation is None or path is None or self.off or len(translation.read_ids) <= self.position:
-            return None
-        is_drawn = any(isinstance(edit, FixedRow) and edit.step <= self.position for edit in path.edits)
-        upto = self.position + 1
-        is_same = translation.read_ids[:upto] == path.translation.read_ids[:upto]
-        return self.position if is_same and not is_drawn else None
+    def release_row(self) -> None:
+        """The row is again what the model computes."""
+        row = self.row()
+        if row is not None and row.intervention is not None:
+            self.state.remove(row.intervention)

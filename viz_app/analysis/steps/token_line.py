@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from viz_app.theme import CHIP_RADIUS, Theme
+from viz_app.theme import CHIP_RADIUS, current_theme
 from viz_app.widgets.chip_flow import flow_chips
 from viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
@@ -17,8 +16,6 @@ PADDING = 6
 MAX_LETTERS = 24
 MAX_LINES = 4
 
-TokenMark = Literal["plain", "now", "changed", "gone"]
-
 
 @dataclass(frozen=True)
 class TokenChip:
@@ -26,15 +23,15 @@ class TokenChip:
 
     Attributes:
         text: as it is shown.
-        mark: "now" is framed; "changed" was set by hand; "gone" is struck through.
         tip: of the mouse.
-        is_now: framed whatever the mark.
+        is_changed: it was forced, or its step was changed otherwise.
+        is_current: it is framed.
     """
 
     text: str
-    mark: TokenMark = "plain"
     tip: str = ""
-    is_now: bool = False
+    is_changed: bool = False
+    is_current: bool = False
 
 
 class TokenLine(QWidget):
@@ -46,20 +43,14 @@ class TokenLine(QWidget):
 
     clicked = Signal(int)
 
-    def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self.chips: tuple[TokenChip, ...] = ()
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setMouseTracking(True)
         self.setAccessibleName(name)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self._theme = theme
-        self.update()
 
     def show_chips(self, chips: Sequence[TokenChip]) -> None:
         """Draws other chips."""
@@ -70,7 +61,7 @@ class TokenLine(QWidget):
 
     @property
     def line_height(self) -> int:
-        """Of a line of chips with the room below it."""
+        """Of a line of chips with the gap below it."""
         return self._line() + SPACING
 
     def place_of(self, index: int) -> QRect:
@@ -115,28 +106,24 @@ class TokenLine(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Chips and words."""
-        painter, theme = QPainter(self), self._theme
+        painter, theme = QPainter(self), current_theme()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for chip, place in zip(self.chips, self._flow(self.width()), strict=True):
-            font = theme.font("body")
-            font.setStrikeOut(chip.mark == "gone")
-            painter.setFont(font)
-            is_framed = chip.is_now or chip.mark == "now"
-            painter.setPen(QPen(theme.color("accent" if is_framed else "raised"), 1.6))
+            painter.setFont(theme.font("body"))
+            painter.setPen(QPen(theme.color("accent" if chip.is_current else "raised"), 1.6))
             painter.setBrush(theme.color("raised"))
             painter.drawRoundedRect(place.adjusted(1, 1, -1, -1), CHIP_RADIUS, CHIP_RADIUS)
-            colors = {"changed": "warm", "gone": "muted"}
             is_special = chip.text.startswith("<") and chip.text.endswith(">")
-            painter.setPen(theme.color(colors.get(chip.mark, "muted" if is_special else "text")))
+            painter.setPen(theme.color("warm" if chip.is_changed else "muted" if is_special else "text"))
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _short(chip.text))
 
     def _flow(self, width: int) -> list[QRect]:
-        metrics, height = QFontMetrics(self._theme.font("body")), self._line()
+        metrics, height = QFontMetrics(current_theme().font("body")), self._line()
         widths = [max(metrics.horizontalAdvance(_short(chip.text)) + 2 * PADDING, 20) for chip in self.chips]
         return flow_chips(widths, height, width, spacing=SPACING, line_height=self.line_height)
 
     def _line(self) -> int:
-        return self._theme.pixel_size("body") + 9
+        return current_theme().pixel_size("body") + 9
 
 
 class TokenArea(ContentHeightScrollArea):
@@ -144,11 +131,11 @@ class TokenArea(ContentHeightScrollArea):
 
     def __init__(self, tokens: TokenLine, parent: QWidget | None = None) -> None:
         super().__init__(tokens, lambda: MAX_LINES * tokens.line_height, parent)
-        self._tokens, self._now = tokens, 0
+        self._tokens, self._current = tokens, 0
 
-    def show_now(self, index: int) -> None:
+    def show_current(self, index: int) -> None:
         """The chips are others, or another one is the current one."""
-        self._now = index
+        self._current = index
         self.fit()
         if index < len(self._tokens.chips):
             place = self._tokens.place_of(index)
@@ -157,7 +144,7 @@ class TokenArea(ContentHeightScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Tokens wrap anew."""
         super().resizeEvent(event)
-        QTimer.singleShot(0, self, lambda: self.show_now(self._now))  # the tokens have their width only then
+        QTimer.singleShot(0, self, lambda: self.show_current(self._current))  # the tokens have their width only then
 
     def minimumSizeHint(self) -> QSize:
         """One line."""

@@ -1,131 +1,104 @@
-"""The tab *Steps*: decoding token by token, and what becomes of it if something is chosen or set otherwise."""
+"""The tab *Steps*: decoding token by token; tokens are forced, and rows of attention set, where one stands."""
 
+import math
 from typing import ClassVar
 
-from core.translation.steps import DecodingStep, ForcedToken
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
-from core.errors import AnalysisError
-from core.model.heads import FixedRow
-from viz_app.analysis.steps.job import StepsJob
-from viz_app.analysis.steps.state import Decoded, StepsState
+from core.errors import ExperimentError
+from core.translation.experiment import ForcedToken
+from core.translation.result import Translation
+from viz_app.analysis.steps.job import ForceWordJob
+from viz_app.analysis.steps.state import Candidate, StepRow, StepsState
 from viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
-from viz_app.analysis.tab import LabTab, scrolled
-from viz_app.state.switchboard import name_heads
-from viz_app.state.translate_state import TranslateState
-from viz_app.theme import Theme
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.views.marked_text import before_and_after
 from viz_app.widgets.bars import Bar, BarList
+from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import flat_button, label
-from viz_app.worker import Failure
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 PLAY_INTERVAL_MS = 700
 HOW_TO_SET = "Click a word or a bar to set this row."
-NO_ROW = "Choose a cross-attention head to see, and to set, the row that this step used."
+NO_ROW = "Choose a head of the decoder or a cross-attention head to see, and to set, the row that this step used."
 
 
-class StepsTab(LabTab):
-    """The step player.
+class StepsTab(AnalysisTab):
+    """The decoding of the current experiment, one step at a time.
 
     Attributes:
-        state: what the tab knows.
-        back, forward, play, undo, reset: buttons.
+        steps: what the tab knows.
+        back, forward, play: buttons.
         tokens: the decoding, in `tokens_area`; a click goes to a step.
-        candidates: what this step could choose; a click forces it.
-        row: the weights that this step used in the chosen cross head; clicks set them by hand.
-        decode: decodes again with the row as it was set.
-        outcome: the model's own translation and what it has become.
+        outcome: the original translation and the changed one, where they differ.
+        unreached: the changes that lie beyond the end.
+        candidates: what this step could choose; a click forces it, another lets it go.
+        word: a field for any other word to be forced here.
+        row: the weights that this step used in the chosen head; clicks set them.
+        set_row, discard, release: put the row as it was set into the experiment; forget it; take it out again.
     """
 
     name: ClassVar[str] = "Steps"
     tip: ClassVar[str] = "Go through decoding token by token; force another token; set a row of attention"
     meaning: ClassVar[str] = (
-        "One decoding step at a time: what the model could say next, and how probable. Click another candidate, or "
-        "set the row of the chosen head, and it goes on from there. Greedy: a beam might have chosen otherwise."
+        "One decoding step at a time: what the model could say next, and how probable. Click a candidate to force it, "
+        "and again to let the model choose; set the row of the chosen head. The whole page follows."
     )
 
-    def __init__(self, page: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
-        self.state = StepsState(page)
-        super().__init__(page, theme, self.state.awaited, parent)
+    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.steps = StepsState(self.state)
+        self._shown: list[Candidate] = []
         self.back = flat_button("◀", "One step back")
         self.forward = flat_button("▶", "One step forward")
         self.play = flat_button("play", "Go through all steps, one after the other")
         self.play.setCheckable(True)
-        self.undo = flat_button("undo", "Take the last change back")
-        self.reset = flat_button("reset", "Take every change back: the model's own translation")
-        self.tokens = TokenLine(theme, "Tokens of the translation")
+        self.tokens = TokenLine("Tokens of the translation")
         self.tokens_area = TokenArea(self.tokens)
-        self.candidates = BarList("Candidates", "Click a token to force it here; the model goes on from there")
+        self.candidates = BarList("Candidates", "Click a token to force it here; click a forced one to let it go")
+        self.word = QLineEdit()
+        self.word.setPlaceholderText("other word …")
+        self.word.setAccessibleName("Another word to force at this step")
+        self.word.setToolTip("A word, or an exact token of the vocabulary, such as <eos>; Return forces it here")
         self.row = BarList(
             "Attention of this step",
             "Click a word: all attention on it. Click into its bar: that much; the row is then scaled to sum to 1",
         )
-        self.decode = QPushButton("Decode again")
-        self.decode.setToolTip("Decode again from this step with the row as you set it")
-        self.discard = flat_button("as it was", "Forget what you set")
+        self.set_row = flat_button("set row", "Translate with the row as you set it")
+        self.discard = flat_button("discard", "Forget what you set")
+        self.release = flat_button("as the model has it", "Take this row out of the experiment")
         self._row_hint = label("small", wraps=True)
         self._row_hint.setText(HOW_TO_SET)
         self._row_tools = QStackedWidget()  # as high with the hint as with the buttons: nothing moves under the mouse
-        self._place, self._facts = label("muted"), label("small", wraps=True)
+        self._place = label("muted")
         self._row_title = label("small", wraps=True)
         self._candidates_title = label("small", wraps=True)
+        self.unreached = label("warm", wraps=True)
         self.outcome = QLabel()
         self.outcome.setTextFormat(Qt.TextFormat.RichText)
         self.outcome.setWordWrap(True)
         self._timer = QTimer(self, interval=PLAY_INTERVAL_MS)
         self._lay_out()
         self._connect()
+        self.steps.follow_result()
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self.tokens.apply_theme(theme)
-        super().apply_theme(theme)
-
-    def forget_sentence(self) -> None:
-        """Another translation is shown, or none."""
+    def forget_result(self) -> None:
+        """The steps are those of the new result."""
         self.stop_playing()
-        self.state.forget()
-        self.page.step_row = None
+        self.steps.follow_result()
 
     def refresh(self) -> None:
-        """Asks for the decoding if it is not there."""
-        translation = self.page.translation
-        if self.state.off != self.page.switchboard.off:
-            self.cancel()
-            self.stop_playing()
-            self.state.follow_switches()
-        if self.state.is_lacking and translation is not None:
-            self.job_wanted.emit(StepsJob(translation.source_text, off=self.state.off))
-        self.state.draft = None
+        """What was being set is forgotten."""
+        self.steps.discard_draft()
         self.redraw()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Nothing plays out of sight, and no row is marked for it."""
-        self.stop_playing()
-        self.page.step_row = None
-        self.marks_changed.emit()
+        """Nothing plays out of sight, and no step is framed in the map."""
         super().hideEvent(event)
-
-    def in_the_circumstances(self) -> str:
-        """Heads that are off are off here; the steps are those of the model, whatever is given."""
-        off, translation = self.page.switchboard.off, self.page.translation
-        parts = [f"With {name_heads(off)} off."] if off else []
-        if translation is not None and translation.is_given:
-            parts.append("These are the steps of the model's own translation, not of the given one.")
-        return " ".join(parts)
-
-    def take(self, result: object) -> None:
-        """A decoding."""
-        assert isinstance(result, Decoded)
-        self.state.take(result)
-
-    def refuse(self, request_id: int, failure: Failure, /) -> None:
-        """The decoding stays as it was."""
-        if request_id == self.awaited.request_id:
-            self.state.fail()
-        super().refuse(request_id, failure)
+        self.stop_playing()
+        self.state.selection.step = None
 
     def stop_playing(self) -> None:
         """Stays where it is."""
@@ -133,146 +106,132 @@ class StepsTab(LabTab):
         self.play.setChecked(False)
 
     def redraw(self) -> None:
-        """Shows the state."""
-        super().redraw()
-        state, path, step = self.state, self.state.path, self.state.step
-        count = len(path.steps) if path else 0
-        self._place.setText(f"step {state.position + 1} of {count}" if count else "decoding …")
-        self.back.setEnabled(state.position > 0)
-        self.forward.setEnabled(state.position + 1 < count)
-        self.play.setEnabled(count > 1)
-        for button in (self.undo, self.reset):
-            button.setEnabled(state.is_changed)
-        self._body.setVisible(step is not None)
-        self.page.step_row = state.row_of_map() if self.isVisible() else None
-        self.marks_changed.emit()
-        if step is None or path is None or state.decoded is None:
+        """Shows the step that is looked at."""
+        steps, translation = self.steps, self.steps.translation
+        self._place.setText(f"step {steps.position + 1} of {steps.num_steps}" if translation else "no translation yet")
+        self.back.setEnabled(steps.position > 0)
+        self.forward.setEnabled(steps.position + 1 < steps.num_steps)
+        self.play.setEnabled(steps.num_steps > 1)
+        self._body.setVisible(translation is not None)
+        self.state.selection.step = steps.position if translation is not None else None
+        if translation is None:
             return
-        self.tokens.show_chips([self._chip(each) for each in path.steps])
-        self.tokens_area.show_now(state.position)
-        self.outcome.setText(before_and_after(state.decoded.own.translation, path.translation, self.theme))
-        self.outcome.setVisible(state.is_changed)
-        self._show_candidates(step)
+        self.tokens.show_chips([self._chip(translation, step) for step in range(steps.num_steps)])
+        self.tokens_area.show_current(steps.position)
+        self._show_outcome(translation)
+        self._show_candidates(translation)
         self._show_row()
 
-    def _chip(self, step: DecodingStep) -> TokenChip:
-        is_changed = step.is_forced or bool(step.overridden)
-        tip = f"reads {step.read} · {100 * step.chosen.probability:.1f} %" + (" · forced" if step.is_forced else "")
-        tip += " · a row was set by hand" if step.overridden else ""
-        is_now = step.step == self.state.position
-        return TokenChip(step.chosen.token, "changed" if is_changed else "plain", tip, is_now)
-
-    def _show_candidates(self, step: DecodingStep) -> None:
-        self._candidates_title.setText(f"after “{step.read}”\nentropy {step.entropy_bits:.2f} bits")
-        found = list(step.candidates)
-        if all(each.token_id != step.chosen.token_id for each in found):
-            found[-1] = step.chosen
-        self.candidates.show_bars(
-            [
-                Bar(
-                    each.token,
-                    each.probability,
-                    f"{100 * each.probability:.1f} %" if each.probability >= 0.001 else "< 0.1 %",
-                    is_lit=each.token_id == step.chosen.token_id,
-                    is_changed=step.is_forced and each.token_id == step.chosen.token_id,
-                )
-                for each in found
-            ]
+    def _chip(self, translation: Translation, step: int) -> TokenChip:
+        changes = self.steps.changes_of(step)
+        probability, rank = translation.log_probabilities[step], translation.ranks[step]
+        tip = f"reads {translation.read_tokens[step]} · {_percent(probability)}" + (
+            f" · rank {rank}" if rank > 1 else ""
         )
-        self._shown_candidates = [each.token_id for each in found]
+        tip += "".join(f"\n{change}" for change in changes)
+        return TokenChip(translation.predicted_tokens[step], tip, bool(changes), step == self.steps.position)
+
+    def _show_outcome(self, translation: Translation) -> None:
+        original = self.state.original
+        differs = original is not None and original.predicted_tokens != translation.predicted_tokens
+        self.outcome.setVisible(differs)
+        if original is not None and differs:
+            self.outcome.setText(before_and_after(original, translation, self.theme))
+        self.unreached.setVisible(bool(translation.unreached))
+        named = ", ".join(map(str, translation.unreached))
+        self.unreached.setText(f"Beyond the end of the translation, so without effect: {named}.")
+
+    def _show_candidates(self, translation: Translation) -> None:
+        self._shown = self.steps.candidates()
+        read = translation.read_tokens[self.steps.position]
+        rank = next(each.rank for each in self._shown if each.is_chosen)
+        self._candidates_title.setText(
+            f"after “{read}”\nentropy {self.steps.entropy_bits:.2f} bits"
+            + (f"\nrank {rank} chosen" if rank > 1 else "")
+        )
+        self.candidates.show_bars([_candidate_bar(each, translation) for each in self._shown])
 
     def _show_row(self) -> None:
-        row, translation = self.state.row(), self.state.path.translation if self.state.path else None
-        has_row = row is not None and translation is not None
-        self.row.setVisible(has_row)
-        is_drawn = self.state.draft is not None
-        self._row_tools.setVisible(has_row)
-        self._row_tools.setCurrentIndex(1 if is_drawn else 0)
-        if row is None or translation is None:
+        row, is_drawn = self.steps.row(), self.steps.draft is not None
+        self.row.setVisible(row is not None)
+        self._row_tools.setVisible(row is not None)
+        if row is None:
             self._row_title.setText(NO_ROW)
             return
-        choice, step = self.page.choice, self.state.step
-        is_set = step is not None and (choice.layer, choice.head) in step.overridden
-        how = "set by hand" if is_set else "being set: scaled to sum to 1" if is_drawn else "as used here"
-        self._row_title.setText(f"cross layer {choice.layer + 1} head {choice.head + 1}\n{how}")
-        values = self.state.draft or row.tolist()
-        self.row.show_bars(
-            [
-                Bar(word, value, f"{value:.2f}", is_changed=is_set or (is_drawn and value != float(before)))
-                for word, value, before in zip(translation.source_tokens, values, row.tolist(), strict=True)
-            ]
-        )
-
-    def _ask(self) -> None:
-        translation = self.page.translation
-        if translation is not None:
-            self.stop_playing()
-            self.job_wanted.emit(StepsJob(translation.source_text, self.state.actions, self.state.off))
+        is_set = row.intervention is not None
+        self._row_tools.setCurrentIndex(1 if is_drawn else 2 if is_set else 0)
+        how = "being set" if is_drawn else "set by hand" if is_set else "as used here"
+        off = "; the head is off" if self.state.is_off(row.head) else ""
+        self._row_title.setText(f"{row.head}\n{how}{off}")
+        self.row.show_bars(_row_bars(row, self.steps.draft))
 
     def _go(self, position: int) -> None:
-        if self.state.go(position):
+        if self.steps.go(position):
+            if not self.request.is_running:
+                self.request.problem = ""  # it was about the other step
             self.redraw()
+
+    def _on_step_selected(self, step: int | None) -> None:
+        if step is not None and self.is_in_sight:
+            self._go(step)
 
     def _on_candidate(self, index: int) -> None:
-        if self.state.force(self._shown_candidates[index]):
-            self._ask()
+        self.steps.click(self._shown[index])
+
+    def _on_word(self) -> None:
+        text = self.word.text().strip()
+        if text and self.translation_to_ask_about is not None:
+            step = self.steps.position
+            self.ask(ForceWordJob(self.steps.experiment_to_force_in, step, text), self._force_word)
+
+    def _force_word(self, forced: tuple[ForcedToken, ...]) -> None:
+        self.word.clear()
+        self.state.force(forced[0].step, *(each.token for each in forced))
 
     def _on_row(self, index: int, share: float | None) -> None:
-        self.state.draw(index, share)
+        self.request.problem = ""
+        self.steps.draw(index, share)
         self.redraw()
 
-    def _on_decode(self) -> None:
+    def _on_set_row(self) -> None:
         try:
-            self.state.set_row()
-        except AnalysisError as error:
-            self.awaited.problem = str(error)
-            self.redraw()
-            return
-        self._ask()
+            self.steps.set_row()
+        except ExperimentError as error:
+            self.request.finish(str(error))
 
     def _on_discard(self) -> None:
-        self.state.draft, self.awaited.problem = None, ""
+        self.steps.discard_draft()
+        self.request.problem = ""
         self.redraw()
-
-    def _on_undo(self) -> None:
-        """Goes to the step whose change is taken back."""
-        edit = self.state.actions[-1]
-        assert isinstance(edit, ForcedToken | FixedRow)
-        self.state.go(edit.step)
-        self.state.undo()
-        self._ask()
-
-    def _on_reset(self) -> None:
-        self.state.reset()
-        self._ask()
 
     def _on_play(self, is_on: bool) -> None:
         if not is_on:
             self._timer.stop()
             return
-        if self.state.path is not None and self.state.position + 1 >= len(self.state.path.steps):
+        if self.steps.position + 1 >= self.steps.num_steps:
             self._go(0)
         self._timer.start()
 
     def _on_tick(self) -> None:
-        self._go(self.state.position + 1)
-        if self.state.path is None or self.state.position + 1 >= len(self.state.path.steps):
+        self._go(self.steps.position + 1)
+        if self.steps.position + 1 >= self.steps.num_steps:
             self.stop_playing()
 
     def _connect(self) -> None:
-        self.back.clicked.connect(lambda: self._go(self.state.position - 1))
-        self.forward.clicked.connect(lambda: self._go(self.state.position + 1))
+        self.back.clicked.connect(lambda: self._go(self.steps.position - 1))
+        self.forward.clicked.connect(lambda: self._go(self.steps.position + 1))
         self.play.toggled.connect(self._on_play)
         self._timer.timeout.connect(self._on_tick)
-        self.undo.clicked.connect(self._on_undo)
-        self.reset.clicked.connect(self._on_reset)
         self.tokens.clicked.connect(self._go)
         self.candidates.label_clicked.connect(self._on_candidate)
         self.candidates.bar_clicked.connect(lambda index, _: self._on_candidate(index))
+        self.word.returnPressed.connect(self._on_word)
         self.row.label_clicked.connect(lambda index: self._on_row(index, None))
         self.row.bar_clicked.connect(self._on_row)
-        self.decode.clicked.connect(self._on_decode)
+        self.set_row.clicked.connect(self._on_set_row)
         self.discard.clicked.connect(self._on_discard)
+        self.release.clicked.connect(self.steps.release_row)
+        self.state.selection.events.step.connect(self._on_step_selected, max_args=1)
 
     def _lay_out(self) -> None:
         controls = QHBoxLayout()
@@ -282,39 +241,68 @@ class StepsTab(LabTab):
         controls.addSpacing(6)
         controls.addWidget(self._place)
         controls.addStretch(1)
-        controls.addWidget(self.undo)
-        controls.addWidget(self.reset)
+        both = QWidget()
+        flow = FlowLayout(2, both)
+        for button in (self.set_row, self.discard):
+            flow.addWidget(button)
+        alone = QWidget()
+        FlowLayout(2, alone).addWidget(self.release)
+        for page in (self._row_hint, both, alone):
+            self._row_tools.addWidget(page)
+        columns = QHBoxLayout()
+        columns.setSpacing(14)
+        for parts in (
+            (self._candidates_title, self.candidates, self.word),
+            (self._row_title, self._row_tools, self.row),
+        ):
+            column = QVBoxLayout()
+            column.setSpacing(4)
+            for part in parts:
+                column.addWidget(part)
+            column.addStretch(1)
+            columns.addLayout(column, 1)
         self._body = QWidget()
         body = QVBoxLayout(self._body)
         body.setContentsMargins(0, 0, 0, 0)
         body.setSpacing(8)
         body.addWidget(self.tokens_area)
-        body.addWidget(self.outcome)
-        columns = QHBoxLayout()
-        columns.setSpacing(14)
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(0, 0, 0, 0)
-        buttons.addWidget(self.decode)
-        buttons.addWidget(self.discard)
-        buttons.addStretch(1)
-        both = QWidget()
-        both.setLayout(buttons)
-        for page in (self._row_hint, both):
-            self._row_tools.addWidget(page)
-        self._row_tools.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        for title, bars, extra in (
-            (self._candidates_title, self.candidates, None),
-            (self._row_title, self.row, self._row_tools),
-        ):
-            column = QVBoxLayout()
-            column.setSpacing(4)
-            column.addWidget(title)
-            if extra is not None:
-                column.addWidget(extra)
-            column.addWidget(bars)
-            column.addStretch(1)
-            columns.addLayout(column, 1)
         body.addLayout(columns)
         body.addStretch(1)
         self.column.addLayout(controls)
-        self.column.addWidget(scrolled(self._body), 1)
+        self.column.addWidget(VerticalScrollArea(self._body), 1)
+        self.column.addWidget(self.unreached)  # below: candidates must not move from under the mouse
+        self.column.addWidget(self.outcome)
+
+
+def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
+    share = candidate.probability
+    tip = f"{candidate.token}: rank {candidate.rank}"
+    if candidate.is_forced:
+        tip += ", forced\nClick to let the model choose"
+    elif not candidate.entry:
+        tip += ", as given"
+    elif translation.is_given:
+        tip += "\nClick to force it here: the model then translates the sentence itself"
+    else:
+        tip += "\nClick to force it here"
+    return Bar(
+        candidate.token,
+        share,
+        f"{100 * share:.1f} %" if share >= 0.001 else "< 0.1 %",
+        is_lit=candidate.is_chosen,
+        is_changed=candidate.is_forced,
+        tip=tip,
+    )
+
+
+def _row_bars(row: StepRow, draft: tuple[float, ...] | None) -> list[Bar]:
+    values = draft if draft is not None else row.weights
+    is_set = row.intervention is not None
+    return [
+        Bar(word, value, f"{value:.2f}", is_changed=is_set or value != before)
+        for word, value, before in zip(row.labels, values, row.weights, strict=True)
+    ]
+
+
+def _percent(log_probability: float) -> str:
+    return f"{100 * math.exp(log_probability):.1f} %"

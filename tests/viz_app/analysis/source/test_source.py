@@ -1,150 +1,277 @@
-"""Shares of source and prefix, and source words left out or replaced by clicks on small real models."""
+"""Shares of source and prefix, and source words removed or replaced by clicks on small real models."""
 
 from dataclasses import replace
-from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from core.analysis.alti import contributions_of
 from core.analysis.contributions import METHOD
+from core.analysis.occlusion import occlude_source_words
+from core.model.heads import Head
+from core.translation.experiment import (
+    AttentionRow,
+    Experiment,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
 from core.translation.translator import Translator
-from tests.viz_app.analysis.conftest import MakeRealWindow, OpenTab
+from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
 from viz_app.analysis.source.state import SourceFindings, SourceState
-from viz_app.analysis.source.view import SourceTab
-from viz_app.main_window import MainWindow
-
-SENTENCE = "Ein Hund schläft im Gras ."
+from viz_app.analysis.source.view import WAITING, SourceTab
+from viz_app.analysis.tab import AnalysisContext
+from viz_app.state.experiment_state import ExperimentState
 
 
 @pytest.fixture(params=["words", "pieces", "single"])
-def tab(
-    request: pytest.FixtureRequest,
-    make_real_window: MakeRealWindow,
-    model_files: dict[str, Path],
-    open_tab: OpenTab,
-    qtbot: QtBot,
-) -> SourceTab:
-    return _opened(make_real_window(model_files[request.param], SENTENCE), open_tab, qtbot)
+def tab(request: pytest.FixtureRequest, make_context: MakeContext, show_tab: ShowTab) -> SourceTab:
+    return _shown(make_context(request.param), show_tab)
 
 
-def _opened(window: MainWindow, open_tab: OpenTab, qtbot: QtBot) -> SourceTab:
-    tab = open_tab(window, "Source")
+@pytest.fixture
+def words_tab(make_context: MakeContext, show_tab: ShowTab) -> SourceTab:
+    return _shown(make_context("words"), show_tab)
+
+
+def _shown(context: AnalysisContext, show_tab: ShowTab) -> SourceTab:
+    tab = show_tab(context, SourceTab)
     assert isinstance(tab, SourceTab)
-    qtbot.waitUntil(lambda: tab.state.findings is not None, timeout=10_000)
+    assert tab.source.findings is not None
     return tab
 
 
 def _click_word(qtbot: QtBot, tab: SourceTab, index: int) -> None:
     place = tab.words.label_place(index).center().toPoint()
     qtbot.mouseClick(tab.words, Qt.MouseButton.LeftButton, pos=place)
+    settle(qtbot, tab)
+
+
+def _replace_by(qtbot: QtBot, tab: SourceTab, text: str) -> None:
+    tab.replacement.clear()
+    qtbot.keyClicks(tab.replacement, text)
+    qtbot.mouseClick(tab.replace, Qt.MouseButton.LeftButton)
+    settle(qtbot, tab)
 
 
 def test_every_output_word_has_its_share_and_the_method_its_name(tab: SourceTab) -> None:
-    translation = tab.page.translation
+    translation = tab.state.translation
     assert translation is not None
     assert METHOD in tab.explanation.text()
-    shares = tab.state.shares()
+    shares = tab.source.shares()
     assert [each.word for each in shares][: len(translation.target_words)] == [
         word.text for word in translation.target_words
     ]
     assert all(0 <= each.source <= 1 for each in shares)
     assert [bar.value for bar in tab.shares.bars] == pytest.approx([each.source for each in shares])
     assert sum(share for _, share in shares[0].parts) <= shares[0].source + 1e-5
+    assert f"{tab.source.mean_share():.0%} on average" in tab._shares_title.text()
 
 
 def test_a_warning_stands_where_the_source_collapses(tab: SourceTab) -> None:
-    warned = [each for each in tab.state.shares() if each.warning is not None]
+    warned = [each for each in tab.source.shares() if each.warning is not None]
     assert tab.warnings.isVisible() == bool(warned)
-    assert [bar.is_changed for bar in tab.shares.bars] == [each.warning is not None for each in tab.state.shares()]
+    assert [bar.is_changed for bar in tab.shares.bars] == [each.warning is not None for each in tab.source.shares()]
     for each in warned[:3]:
         assert each.warning is not None
         assert each.warning.message in tab.warnings.text()
 
 
-def test_a_click_leaves_a_word_out_and_another_puts_it_back(tab: SourceTab, qtbot: QtBot) -> None:
-    translation = tab.page.translation
-    assert translation is not None
-    assert [bar.label for bar in tab.words.bars] == [word.text for word in translation.source_words]
+def test_a_click_removes_a_word_from_the_experiment_and_another_puts_it_back(
+    tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator], request: pytest.FixtureRequest
+) -> None:
+    translator = translators[request.node.callspec.params["tab"]]
+    original = tab.state.original
+    assert original is not None
+    labels = [word.text for word in original.source_words]
+    assert [bar.label for bar in tab.words.bars] == labels
     before = tab.words.label_place(1)
+    assert tab.words.bars[1].tip.startswith(f"without {labels[1]}: ")
+    without = tab.source.words()[1].without
     _click_word(qtbot, tab, 1)
-    probe = tab.state.probe
-    assert probe is not None
-    assert probe.place == 1
-    assert f"without “{translation.source_words[1].text}”" in tab.outcome.text()
-    assert "Δ log-probability" in tab.outcome.text()
-    assert tab.words.bars[1].is_lit
-    assert tab.words.label_place(1) == before
+    assert tab.state.experiment.interventions == (SourceWordRemoved(1),)
+    translation = tab.state.translation
+    assert translation is not None
+    assert translation.text == without
+    assert [bar.label for bar in tab.words.bars] == labels
+    assert [bar.is_struck for bar in tab.words.bars] == [place == 1 for place in range(len(labels))]
+    assert tab.words.bars[1].text == "removed"
+    assert tab.words.label_place(1).top() == before.top(), "it stays under the mouse"
+    removed = Experiment(SENTENCE, interventions=(SourceWordRemoved(1),))
+    expected = occlude_source_words(translator, translator.run(removed))
+    changes = [word.change for word in tab.source.words() if word.edit is None]
+    assert changes == pytest.approx([expected.change_of(word) for word in expected.words], abs=1e-3)
     _click_word(qtbot, tab, 1)
-    assert tab.state.place is None
-    assert "Click a source word" in tab.outcome.text()
+    assert tab.state.experiment.interventions == ()
+    assert not any(bar.is_struck for bar in tab.words.bars)
 
 
 def test_another_word_stands_in_its_place(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
+    words_tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator]
 ) -> None:
-    tab = _opened(make_real_window(model_files["words"], SENTENCE), open_tab, qtbot)
+    tab = words_tab
+    assert not tab.replacement.isVisible()
     _click_word(qtbot, tab, 1)
-    qtbot.keyClicks(tab.replacement, "Mann")
-    qtbot.mouseClick(tab.replace, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: tab.state.replaced is not None, timeout=10_000)
-    assert tab.state.replaced is not None
-    own = Translator.load(model_files["words"], "cpu").translate("Ein Mann schläft im Gras .")
-    assert tab.state.replaced.text == own.text
-    assert "“Mann” for “hund”" in tab.outcome.text()
+    assert "“hund”" in tab.replacement.placeholderText()
+    _replace_by(qtbot, tab, "Mann")
+    assert tab.state.experiment.interventions == (SourceWordReplaced(1, "Mann"),)
+    translation = tab.state.translation
+    assert translation is not None
+    assert translation.text == translators["words"].translate("Ein Mann schläft im Gras .").text
+    assert tab.words.bars[1].label == "→ Mann"
+    assert "hund → Mann" in tab.words.bars[1].tip
+    assert tab.words.bars[1].is_changed
+    assert tab.words.bars[1].text not in ("", WAITING, "removed"), "what depends on the new word"
+    _replace_by(qtbot, tab, "Mann")
+    assert tab.state.translation is translation, "it is there already"
+    _replace_by(qtbot, tab, "Junge")
+    assert tab.state.experiment.interventions == (SourceWordReplaced(1, "Junge"),)
+    _click_word(qtbot, tab, 1)
+    assert tab.state.experiment.interventions == ()
+    assert tab.words.bars[1].label == "hund"
 
 
-def test_a_replacement_that_cannot_be_read_is_refused(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
-) -> None:
-    tab = _opened(make_real_window(model_files["words"], SENTENCE), open_tab, qtbot)
+def test_two_words_may_be_changed_at_once_and_undone_one_by_one(words_tab: SourceTab, qtbot: QtBot) -> None:
+    tab = words_tab
     _click_word(qtbot, tab, 1)
-    qtbot.keyClicks(tab.replacement, "Hund " * 30)
+    _click_word(qtbot, tab, 3)
+    _replace_by(qtbot, tab, "auf")
+    assert tab.state.experiment.interventions == (SourceWordRemoved(1), SourceWordReplaced(3, "auf"))
+    assert tab.state.translation.source_places == (0, 2, 3, 4, 5)  # type: ignore[union-attr]
+    assert [bar.label for bar in tab.words.bars] == ["ein", "hund", "schläft", "→ auf", "gras", "."]
+    tab.state.undo()
+    settle(qtbot, tab)
+    assert tab.state.experiment.interventions == (SourceWordRemoved(1), SourceWordRemoved(3))
+    assert [bar.is_struck for bar in tab.words.bars] == [False, True, False, True, False, False]
+
+
+def test_a_replacement_that_cannot_be_read_leaves_what_is_shown(words_tab: SourceTab, qtbot: QtBot) -> None:
+    tab = words_tab
+    _click_word(qtbot, tab, 1)
+    shown = tab.state.translation
+    tab.replacement.setText("Hund " * 30)
     qtbot.keyClick(tab.replacement, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: tab.problem.isVisible(), timeout=10_000)
-    assert "has room for" in tab.problem.text()
-    assert tab.state.replacement == ""
-    _click_word(qtbot, tab, 2)
-    assert not tab.problem.isVisible()
+    settle(qtbot, tab)
+    assert "the model has room for" in tab.state.request.problem
+    assert tab.state.translation is shown
+    assert tab.words.bars[1].is_struck, "as the translation that is shown has it"
+    _click_word(qtbot, tab, 1)
+    assert tab.state.request.problem == ""
+    assert tab.state.experiment.interventions == ()
 
 
-def test_the_only_word_is_left_out_too(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
-) -> None:
-    tab = _opened(make_real_window(model_files["words"], "Hund"), open_tab, qtbot)
+def test_the_only_word_stays(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot) -> None:
+    tab = _shown(make_context("words", "Hund"), show_tab)
+    assert tab._words_title.text() == "Without its only word nothing of the source is left."
+    assert tab.problem.text() == ""
+    assert tab.shares.bars[0].text.endswith("%")
+    shown = tab.state.translation
     _click_word(qtbot, tab, 0)
-    assert "without “hund”" in tab.outcome.text()
+    assert "too little of 'Hund' is left to read" in tab.state.request.problem
+    assert tab.state.translation is shown
+    assert [bar.is_struck for bar in tab.words.bars] == [False]
+    _replace_by(qtbot, tab, "Mann")
+    assert tab.state.request.problem == ""
+    assert [bar.label for bar in tab.words.bars] == ["→ Mann"]
 
 
-def test_where_no_word_can_be_left_out_the_reason_is_told(tab: SourceTab) -> None:
-    assert tab.state.findings is not None
-    tab.take(SourceFindings(tab.state.findings.contributions, None, "Nothing is left to read."))
-    tab.redraw()
-    assert not tab.words.isVisible()
-    assert tab._words_title.text() == "Nothing is left to read."
-    assert tab.shares.isVisible()
+def test_where_no_word_can_be_removed_the_reason_is_told_and_words_can_be_put_back(
+    words_tab: SourceTab, qtbot: QtBot
+) -> None:
+    tab = words_tab
+    translation = tab.state.translation
+    assert translation is not None
+    weights = tuple(float(place == 0) for place in range(len(translation.source_tokens)))
+    tab.state.intervene(AttentionRow(Head("cross", 0, 0), 0, weights))
+    settle(qtbot, tab)
+    assert tab.source.findings is not None
+    assert tab.source.findings.occlusion is None
+    assert tab._words_title.text() == tab.source.findings.problem
+    assert "set the row again" in tab.source.findings.problem
+    assert [bar.text for bar in tab.words.bars] == [""] * 6
+    assert tab.shares.bars[0].text.endswith("%")
+    _click_word(qtbot, tab, 2)
+    assert tab.state.experiment.interventions == (SourceWordRemoved(2),)
+    assert "Dropped" in tab.state.notice
+    assert tab.source.findings.occlusion is not None
 
 
 @pytest.mark.parametrize(("loss", "length"), [(0.004, 0.008), (0.25, 0.5), (2.0, 1.0)])
 def test_a_loss_that_rounds_to_nothing_has_no_bar_to_be_seen(tab: SourceTab, loss: float, length: float) -> None:
-    findings = tab.state.findings
+    findings = tab.source.findings
     assert findings is not None
-    assert findings.probes is not None
-    old = findings.probes.translation.log_probabilities
-    probes = tuple(
-        replace(probe, log_probabilities=(old[0] - loss, *old[1:])) if probe.place == 0 else probe
-        for probe in (replace(each, log_probabilities=old) for each in findings.probes.probes)
+    assert findings.occlusion is not None
+    old = findings.occlusion.translation.log_probabilities
+    words = tuple(
+        replace(word, log_probabilities=(old[0] - loss * (word.place == 0), *old[1:]))
+        for word in findings.occlusion.words
     )
-    tab.take(replace(findings, probes=replace(findings.probes, probes=probes)))
-    tab.redraw()
+    tab._take(SourceFindings(findings.contributions, replace(findings.occlusion, words=words)))
     values = [bar.value for bar in tab.words.bars]
     assert values == pytest.approx([length] + [0.0] * (len(values) - 1), abs=1e-4)
 
 
+def test_words_stand_where_they_are_while_an_answer_is_awaited(words_tab: SourceTab, qtbot: QtBot) -> None:
+    tab = words_tab
+    places = [tab.words.label_place(index).top() for index in range(6)]
+    heights = tab.words.height(), tab.words.mapTo(tab, tab.words.rect().topLeft()).y()
+    tab.state.toggle_head(Head("cross", 0, 0))
+    qtbot.waitUntil(lambda: tab.source.findings is None, timeout=10_000)
+    assert tab._body.isVisible()
+    assert {bar.text for bar in tab.words.bars} == {WAITING}
+    assert {bar.text for bar in tab.shares.bars} == {WAITING}
+    assert [tab.words.label_place(index).top() for index in range(6)] == places
+    settle(qtbot, tab)
+    assert (tab.words.height(), tab.words.mapTo(tab, tab.words.rect().topLeft()).y()) == heights
+
+
+def test_another_sentence_has_its_own_words(words_tab: SourceTab, qtbot: QtBot) -> None:
+    tab = words_tab
+    _click_word(qtbot, tab, 1)
+    assert tab.source.place == 1
+    tab.state.edit_text("Ein Mann wartet .")
+    settle(qtbot, tab)
+    assert [bar.label for bar in tab.words.bars] == ["ein", "mann", "wartet", "."]
+    assert tab.source.place is None
+    assert not tab.replacement.isVisible()
+
+
+def test_nothing_is_asked_out_of_sight(words_tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator]) -> None:
+    tab = words_tab
+    tab.hide()
+    tab.state.toggle_head(Head("cross", 0, 0))
+    settle(qtbot, tab)
+    assert tab.source.findings is None
+    tab.show()
+    settle(qtbot, tab)
+    findings, translation = tab.source.findings, tab.state.translation
+    assert findings is not None
+    assert translation is not None
+    assert findings.contributions.translation is translation
+    expected = contributions_of(translators["words"], translators["words"].run(translation.experiment))
+    np.testing.assert_allclose(findings.contributions.source, expected.source, atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [340, 430])
+def test_nothing_is_cut_however_narrow(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, width: int) -> None:
+    tab = show_tab(make_context("words"), SourceTab, width=width)
+    assert isinstance(tab, SourceTab)
+    _click_word(qtbot, tab, 1)
+    qtbot.wait(20)  # the layout settles
+    for text in (tab.explanation, tab._hint, tab._words_title, tab._shares_title):
+        assert text.height() >= text.heightForWidth(text.width()), text.text()
+        assert text.visibleRegion().contains(text.rect()), text.text()
+    assert tab.replace.width() >= tab.replace.sizeHint().width()
+    hint = tab.replacement.placeholderText()
+    assert tab.replacement.fontMetrics().horizontalAdvance(hint) < tab.replacement.contentsRect().width() - 20
+    for bars in (tab.shares, tab.words):
+        assert bars.bar_place(0).right() + bars._text_width() < bars.width()
+
+
 def test_nothing_is_known_before_an_answer() -> None:
-    state = SourceState()
+    state = SourceState(ExperimentState())
     assert state.shares() == []
+    assert state.words() == []
     assert state.mean_share() is None
-    state.choose(0)
-    assert state.probe is None
-    assert not SourceState().replace("Mann"), "no word is chosen"
+    assert not state.replace("Mann"), "no word is chosen"

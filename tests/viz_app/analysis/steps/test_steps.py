@@ -1,202 +1,383 @@
-"""The step player, driven by clicks on small real models."""
+"""The current experiment step by step, driven by clicks on small real models."""
 
 from pathlib import Path
 
+import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from core.errors import AnalysisError
-from core.model.heads import FixedRow
-from tests.viz_app.analysis.conftest import MakeRealWindow, OpenTab
+from core.errors import ExperimentError
+from core.model.heads import Head
+from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
+from core.translation.translator import Translator
+from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, load, settle
 from viz_app.analysis.steps import token_line
 from viz_app.analysis.steps.state import StepsState
 from viz_app.analysis.steps.token_line import TokenChip
 from viz_app.analysis.steps.view import StepsTab
-from viz_app.main_window import MainWindow
-from viz_app.state.translate_state import HeadChoice, TranslateState
-
-SENTENCE = "Ein Hund schläft im Gras ."
+from viz_app.analysis.tab import AnalysisContext
+from viz_app.state.experiment_state import ExperimentState
 
 
 @pytest.fixture(params=["words", "pieces", "single"])
-def window(
-    request: pytest.FixtureRequest, make_real_window: MakeRealWindow, model_files: dict[str, Path]
-) -> MainWindow:
-    return make_real_window(model_files[request.param], SENTENCE)
+def context(request: pytest.FixtureRequest, make_context: MakeContext) -> AnalysisContext:
+    made = make_context(request.param)
+    made.state.selection.choose(Head("cross", 0, 0))
+    return made
 
 
 @pytest.fixture
-def tab(window: MainWindow, open_tab: OpenTab, qtbot: QtBot) -> StepsTab:
-    window.translate_page.choose(HeadChoice("cross", 0, 0))
-    return _opened(window, open_tab, qtbot)
+def words(make_context: MakeContext) -> AnalysisContext:
+    """The model of whole words alone."""
+    made = make_context("words")
+    made.state.selection.choose(Head("cross", 0, 0))
+    return made
 
 
-def _opened(window: MainWindow, open_tab: OpenTab, qtbot: QtBot) -> StepsTab:
-    tab = open_tab(window, "Steps")
+@pytest.fixture
+def tab(context: AnalysisContext, show_tab: ShowTab) -> StepsTab:
+    return _shown(context, show_tab)
+
+
+@pytest.fixture
+def words_tab(words: AnalysisContext, show_tab: ShowTab) -> StepsTab:
+    return _shown(words, show_tab)
+
+
+def _shown(context: AnalysisContext, show_tab: ShowTab) -> StepsTab:
+    tab = show_tab(context, StepsTab)
     assert isinstance(tab, StepsTab)
-    qtbot.waitUntil(lambda: tab.state.path is not None, timeout=10_000)
     return tab
 
 
-def _click(qtbot: QtBot, widget: QWidget) -> None:
-    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton)
+def _click(qtbot: QtBot, widget: QWidget, at: QPoint | None = None) -> None:
+    qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, pos=at if at is not None else QPoint())
 
 
 def _click_candidate(qtbot: QtBot, tab: StepsTab, index: int) -> None:
-    place = tab.candidates.label_place(index).center().toPoint()
-    qtbot.mouseClick(tab.candidates, Qt.MouseButton.LeftButton, pos=place)
+    _click(qtbot, tab.candidates, tab.candidates.label_place(index).center().toPoint())
+    settle(qtbot, tab)
 
 
-def _wait_for_actions(qtbot: QtBot, tab: StepsTab, count: int) -> None:
-    qtbot.waitUntil(lambda: tab.state.decoded is not None and len(tab.state.decoded.actions) == count, timeout=10_000)
+def _type_word(qtbot: QtBot, tab: StepsTab, text: str) -> None:
+    tab.word.clear()
+    qtbot.keyClicks(tab.word, text)
+    qtbot.keyClick(tab.word, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not tab.request.is_running, timeout=10_000)
+    settle(qtbot, tab)
+
+
+def _chips(tab: StepsTab) -> tuple[str, ...]:
+    return tuple(chip.text for chip in tab.tokens.chips)
+
+
+def _changed(tab: StepsTab) -> list[int]:
+    return [step for step, chip in enumerate(tab.tokens.chips) if chip.is_changed]
 
 
 def test_the_steps_are_those_of_the_translation_that_is_shown(tab: StepsTab) -> None:
-    translation = tab.page.translation
+    translation = tab.state.translation
     assert translation is not None
-    assert tuple(chip.text for chip in tab.tokens.chips) == translation.predicted_tokens
-    assert tab.state.position == 0
+    assert _chips(tab) == translation.predicted_tokens
+    assert _changed(tab) == []
+    assert [chip.is_current for chip in tab.tokens.chips] == [True] + [False] * (len(translation.predicted_tokens) - 1)
+    assert [bar.label for bar in tab.candidates.bars] == [each.token for each in translation.alternatives[0]]
+    assert len(tab.candidates.bars) == 10
     assert tab.candidates.bars[0].is_lit
-    assert tab.candidates.bars[0].label == translation.predicted_tokens[0]
-    assert not tab.undo.isEnabled()
+    assert f"entropy {translation.entropies[0] / np.log(2):.2f} bits" in tab._candidates_title.text()
     assert not tab.outcome.isVisible()
+    assert not tab.unreached.isVisible()
 
 
-def test_going_on_marks_the_row_that_the_step_used(window: MainWindow, tab: StepsTab, qtbot: QtBot) -> None:
-    page = window.translate_page
-    assert page.state.step_row == 0
-    before = page.head.heatmap.grab().toImage()
+def test_going_on_selects_the_step_in_the_maps(tab: StepsTab, qtbot: QtBot) -> None:
+    selection = tab.state.selection
+    assert selection.step == 0
     _click(qtbot, tab.forward)
-    assert (tab.state.position, page.state.step_row) == (1, 1)
-    assert page.head.heatmap.grab().toImage() != before
+    assert (tab.steps.position, selection.step) == (1, 1)
     _click(qtbot, tab.back)
-    assert page.head.heatmap.grab().toImage() == before
-    _click(qtbot, page.lab_button)
-    assert page.state.step_row is None
+    assert selection.step == 0
+    selection.step = 1
+    assert tab.steps.position == 1, "a step that is chosen elsewhere is looked at here"
+    assert tab.tokens.chips[1].is_current
+    tab.hide()
+    assert selection.step is None
+    tab.show()
+    assert selection.step == 1
 
 
-def test_another_candidate_is_forced_and_taken_back(tab: StepsTab, qtbot: QtBot) -> None:
+def test_a_candidate_is_forced_by_a_click_and_let_go_by_another(
+    tab: StepsTab, qtbot: QtBot, translators: dict[str, Translator], request: pytest.FixtureRequest
+) -> None:
+    translator = translators[request.node.callspec.params["context"]]
+    original = tab.state.translation
+    assert original is not None
     _click(qtbot, tab.forward)
-    wanted = tab.candidates.bars[1].label
+    wanted = tab.state.translation.alternatives[1][1]
     _click_candidate(qtbot, tab, 1)
-    _wait_for_actions(qtbot, tab, 1)
-    assert tab.tokens.chips[1].text == wanted
-    assert tab.tokens.chips[1].mark == "changed"
+    assert tab.state.experiment.interventions == (ForcedToken(1, wanted.entry),)
+    translation = tab.state.translation
+    expected = translator.run(Experiment(SENTENCE, interventions=(ForcedToken(1, wanted.entry),)))
+    assert translation.predicted_ids == expected.predicted_ids
+    assert tab.tokens.chips[1].text == wanted.token
+    assert _changed(tab) == [1]
+    assert tab.steps.position == 1
+    assert tab.candidates.bars[1].is_lit
+    assert tab.candidates.bars[1].is_changed
+    assert "Click to let the model choose" in tab.candidates.bars[1].tip
+    assert "Click to force it here" in tab.candidates.bars[0].tip
+    assert "rank 2 chosen" in tab._candidates_title.text()
     assert tab.outcome.isVisible()
-    assert tab.page.step_row == 1, "what this step read is as before"
-    _click(qtbot, tab.forward)
-    assert tab.page.step_row is None, "from here on the rows are not those of the map"
-    _click(qtbot, tab.undo)
-    qtbot.waitUntil(lambda: not tab.state.is_changed and not tab.awaited.is_awaiting)
-    translation = tab.page.translation
-    assert translation is not None
-    assert tuple(chip.text for chip in tab.tokens.chips) == translation.predicted_tokens
-
-
-def test_a_row_set_by_hand_is_used_and_scaled(tab: StepsTab, qtbot: QtBot) -> None:
-    assert tab.row.isVisible()
-    assert not tab.decode.isVisible()
-    qtbot.mouseClick(tab.row, Qt.MouseButton.LeftButton, pos=tab.row.label_place(2).center().toPoint())
-    qtbot.mouseClick(tab.row, Qt.MouseButton.LeftButton, pos=tab.row.bar_place(1).center().toPoint())
-    assert tab.decode.isVisible()
-    _click(qtbot, tab.decode)
-    _wait_for_actions(qtbot, tab, 1)
-    (action,) = tab.state.actions
-    assert isinstance(action, FixedRow)
-    assert sum(action.weights) == pytest.approx(1)
-    assert tab.state.row() == pytest.approx(action.weights)
-    assert action.weights[2] == pytest.approx(2 * action.weights[1], rel=0.1)
-    assert "set by hand" in tab._row_title.text()
-    assert tab.page.step_row is None
-    _click(qtbot, tab.reset)
-    qtbot.waitUntil(lambda: not tab.state.is_changed and not tab.awaited.is_awaiting)
-
-
-def test_a_forced_end_ends_the_sentence(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
-) -> None:
-    tab = _opened(make_real_window(model_files["words"], SENTENCE), open_tab, qtbot)
-    path = tab.state.path
-    assert path is not None
-    for step in path.steps:
-        tab.tokens.clicked.emit(step.step)
-        ends = [index for index, bar in enumerate(tab.candidates.bars) if bar.label == "<eos>" and not bar.is_lit]
-        if ends:
-            break
-    else:
-        pytest.fail("this model never thinks of an end; another is needed")
-    _click_candidate(qtbot, tab, ends[0])
-    _wait_for_actions(qtbot, tab, 1)
-    assert tab.state.path is not None
-    assert len(tab.state.path.steps) == step.step + 1
-    assert not tab.forward.isEnabled()
-
-
-def test_one_token_and_a_head_of_the_encoder(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
-) -> None:
-    window = make_real_window(model_files["single"], "Hund")
-    window.translate_page.choose(HeadChoice("encoder", 0, 0))
-    tab = _opened(window, open_tab, qtbot)
-    assert not tab.row.isVisible()
-    assert "Choose a cross-attention head" in tab._row_title.text()
     _click_candidate(qtbot, tab, 1)
-    _wait_for_actions(qtbot, tab, 1)
+    assert tab.state.experiment.interventions == ()
+    assert _chips(tab) == original.predicted_tokens
+    assert not tab.outcome.isVisible()
+    tab.state.undo()
+    settle(qtbot, tab)
+    assert _changed(tab) == [1]
+
+
+def test_forcing_one_step_keeps_another(tab: StepsTab, qtbot: QtBot) -> None:
+    _click_candidate(qtbot, tab, 1)
+    _click(qtbot, tab.forward)
+    _click_candidate(qtbot, tab, 2)
+    assert [each.step for each in tab.state.experiment.forced] == [0, 1]
+    assert _changed(tab) == [0, 1]
+    _click_candidate(qtbot, tab, 0)
+    assert len(tab.state.experiment.forced) == 2, "another token at the same step takes the place of the first"
+
+
+@pytest.mark.parametrize("kind", ["cross", "decoder"])
+def test_a_row_that_is_set_is_used_scaled_and_let_go(words_tab: StepsTab, qtbot: QtBot, kind: str) -> None:
+    tab = words_tab
+    head = Head(kind, 1, 2)  # type: ignore[arg-type]
+    tab.state.selection.choose(head)
+    for _ in range(3):
+        _click(qtbot, tab.forward)
+    translation = tab.state.translation
+    assert translation is not None
+    labels = translation.source_tokens if kind == "cross" else translation.read_tokens[:4]
+    assert tuple(bar.label for bar in tab.row.bars) == labels
+    own = translation.maps.of_kind(kind)[1, 2, 3, : len(labels)]  # type: ignore[arg-type]
+    assert [bar.value for bar in tab.row.bars] == pytest.approx(own.tolist())
+    assert not tab.set_row.isVisible()
+    _click(qtbot, tab.row, tab.row.label_place(2).center().toPoint())
+    _click(qtbot, tab.row, tab.row.bar_place(1).center().toPoint())
+    assert tab.state.experiment.interventions == (), "not before it is said"
+    _click(qtbot, tab.set_row)
+    settle(qtbot, tab)
+    (row,) = tab.state.experiment.interventions
+    assert isinstance(row, AttentionRow)
+    assert (row.head, row.row) == (head, 3)
+    assert row.weights[2] == pytest.approx(2 * row.weights[1], rel=0.1)
+    assert [bar.value for bar in tab.row.bars] == pytest.approx(row.weights)
+    assert "set by hand" in tab._row_title.text()
+    assert tab.steps.position == 3
+    assert _changed(tab) == [3]
+    _click(qtbot, tab.release)
+    settle(qtbot, tab)
+    assert tab.state.experiment.interventions == ()
+    assert [bar.value for bar in tab.row.bars] == pytest.approx(own.tolist())
+
+
+def test_what_was_being_set_is_forgotten_with_its_row(words_tab: StepsTab, qtbot: QtBot) -> None:
+    tab = words_tab
+    place = tab.row.label_place(2).center().toPoint()
+    _click(qtbot, tab.row, place)
+    assert tab.steps.draft is not None
+    _click(qtbot, tab.discard)
+    assert tab.steps.draft is None
+    for leave in (
+        lambda: _click(qtbot, tab.forward),
+        lambda: tab.state.selection.choose(Head("decoder", 0, 0)),
+        lambda: tab.state.toggle_head(Head("cross", 2, 2)),
+    ):
+        tab.state.selection.choose(Head("cross", 0, 0))
+        _click(qtbot, tab.row, place)
+        assert tab.set_row.isVisible()
+        leave()
+        settle(qtbot, tab)
+        assert tab.steps.draft is None
+        assert not tab.set_row.isVisible()
+
+
+def test_a_row_of_nothing_is_refused(words_tab: StepsTab, qtbot: QtBot) -> None:
+    tab = words_tab
+    for index, _ in enumerate(tab.row.bars):
+        tab.row.bar_clicked.emit(index, 0.0)
+    _click(qtbot, tab.set_row)
+    assert "All weights of the row are 0" in tab.problem.text()
+    assert tab.problem.isVisible()
+    assert tab.state.experiment.interventions == ()
+    _click(qtbot, tab.discard)
+    assert not tab.problem.isVisible()
+    with pytest.raises(ExperimentError):
+        AttentionRow(Head("cross", 0, 0), 0, (0.0, 0.0))
+
+
+def test_a_forced_end_ends_the_sentence_and_names_what_is_no_longer_reached(words_tab: StepsTab, qtbot: QtBot) -> None:
+    tab = words_tab
+    entry = tab.state.translation.alternatives[2][1].entry  # type: ignore[union-attr]
+    tab.state.force(2, entry)
+    settle(qtbot, tab)
+    _type_word(qtbot, tab, "<eos>")
+    assert tab.problem.text() == ""
+    assert _chips(tab) == ("<eos>",)
+    assert "nothing: it ends at once" in tab.outcome.text()
+    assert not tab.forward.isEnabled()
+    assert tab.unreached.isVisible()
+    assert str(ForcedToken(2, entry)) in tab.unreached.text()
+    tab.state.reset()
+    settle(qtbot, tab)
+    assert not tab.unreached.isVisible()
+    assert len(_chips(tab)) > 1
+
+
+def test_any_word_is_forced_in_all_of_its_pieces(
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, translators: dict[str, Translator]
+) -> None:
+    tab = _shown(make_context("pieces"), show_tab)
+    _click(qtbot, tab.forward)
+    _type_word(qtbot, tab, "worker")
+    forced = tab.state.experiment.forced
+    assert [each.step for each in forced] == list(range(1, 1 + len(forced)))
+    vocabulary = translators["pieces"].checkpoint.codecs.target.vocabulary
+    assert "".join(each.token for each in forced).strip("▁") == "worker"
+    assert all(each.token in vocabulary.ids for each in forced)
+    assert "worker" in [word.text for word in tab.state.translation.target_words]  # type: ignore[union-attr]
+    assert tab.word.text() == ""
+
+
+def test_a_word_that_the_vocabulary_does_not_have_is_refused_with_the_reason(words_tab: StepsTab, qtbot: QtBot) -> None:
+    tab = words_tab
+    before = tab.state.translation
+    _type_word(qtbot, tab, "xylophonically")
+    assert "has no 'xylophonically'" in tab.problem.text()
+    assert tab.problem.isVisible()
+    assert tab.word.text() == "xylophonically", "to be corrected"
+    assert tab.state.translation is before
+    _click(qtbot, tab.forward)
+    assert not tab.problem.isVisible(), "it was about the other step"
+    _click(qtbot, tab.back)
+    _type_word(qtbot, tab, "<pad>")
+    assert "can never be chosen" in tab.problem.text()
+    _type_word(qtbot, tab, "dog")
+    assert not tab.problem.isVisible()
+    assert tab.state.experiment.interventions == (ForcedToken(0, "dog"),)
+    tab.word.setText("  ")
+    tab.word.returnPressed.emit()
+    assert not tab.request.is_running, "nothing was typed"
+
+
+def test_a_token_of_a_given_translation_is_shown_and_forcing_lets_the_model_decode_again(
+    words_tab: StepsTab, qtbot: QtBot
+) -> None:
+    tab = words_tab
+    tab.state.set_output(GivenTarget("The dog sleeps in the grass ."))
+    settle(qtbot, tab)
+    translation = tab.state.translation
+    assert translation is not None
+    assert translation.is_given
+    assert _chips(tab) == translation.predicted_tokens
+    for step, rank in enumerate(translation.ranks):
+        tab.tokens.clicked.emit(step)
+        lit = [bar for bar in tab.candidates.bars if bar.is_lit]
+        assert [bar.label for bar in lit] == [translation.predicted_tokens[step]]
+        assert len(tab.candidates.bars) == (10 if rank <= 10 else 11)
+        if rank > 10:
+            assert tab.candidates.bars[-1].is_lit
+            _click_candidate(qtbot, tab, 10)
+            assert tab.state.translation is translation, "it is there already"
+    assert max(translation.ranks) > 10
+    tab.tokens.clicked.emit(0)
+    _type_word(qtbot, tab, "dog")
+    assert not tab.state.translation.is_given
+    assert tab.state.experiment.interventions == (ForcedToken(0, "dog"),)
+
+
+def test_a_head_of_the_encoder_has_no_step(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot) -> None:
+    context = make_context("single", "Hund")
+    context.state.selection.choose(Head("encoder", 0, 0))
+    tab = _shown(context, show_tab)
+    assert not tab.row.isVisible()
+    assert "Choose a head of the decoder" in tab._row_title.text()
+    _click_candidate(qtbot, tab, 1)
+    assert _changed(tab) == [0]
+    context.state.intervene(AttentionRow(Head("encoder", 0, 0), 1, (1.0, 0.0, 0.0)))
+    settle(qtbot, tab)
+    assert _changed(tab) == [0], "a row of the encoder is of no step"
+
+
+def test_a_head_that_is_off_is_told(words_tab: StepsTab, qtbot: QtBot) -> None:
+    assert "off" not in words_tab._row_title.text()
+    words_tab.state.intervene(HeadScaled(Head("cross", 0, 0)))
+    settle(qtbot, words_tab)
+    assert "the head is off" in words_tab._row_title.text()
 
 
 def test_playing_goes_to_the_end_and_stops(
-    make_real_window: MakeRealWindow,
-    model_files: dict[str, Path],
-    open_tab: OpenTab,
-    qtbot: QtBot,
-    monkeypatch: pytest.MonkeyPatch,
+    words: AnalysisContext, show_tab: ShowTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("viz_app.analysis.steps.view.PLAY_INTERVAL_MS", 1)
-    tab = _opened(make_real_window(model_files["words"], SENTENCE), open_tab, qtbot)
-    assert tab.state.path is not None
-    last = len(tab.state.path.steps) - 1
+    tab = _shown(words, show_tab)
+    last = tab.steps.num_steps - 1
     assert last > 0
+    for _ in range(2):  # once more from the beginning
+        _click(qtbot, tab.play)
+        qtbot.waitUntil(lambda: tab.steps.position == last and not tab.play.isChecked())
+        assert not tab._timer.isActive()
+
+
+def test_nothing_plays_out_of_sight_or_beside_another_result(words_tab: StepsTab, qtbot: QtBot) -> None:
+    tab = words_tab
     _click(qtbot, tab.play)
-    qtbot.waitUntil(lambda: tab.state.position == last)
-    qtbot.waitUntil(lambda: not tab.play.isChecked())
+    assert tab._timer.isActive()
+    tab.hide()
+    assert not tab._timer.isActive()
+    tab.show()
+    _click(qtbot, tab.play)
+    tab.state.toggle_head(Head("cross", 0, 0))
+    settle(qtbot, tab)
     assert not tab._timer.isActive()
 
 
-def test_a_new_sentence_begins_anew(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
+def test_another_sentence_begins_anew_and_another_model_is_followed(
+    words_tab: StepsTab, qtbot: QtBot, model_files: dict[str, Path]
 ) -> None:
-    window = make_real_window(model_files["words"], SENTENCE)
-    tab = _opened(window, open_tab, qtbot)
+    tab = words_tab
     _click(qtbot, tab.forward)
     _click_candidate(qtbot, tab, 1)
-    with qtbot.waitSignal(window.translation_shown):
-        window.translate_page.sentence.input.set_text("Ein Mann .")
-    qtbot.waitUntil(lambda: tab.state.path is not None)
-    assert not tab.state.is_changed
-    assert tab.state.position == 0
-    assert tab.state.path is not None
-    assert tab.state.path.translation.source_text == "Ein Mann ."
+    tab.state.edit_text("Ein Mann .")
+    settle(qtbot, tab)
+    assert tab.steps.position == 0
+    assert _changed(tab) == []
+    assert _chips(tab) == tab.state.translation.predicted_tokens  # type: ignore[union-attr]
+    before = tab.state.translation
+    load(tab.context, model_files["single"])
+    qtbot.waitUntil(lambda: tab.state.translation is not before, timeout=10_000)
+    assert _chips(tab) == tab.state.translation.predicted_tokens  # type: ignore[union-attr]
 
 
-def test_a_row_of_nothing_is_refused() -> None:
-    state = StepsState(TranslateState())
-    state.draft = (0.0, 0.0)
-    with pytest.raises(AnalysisError, match="All weights of the row are 0"):
-        state.set_row()
-    assert state.actions == ()
+def test_before_any_translation_there_is_nothing_to_step_through(context: AnalysisContext, show_tab: ShowTab) -> None:
+    context.state.clear()
+    tab = _shown(context, show_tab)
+    assert tab._place.text() == "no translation yet"
+    assert not tab._body.isVisible()
+    assert not any(button.isEnabled() for button in (tab.back, tab.forward, tab.play))
+    state = StepsState(ExperimentState())
+    assert (state.candidates(), state.row(), state.num_steps, state.go(0)) == ([], None, 0, False)
 
 
 def test_a_long_decoding_leaves_the_candidates_in_sight(tab: StepsTab, qtbot: QtBot) -> None:
     tab.tokens.show_chips([TokenChip("ladder") for _ in range(182)])
-    tab.tokens_area.show_now(0)
+    tab.tokens_area.show_current(0)
     qtbot.waitUntil(lambda: tab.tokens.height() > 2 * tab.tokens_area.height())
     qtbot.wait(20)  # the layout settles
     assert not tab.candidates.visibleRegion().isEmpty()
     assert not tab.row.visibleRegion().isEmpty()
     for index in (0, 90, 181, 0):
-        tab.tokens_area.show_now(index)
+        tab.tokens_area.show_current(index)
         assert tab.tokens.visibleRegion().contains(tab.tokens.place_of(index))
         assert not tab.tokens.visibleRegion().contains(tab.tokens.place_of(181 if index < 90 else 0))
 
@@ -204,6 +385,7 @@ def test_a_long_decoding_leaves_the_candidates_in_sight(tab: StepsTab, qtbot: Qt
 def test_going_on_scrolls_to_the_step(tab: StepsTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_line, "MAX_LINES", 1)
     tab.redraw()
+    tab.window().resize(200, 700)
     qtbot.waitUntil(lambda: tab.tokens.height() > tab.tokens_area.height())
     last = len(tab.tokens.chips) - 1
     assert not tab.tokens.visibleRegion().contains(tab.tokens.place_of(last))
@@ -212,10 +394,58 @@ def test_going_on_scrolls_to_the_step(tab: StepsTab, qtbot: QtBot, monkeypatch: 
         assert tab.tokens.visibleRegion().contains(tab.tokens.place_of(step))
 
 
-def test_a_row_stays_under_the_mouse_when_it_is_set(tab: StepsTab, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("width", [340, 430])
+def test_nothing_moves_under_the_mouse_and_nothing_is_cut(
+    words: AnalysisContext, show_tab: ShowTab, qtbot: QtBot, width: int
+) -> None:
+    tab = show_tab(words, StepsTab, width=width, height=900)
+    assert isinstance(tab, StepsTab)
     qtbot.wait(20)  # the layout settles
     before = tab.row.mapTo(tab, tab.row.label_place(2).center().toPoint())
-    qtbot.mouseClick(tab.row, Qt.MouseButton.LeftButton, pos=tab.row.label_place(2).center().toPoint())
-    assert tab.decode.isVisible()
-    qtbot.wait(20)  # the layout settles
+    _click(qtbot, tab.row, tab.row.label_place(2).center().toPoint())
+    qtbot.wait(20)
+    for button in (tab.set_row, tab.discard):
+        assert button.visibleRegion().contains(button.rect()), button.text()
     assert tab.row.mapTo(tab, tab.row.label_place(2).center().toPoint()) == before
+    _click(qtbot, tab.set_row)
+    settle(qtbot, tab)
+    qtbot.wait(20)
+    assert tab.release.visibleRegion().contains(tab.release.rect())
+    assert tab.row.mapTo(tab, tab.row.label_place(2).center().toPoint()) == before
+    hint = tab.word.placeholderText()
+    assert tab.word.fontMetrics().horizontalAdvance(hint) < tab.word.contentsRect().width() - 20
+    for bars in (tab.candidates, tab.row):
+        assert bars.bar_place(0).right() + bars._text_width() < bars.width()
+        assert bars.visibleRegion().contains(bars.rect())
+
+
+def _has_focus(tab: StepsTab) -> bool:
+    focused = tab.window().focusWidget()
+    return focused is not None and tab.isAncestorOf(focused)
+
+
+def test_keyboard_focus_stays_in_the_tab_when_a_row_is_set(words_tab: StepsTab, qtbot: QtBot) -> None:
+    tab = words_tab
+    tab.window().activateWindow()
+    qtbot.waitUntil(tab.window().isActiveWindow)
+    _click(qtbot, tab.row, tab.row.label_place(2).center().toPoint())
+    tab.set_row.setFocus()
+    qtbot.keyClick(tab.set_row, Qt.Key.Key_Space)
+    settle(qtbot, tab)
+    assert tab.release.hasFocus()
+    qtbot.keyClick(tab.release, Qt.Key.Key_Space)
+    settle(qtbot, tab)
+    assert tab.state.experiment.interventions == ()
+    assert _has_focus(tab)
+
+
+def test_keyboard_focus_stays_in_the_tab_at_the_last_step(words_tab: StepsTab, qtbot: QtBot) -> None:
+    tab = words_tab
+    tab.window().activateWindow()
+    qtbot.waitUntil(tab.window().isActiveWindow)
+    tab.forward.setFocus()
+    for _ in range(tab.steps.num_steps):
+        if tab.forward.hasFocus():
+            qtbot.keyClick(tab.forward, Qt.Key.Key_Space)
+    assert not tab.forward.isEnabled()
+    assert _has_focus(tab)

@@ -1,4 +1,4 @@
-"""The state of a run in words and numbers for people. No Qt: what is said can be tested without a window."""
+"""The state of a run as text for the user. No Qt."""
 
 import math
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ from viz_app.train.state import Status, TrainState
 _NOTHING = "–"
 _STOPPING: dict[StopRequest, str] = {"keep": "Stopping…", "pause": "Pausing…", "discard": "Discarding…"}
 _STOPPING_TEXT: dict[StopRequest, str] = {
-    "keep": "The work in hand is being finished. What was learned is kept.",
-    "pause": "The work in hand is being finished and saved. Continue goes on from there, to the last bit.",
-    "discard": "The work in hand is being finished; then the files of this run are removed.",
+    "keep": "Finishing the current batch. The model will be validated and saved.",
+    "pause": "Finishing the current batch and saving. Continue will resume exactly from there.",
+    "discard": "Finishing the current batch. Then the files of this run will be deleted.",
 }
 
 
 @dataclass(frozen=True)
 class Action:
-    """Something that can be done about what the strip says.
+    """Something that the user can do about a notice.
 
     Attributes:
-        key: "retry" the save, "end" the run without it, "change" settings as proposed and go on.
+        key: "retry" the save, "end" the run without it, "change" settings as proposed and continue.
         text: on the button.
         tip: what it does.
     """
@@ -37,15 +37,15 @@ class Action:
 
 @dataclass(frozen=True)
 class Notice:
-    """What the strip above the charts says.
+    """What the bar above the charts shows.
 
     Attributes:
         heading: a few words.
         text: one or two sentences; empty for none.
-        tone: "plain", or "warm" for what deserves a second look.
-        offers_model: whether “Try this model” stands beside it.
-        offers_folder: whether “Open folder” stands beside it.
-        actions: what else can be done, the best first.
+        tone: "plain", or "warm" for warnings.
+        offers_model: whether the button “Try this model” is shown.
+        offers_folder: whether the button “Open folder” is shown.
+        actions: other buttons, the recommended one first.
     """
 
     heading: str
@@ -56,8 +56,8 @@ class Notice:
     actions: tuple[Action, ...] = ()
 
 
-def number_rows(state: TrainState) -> list[tuple[str, str]]:
-    """The figures of a run as (name, value), always the same names in the same order."""
+def metric_rows(state: TrainState) -> list[tuple[str, str]]:
+    """The metrics of a run as (name, value), always the same names in the same order."""
     started, step = state.started, state.latest_step
     num_epochs = f" of {started.num_epochs}" if started else ""
     num_steps = f" of {started.num_steps:,}" if started else ""
@@ -78,18 +78,18 @@ def number_rows(state: TrainState) -> list[tuple[str, str]]:
 
 
 def time_left(state: TrainState) -> str:
-    """How long the run will still take, while it runs."""
+    """The estimated time until the run ends, while it is running."""
     if state.latest_step is None or not state.status.is_running:
         return _NOTHING
     return duration(state.latest_step.seconds_left)
 
 
 def activity(state: TrainState) -> str:
-    """What is going on at this moment, in a few words; empty if nothing is."""
+    """What the run is doing at the moment; empty if nothing."""
     if state.status is Status.STOPPING:
         return _STOPPING[state.stop_request or "keep"]
     if state.status is Status.WAITING:
-        return "Waiting for your answer"
+        return "Waiting for your decision"
     if state.phase:
         return f"{state.phase.rstrip('.… ')}…"
     if state.status is Status.PREPARING:
@@ -97,20 +97,20 @@ def activity(state: TrainState) -> str:
     return "Training" if state.status is Status.TRAINING else ""
 
 
-def resume_word(state: TrainState) -> str:
-    """What the button says that goes on with the run."""
+def resume_label(state: TrainState) -> str:
+    """The label of the button that resumes the run."""
     return "Continue" if state.is_paused else "Resume"
 
 
-def what_resuming_does(state: TrainState, run: RunConfig, source: str | Path) -> str:
-    """What the run on the page goes on with, whatever the form says; empty if it cannot go on."""
+def resume_summary(state: TrainState, run: RunConfig, source: str | Path) -> str:
+    """Which settings the run on the page would be resumed with; empty if it cannot be resumed."""
     if not state.can_resume or state.folder is None:
         return ""
     number = run.training.num_epochs
     return (
-        f"{resume_word(state)} goes on with {state.folder.name} as it was begun: {run.preset}, {data_name(source)}, "
-        f"{number:,} epoch{'' if number == 1 else 's'}. "
-        "Only the device is taken from the form; the rest is for a new run."
+        f"{resume_label(state)} uses the settings with which {state.folder.name} was started: {run.preset}, "
+        f"{data_name(source)}, {number:,} epoch{'' if number == 1 else 's'}. "
+        "Of the form, only the device applies; the rest is for a new run."
     )
 
 
@@ -126,14 +126,14 @@ def run_line(state: TrainState) -> str:
 
 
 def status_line(state: TrainState, preset: str) -> str:
-    """What the window's head says about training; empty if there is nothing to say."""
+    """The training status for the window's top bar; empty if there is none."""
     match state.status:
         case Status.PREPARING:
             return f"{preset}: {activity(state)}"
         case Status.STOPPING:
             return f"{preset}: {activity(state).lower()}"
         case Status.WAITING:
-            return f"{preset}: a save has failed"
+            return f"{preset}: saving failed"
         case Status.TRAINING if state.latest_step and state.started:
             return f"training {preset} · epoch {state.latest_step.epoch} of {state.started.num_epochs}"
         case Status.TRAINING:
@@ -143,12 +143,12 @@ def status_line(state: TrainState, preset: str) -> str:
                 return f"{preset}: training paused"
             return f"{preset}: training finished" if _is_complete(state) else f"{preset}: training stopped"
         case Status.FAILED:
-            return f"{preset}: training ended with an error"
+            return f"{preset}: training failed"
     return ""
 
 
 def notice(state: TrainState) -> Notice | None:
-    """What the strip above the charts says; None if it is not needed."""
+    """What the bar above the charts shows; None if it is hidden."""
     match state.status:
         case Status.IDLE:
             return _idle_notice(state)
@@ -156,7 +156,7 @@ def notice(state: TrainState) -> Notice | None:
             return Notice("Preparing", activity(state))
         case Status.STOPPING:
             how = state.stop_request or "keep"
-            nothing = "The work in hand is being finished. Nothing has been trained yet."
+            nothing = "Finishing the current step. Nothing has been trained yet."
             return Notice(_STOPPING[how], _STOPPING_TEXT[how] if state.latest_step else nothing)
         case Status.WAITING:
             return _waiting_notice(state)
@@ -166,8 +166,8 @@ def notice(state: TrainState) -> Notice | None:
             return _finished_notice(state)
         case Status.FAILED:
             return _failed_notice(state)
-        case Status.LOOKING:
-            return _looking_notice(state)
+        case Status.VIEWING:
+            return _viewing_notice(state)
     return None
 
 
@@ -176,34 +176,34 @@ def _idle_notice(state: TrainState) -> Notice | None:
         return Notice("Discarded", state.note)
     if not state.can_resume or state.folder is None:
         return None
-    text = f"{state.folder.name} has not come to its end. Resume goes on where it stands; nothing is lost."
-    return Notice("An earlier run can go on", text, "plain", state.can_try_model, offers_folder=True)
+    text = f"{state.folder.name} is unfinished. Resume continues from its last checkpoint; nothing is lost."
+    return Notice("Resume unfinished run", text, "plain", state.can_try_model, offers_folder=True)
 
 
-def _looking_notice(state: TrainState) -> Notice:
+def _viewing_notice(state: TrainState) -> Notice:
     best = state.best
     number = len(state.validations)
     text = f"Validated {number} times" if number > 1 else "Validated once" if number else "Not validated yet"
     if best is not None:
         text += f", best validation loss {best.loss:.3f} in epoch {best.epoch}"
     if state.can_resume:
-        text += ". It has not come to its end: Resume goes on from its last checkpoint"
+        text += ". It is unfinished: Resume continues from its last checkpoint"
     name = state.folder.name if state.folder else "a run"
-    return Notice(f"An earlier run: {name}", f"{text}.", "plain", state.can_try_model, offers_folder=True)
+    return Notice(f"Run: {name}", f"{text}.", "plain", state.can_try_model, offers_folder=True)
 
 
 def _waiting_notice(state: TrainState) -> Notice:
     failure = state.save_failure
     text = failure.message if failure else ""
     return Notice(
-        "Training waits: something could not be written",
+        "Saving failed: training is paused",
         text,
         "warm",
         state.can_try_model,
         offers_folder=True,
         actions=(
-            Action("retry", "Try again", "Writes the file again, after you have made room; nothing has been lost."),
-            Action("end", "Stop", "Ends the run. What was saved before stays as it is."),
+            Action("retry", "Try again", "Saves again, for example after freeing disk space. Nothing has been lost."),
+            Action("end", "Stop", "Ends the run. Files saved earlier are kept."),
         ),
     )
 
@@ -211,19 +211,19 @@ def _waiting_notice(state: TrainState) -> Notice:
 def _failed_notice(state: TrainState) -> Notice:
     proposal = state.proposal
     if proposal is None:
-        return Notice("Training ended with an error", state.error, "warm", state.can_try_model, state.can_resume)
-    text = f"{state.error.partition(': --resume')[0].rstrip('. ')}."  # what comes then is for the command line
-    goes_on = state.can_go_on_from is not None
-    tip = f"{'Goes on from the last good checkpoint' if goes_on else 'Starts again'} with {proposal.text}."
-    action = Action("change", "Go on with this change" if goes_on else "Start again with this change", tip)
-    return Notice("Training met trouble", text, "warm", state.can_try_model, state.can_resume, (action,))
+        return Notice("Training failed", state.error, "warm", state.can_try_model, state.can_resume)
+    text = f"{state.error.partition(': --resume')[0].rstrip('. ')}."  # the rest is for the command line
+    resumes = state.resumable_checkpoint is not None
+    tip = f"{'Resumes from the last good checkpoint' if resumes else 'Starts again'} with {proposal.text}."
+    action = Action("change", "Resume with this change" if resumes else "Start again with this change", tip)
+    return Notice("Training failed", text, "warm", state.can_try_model, state.can_resume, (action,))
 
 
 def _training_notice(state: TrainState) -> Notice:
     if state.note:
         return Notice("Training", state.note, "plain", state.can_try_model)
     if not state.validations:
-        return Notice("Training", "After the first epoch the model can be tried on the Translate page.")
+        return Notice("Training", "You can try the model on the Translate page after the first epoch.")
     latest = state.validations[-1]
     if latest == state.best:
         verdict = "the best so far."
@@ -237,12 +237,12 @@ def _training_notice(state: TrainState) -> Notice:
 def _finished_notice(state: TrainState) -> Notice:
     finish = state.finish
     if finish is None:
-        text = "It was stopped before its first step. What an earlier run kept is still there."
+        text = "Stopped before the first step. Files saved earlier are kept."
         return Notice("Stopped", text, "plain", state.can_try_model, offers_folder=True)
     heading = {
         "completed": "Finished",
         "max_steps": "Finished at the step limit",
-        "patience": "Finished early: the validation loss improves no more",
+        "patience": "Stopped early: the validation loss no longer improves",
         "stopped": "Stopped",
         "paused": "Paused",
         "discarded": "Discarded",
@@ -250,7 +250,7 @@ def _finished_notice(state: TrainState) -> Notice:
     text = f"Epoch {finish.epoch}, step {finish.step:,}, {duration(finish.seconds)}. "
     if math.isfinite(finish.best_validation_loss):
         text += f"Best validation loss {finish.best_validation_loss:.3f} in epoch {finish.best_epoch}. "
-    text = f"{text.rstrip()}\nBest and last model: {with_tilde(finish.last_checkpoint.parent)}"
+    text = f"{text.rstrip()}\nBest and last checkpoint: {with_tilde(finish.last_checkpoint.parent)}"
     return Notice(heading, text, "plain", state.can_try_model, offers_folder=True)
 
 

@@ -5,7 +5,7 @@ import pytest
 from core.training.events import CheckpointSaved, PhaseStarted
 from tests.viz_app.train.scripted import epoch_done, finished, started, step_done
 from viz_app.train.state import TrainState
-from viz_app.train.words import activity, notice, number_rows, run_line, status_line
+from viz_app.train.status_text import activity, metric_rows, notice, run_line, status_line
 
 FOLDER = Path("runs") / "notebook-1"
 
@@ -25,7 +25,7 @@ def running() -> TrainState:
 
 
 def test_all_figures_are_there_while_training(running: TrainState) -> None:
-    assert dict(number_rows(running)) == {
+    assert dict(metric_rows(running)) == {
         "epoch": "2 of 3",
         "step": "6 of 15",
         "tokens / s": "4,123",
@@ -42,8 +42,8 @@ def test_all_figures_are_there_while_training(running: TrainState) -> None:
 
 def test_figures_have_the_same_names_before_the_first_step(running: TrainState) -> None:
     before = TrainState()
-    assert [name for name, _ in number_rows(before)] == [name for name, _ in number_rows(running)]
-    assert {value for _, value in number_rows(before)} == {"–"}
+    assert [name for name, _ in metric_rows(before)] == [name for name, _ in metric_rows(running)]
+    assert {value for _, value in metric_rows(before)} == {"–"}
 
 
 def test_phase_is_said_while_it_lasts(running: TrainState) -> None:
@@ -83,7 +83,7 @@ def test_stopping_says_that_what_was_learned_is_kept(running: TrainState) -> Non
     shown = notice(running)
     assert shown is not None
     assert shown.heading == "Stopping…"
-    assert "kept" in shown.text
+    assert "saved" in shown.text
     assert activity(running) == "Stopping…"
 
 
@@ -97,7 +97,7 @@ def test_end_says_what_happened_and_where_the_files_are(running: TrainState) -> 
     assert str(FOLDER) in shown.text
     assert shown.offers_model
     assert shown.offers_folder
-    assert dict(number_rows(running))["time left"] == "–"
+    assert dict(metric_rows(running))["time left"] == "–"
 
 
 def test_error_is_shown_in_full_and_in_a_warm_tone(running: TrainState) -> None:
@@ -107,7 +107,7 @@ def test_error_is_shown_in_full_and_in_a_warm_tone(running: TrainState) -> None:
     assert shown.text == "At step 7 the loss became nan."
     assert shown.tone == "warm"
     assert shown.offers_model
-    assert "error" in status_line(running, "notebook")
+    assert "training failed" in status_line(running, "notebook")
 
 
 def test_nothing_is_said_before_the_first_run() -> None:

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSettings
 
 from core.checkpoint.history import EpochRecord, write_history
 from core.config import preset
-from viz_app.train import memory
+from viz_app.train import settings as run_settings
 from viz_app.train.choices import RunChoices
 
 
@@ -23,55 +23,55 @@ def reopened(settings: QSettings) -> QSettings:
 
 def test_choices_are_as_they_were_at_the_next_start(settings: QSettings, tmp_path: Path) -> None:
     choices = RunChoices("notebook", "folder", "/data/pairs", "cuda:1", "7", "42", tmp_path / "runs")
-    memory.save_choices(settings, choices)
-    assert memory.load_choices(reopened(settings)) == choices
+    run_settings.save_choices(settings, choices)
+    assert run_settings.load_choices(reopened(settings)) == choices
 
 
 def test_first_start_finds_the_default(settings: QSettings) -> None:
-    assert memory.load_choices(settings) == RunChoices.default()
+    assert run_settings.load_choices(settings) == RunChoices.default()
 
 
 def test_preset_that_is_gone_gives_the_default(settings: QSettings) -> None:
-    memory.save_choices(settings, replace(RunChoices.default(), preset="notebook"))
+    run_settings.save_choices(settings, replace(RunChoices.default(), preset="notebook"))
     settings.setValue("train/preset", "no-such-preset")
-    assert memory.load_choices(settings) == RunChoices.default()
+    assert run_settings.load_choices(settings) == RunChoices.default()
 
 
 def test_unfinished_run_is_found_again_as_long_as_its_checkpoint_stands(settings: QSettings, tmp_path: Path) -> None:
     last = tmp_path / "last.safetensors"
     last.write_bytes(b"")
-    unfinished = memory.UnfinishedRun(preset("notebook"), "multi30k", tmp_path, "auto", last, None)
-    memory.save_unfinished(settings, unfinished)
-    assert memory.load_unfinished(reopened(settings)) == unfinished
+    unfinished = run_settings.UnfinishedRun(preset("notebook"), "multi30k", tmp_path, "auto", last, None)
+    run_settings.save_unfinished(settings, unfinished)
+    assert run_settings.load_unfinished(reopened(settings)) == unfinished
     last.unlink()
-    assert memory.load_unfinished(reopened(settings)) is None
+    assert run_settings.load_unfinished(reopened(settings)) is None
 
 
 def test_forgotten_run_is_not_found(settings: QSettings, tmp_path: Path) -> None:
     last = tmp_path / "last.safetensors"
     last.write_bytes(b"")
-    memory.save_unfinished(
-        settings, memory.UnfinishedRun(preset("copy-task"), "copy", tmp_path, "cpu", last, tmp_path / "best")
+    run_settings.save_unfinished(
+        settings, run_settings.UnfinishedRun(preset("copy-task"), "copy", tmp_path, "cpu", last, tmp_path / "best")
     )
-    memory.forget_unfinished(settings, tmp_path / "another")
-    assert memory.load_unfinished(settings) is not None, "another run ended"
-    memory.forget_unfinished(settings, tmp_path)
-    assert memory.load_unfinished(settings) is None
+    run_settings.forget_unfinished(settings, tmp_path / "another")
+    assert run_settings.load_unfinished(settings) is not None, "another run ended"
+    run_settings.forget_unfinished(settings, tmp_path)
+    assert run_settings.load_unfinished(settings) is None
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"last_checkpoint": 3}', '{"run": {}}'])
 def test_damaged_note_of_a_run_is_ignored(settings: QSettings, text: str) -> None:
     settings.setValue("train/unfinished", text)
-    assert memory.load_unfinished(settings) is None
+    assert run_settings.load_unfinished(settings) is None
 
 
 def test_history_of_a_run_is_read_back(tmp_path: Path) -> None:
     records = [EpochRecord(1, 227, 3.5, 3.1, 3.2, 5e-4, 61.5), EpochRecord(2, 454, 2.5, 2.4, 2.5, 5e-4, 60.0)]
     write_history(tmp_path / "history.csv", records)
-    assert memory.load_history(tmp_path) == records
+    assert run_settings.load_history(tmp_path) == records
 
 
 def test_missing_or_damaged_history_is_no_obstacle(tmp_path: Path) -> None:
-    assert memory.load_history(tmp_path) == []
+    assert run_settings.load_history(tmp_path) == []
     (tmp_path / "history.csv").write_text("epoch,step\n1,x\n", encoding="utf-8")
-    assert memory.load_history(tmp_path) == []
+    assert run_settings.load_history(tmp_path) == []

@@ -1,4 +1,4 @@
-"""The charts of the Train page: one with tabs, and where there is room another beside it."""
+"""The charts of the Train page: one with tabs, and in a wide window a second one beside it."""
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -15,16 +15,16 @@ WIDE_PX = 1180
 """From this width on there are two charts."""
 
 
-class ChartPanels(QWidget):
+class ChartRow(QWidget):
     """The live charts. Importing this module imports matplotlib.
 
     Attributes:
         main, side: the chart with tabs, and the one beside it, at first of the learning rate.
-        compare: the menu of runs to lay over this one.
+        compare: the menu of runs to compare with.
 
     Signals:
-        changed(): a choice changed: draw again.
-        removed(str): the compared run with this key is to be taken away.
+        changed(): a setting changed: draw again.
+        removed(str): remove the compared run with this key.
         moment_chosen(float): a step was clicked.
     """
 
@@ -35,8 +35,8 @@ class ChartPanels(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         legend = Legend()
-        tip = "Lays the curves of other runs over these; a click on a run's name takes it away again."
-        self.compare = RunMenu("compare with… ▾", tip)
+        tip = "Shows the curves of other runs in the same charts; click a run's name to remove it."
+        self.compare = RunMenu("Compare with… ▾", tip)
         self.main = ChartPanel("loss", has_tabs=True, legend=legend, aside=self.compare)
         self.side = ChartPanel("learning_rate", has_tabs=False, aside=None)
         legend.removed.connect(self.removed)
@@ -56,7 +56,7 @@ class ChartPanels(QWidget):
         return self.main.chart
 
     def show_state(self, state: TrainState, comparison: Comparison, moment: float | None = None) -> None:
-        """Draws the curves if they changed."""
+        """Updates the curves if they changed."""
         self.main.show_state(state, comparison, moment)
         is_wide = self.width() >= WIDE_PX
         self.side.setVisible(is_wide)

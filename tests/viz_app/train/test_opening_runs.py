@@ -1,4 +1,4 @@
-"""Earlier runs on the page: those that have not come to their end can go on, whatever was done in between."""
+"""Runs opened from the disk: unfinished ones can be resumed, whatever was done in between."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +12,7 @@ from core.training.events import TrainingFinished
 from core.training.folder import LAST
 from tests.core.training.runs import copy_run, record
 from tests.viz_app.train.scripted import ScriptedTraining
-from viz_app.train import memory
+from viz_app.train import settings as run_settings
 from viz_app.train.page import TrainPage
 from viz_app.train.run_files import read_run, runs_in
 
@@ -42,8 +42,8 @@ def page(qtbot: QtBot, tmp_path: Path, script: ScriptedTraining) -> Iterator[Tra
 
 def choose(page: TrainPage, name: str) -> None:
     """Opens the menu of earlier runs and picks one."""
-    page.panel.look_menu.menu().aboutToShow.emit()
-    next(action for action in page.panel.look_menu.menu().actions() if action.text() == name).trigger()
+    page.panel.open_menu.menu().aboutToShow.emit()
+    next(action for action in page.panel.open_menu.menu().actions() if action.text() == name).trigger()
 
 
 @pytest.mark.parametrize("stop_after", [3, 10], ids=["within its first epoch", "later"])
@@ -73,35 +73,35 @@ def test_run_paused_before_its_first_validation_is_in_the_menu_and_can_go_on(pag
     make_run(folder, 3)
     (folder / "best.safetensors").unlink()  # a pause writes none
     choose(page, "paused")
-    assert "Not validated yet" in page.strip.text()
+    assert "Not validated yet" in page.notice_bar.text()
     assert page.panel.resume_button.isVisible()
-    assert "not finished: step 3" in read_run(folder).summary
-    page._comparing.offer(tmp_path / "runs", page.state, is_notebook=False)
+    assert "unfinished: step 3" in read_run(folder).summary
+    page._comparison_controller.offer(tmp_path / "runs", page.state, is_notebook=False)
     (folder / LAST).unlink()
     assert runs_in(tmp_path / "runs") == []
 
 
 def test_data_of_a_run_is_remembered_with_it(page: TrainPage, tmp_path: Path) -> None:
-    for number in range(memory.NUM_SOURCES + 1):
-        memory.save_source(page._settings, tmp_path / str(number), "multi30k")
-    memory.save_source(page._settings, tmp_path / "mine", tmp_path / "data")
-    assert memory.load_source(page._settings, tmp_path / "mine") == tmp_path / "data"
-    assert memory.load_source(page._settings, tmp_path / "1") is None
-    assert memory.load_source(page._settings, tmp_path / "2") == "multi30k"
+    for number in range(run_settings.NUM_SOURCES + 1):
+        run_settings.save_source(page._settings, tmp_path / str(number), "multi30k")
+    run_settings.save_source(page._settings, tmp_path / "mine", tmp_path / "data")
+    assert run_settings.load_source(page._settings, tmp_path / "mine") == tmp_path / "data"
+    assert run_settings.load_source(page._settings, tmp_path / "1") is None
+    assert run_settings.load_source(page._settings, tmp_path / "2") == "multi30k"
     for text in ("[]", "{", '{"a": 3}'):
         page._settings.setValue("train/sources", text)
-        assert memory.load_source(page._settings, Path("a")) is None
+        assert run_settings.load_source(page._settings, Path("a")) is None
 
 
 def test_page_says_what_resuming_does_whatever_the_form_says(page: TrainPage, tmp_path: Path) -> None:
     make_run(tmp_path / "runs" / "stopped", 3)
     make_run(tmp_path / "runs" / "ended", None)
-    assert not page.panel.resumption.isVisible()
+    assert not page.panel.resume_summary.isVisible()
     choose(page, "stopped")
     page.form.set_choices(replace(page.form.choices(), preset="multi30k", num_epochs="8"))
-    said = page.panel.resumption.text()
-    assert page.panel.resumption.isVisible()
-    assert said.startswith("Resume goes on with stopped as it was begun: copy-task-small, copy task, 2 epochs.")
+    said = page.panel.resume_summary.text()
+    assert page.panel.resume_summary.isVisible()
+    assert said.startswith("Resume uses the settings with which stopped was started: copy-task-small, copy task, 2 ")
     assert "the rest is for a new run" in said
     choose(page, "ended")
-    assert not page.panel.resumption.isVisible()
+    assert not page.panel.resume_summary.isVisible()

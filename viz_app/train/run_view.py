@@ -1,21 +1,21 @@
-"""All that is watched while a model learns: charts above; below them the film of attention and the translations."""
+"""The view of a run: charts at the top; below them the film of attention and the sample translations."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from viz_app.theme import GAP
-from viz_app.train.chart_panels import WIDE_PX, ChartPanels
+from viz_app.train.chart_row import WIDE_PX, ChartRow
 from viz_app.train.comparison import Comparison
 from viz_app.train.film_panel import FilmPanel
-from viz_app.train.panel_tabs import Lower
+from viz_app.train.panel_tabs import LowerPanel
 from viz_app.train.playback import Playback
 from viz_app.train.samples_panel import SamplesPanel
 from viz_app.train.state import TrainState
 
 
-class WatchPanels(QWidget):
-    """Charts, film and translations. In a narrow window film and translations share one place, with tabs.
+class RunView(QWidget):
+    """Charts, film and translations. In a narrow window film and translations share one area, with tabs.
 
     Attributes:
         charts, film, samples: the parts.
@@ -29,35 +29,35 @@ class WatchPanels(QWidget):
     def __init__(self, playback: Playback, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._playback = playback
-        self._lower: Lower = "film"
+        self._lower: LowerPanel = "film"
         self._is_live = True
-        self.charts = ChartPanels()
+        self.charts = ChartRow()
         self.film = FilmPanel(playback)
         self.samples = SamplesPanel(playback)
         self.charts.moment_chosen.connect(self.moment_chosen)
         for panel in (self.film, self.samples):
             panel.tabs.chosen.connect(self.show_lower)
-        self.charts.setMinimumSize(560, 160)  # whatever the widgets wish before they know their style
+        self.charts.setMinimumSize(560, 160)  # size hints are too large before the style is known
         self.film.setMinimumSize(560, 260)
         self.samples.setMinimumSize(380, 250)
         self._lay_out()
         self._fit()
 
     def show_state(self, state: TrainState, comparison: Comparison) -> None:
-        """Draws what changed."""
+        """Updates what changed."""
         moment = self._playback.shown_step if self._playback.frames else None
         self.charts.show_state(state, comparison, moment)
         self._is_live = state.status.is_running
         self.film.show_playback(is_live=self._is_live)
         self.samples.show_playback(is_live=self._is_live)
 
-    def show_lower(self, lower: Lower) -> None:
-        """Brings film or translations to the front, where there is no room for both."""
+    def show_lower(self, lower: LowerPanel) -> None:
+        """Shows film or translations, where there is no room for both."""
         self._lower = lower
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Side by side, or one behind the other."""
+        """Side by side, or with tabs."""
         super().resizeEvent(event)
         self._fit()
 

@@ -1,4 +1,4 @@
-"""The one training of the page: begun, paused, stopped, discarded, taken up again; its events go into the state."""
+"""Starts, pauses, stops, discards and resumes the page's one training; passes its events to the state."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,23 +20,23 @@ from core.training.film import read_film
 from core.training.folder import BEST, LAST, discard_run
 from core.training.overview import with_best
 from viz_app.state.languages import language_names
-from viz_app.train import memory
+from viz_app.train import settings as run_settings
 from viz_app.train.run_files import read_run
 from viz_app.train.state import Status, TrainState
 from viz_app.worker import Failure, TrainingBody, TrainingFailure, TrainingRequest, TrainingRun
 
 
-class Running(QObject):
+class RunController(QObject):
     """At most one training at a time.
 
     Attributes:
-        request: what was asked for last; None before the first run.
-        failure: why the last run ended; None if it did not fail.
+        request: the latest request; None before the first run.
+        failure: why the last run failed; None if it did not.
 
     Signals:
-        stepped(): nothing but steps happened; there is no hurry to draw.
+        stepped(): only training steps happened; drawing is not urgent.
         changed(): something else happened: draw.
-        ended(): there is no run any more.
+        ended(): no run is active any more.
     """
 
     stepped = Signal()
@@ -55,11 +55,11 @@ class Running(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether a training is at work, or waits for an answer."""
+        """Whether a training is running, or waiting for a decision."""
         return self._run is not None
 
     def begin(self, request: TrainingRequest) -> None:
-        """Starts the run that a request describes, unless one is running."""
+        """Starts the requested run, unless one is running."""
         if self._run is not None:
             return
         self.request, self.failure, self._discards = request, None, False
@@ -72,21 +72,21 @@ class Running(QObject):
         self.changed.emit()
 
     def resume(self, device: str) -> None:
-        """Goes on with the last run from its last checkpoint."""
+        """Resumes the last run from its last checkpoint."""
         if self.request is not None and self._state.can_resume:
             self.begin(replace(self.request, device=device, resume=True))
 
-    def go_on_with_change(self, device: str) -> None:
-        """Goes on from the last good checkpoint with what was proposed; begins again if there is no checkpoint."""
+    def continue_with_proposal(self, device: str) -> None:
+        """Resumes from the last good checkpoint with the proposed change; starts again if there is no checkpoint."""
         proposal = self._state.proposal
         if self.request is None or proposal is None or self._run is not None:
             return
         changes = {**self.request.changes, **proposal.changes}
-        goes_on = self._state.can_go_on_from is not None
-        self.begin(replace(self.request, device=device, resume=goes_on, changes=changes))
+        resumes = self._state.resumable_checkpoint is not None
+        self.begin(replace(self.request, device=device, resume=resumes, changes=changes))
 
     def stop(self, how: StopRequest) -> None:
-        """Ends the run within one batch. Says so at once; returns at once."""
+        """Stops the run after the current batch. Returns at once."""
         if self._run is not None:
             self._discards = how == "discard"
             self._run.stop(how)
@@ -94,14 +94,14 @@ class Running(QObject):
             self.changed.emit()
 
     def answer_failed_save(self, answer: AfterFailedSave) -> None:
-        """Tries to write again, or ends the run as it is."""
+        """Retries the failed save, or ends the run."""
         if self._run is not None and self._state.status is Status.WAITING:
             self._run.answer_failed_save(answer)
             self._state.answer_failed_save()
             self.changed.emit()
 
     def discard(self) -> None:
-        """Removes the files of the run: at once if it has ended, else as soon as it has. Raises `StorageError`."""
+        """Deletes the files of the run, as soon as it has ended. Raises `StorageError`."""
         if self._run is not None:
             self.stop("discard")
         elif self._state.folder is not None and self._state.can_discard:
@@ -109,12 +109,12 @@ class Running(QObject):
             self._forget(self._state.folder)
             self.changed.emit()
 
-    def look_at(self, folder: Path, source: str | Path = "multi30k") -> None:
-        """Shows an earlier run; one that has not come to its end can go on.
+    def open_run(self, folder: Path, source: str | Path = "multi30k") -> None:
+        """Shows a run from the disk; an unfinished one can be resumed.
 
         Args:
             folder: of the run.
-            source: what it goes on with if nobody remembers what it learned from.
+            source: the training data to resume with if the run's own is not known.
 
         Raises:
             TrainingError: there is no run in `folder`.
@@ -124,42 +124,42 @@ class Running(QObject):
         run = read_run(folder)
         self._state.playback.maps.languages = language_names(run.files.run)
         best, last = folder / BEST, folder / LAST
-        goes_on = run.files.run if run.files.can_resume else None
-        if goes_on is not None:
-            self.request = self._request_to_go_on(goes_on, folder, source)
-        self._state.look_at(
+        resumable = run.files.run if run.files.can_resume else None
+        if resumable is not None:
+            self.request = self._resume_request(resumable, folder, source)
+        self._state.open_run(
             folder,
             run.curves,
             read_film(folder).frames,
             best if best.is_file() else None,
-            last if goes_on is not None else None,
+            last if resumable is not None else None,
         )
         self.failure = None
         self.changed.emit()
 
-    def _request_to_go_on(self, run: RunConfig, folder: Path, source: str | Path) -> TrainingRequest:
-        """As it was started in this app, if that is remembered; else as its own files say."""
-        earlier = memory.load_unfinished(self._settings)
+    def _resume_request(self, run: RunConfig, folder: Path, source: str | Path) -> TrainingRequest:
+        """With the settings it was started with in this app, if they are known; else those in its own files."""
+        earlier = run_settings.load_unfinished(self._settings)
         if earlier is not None and earlier.folder == folder:
             return TrainingRequest(run, earlier.source, folder, changes=dict(earlier.changes))
-        known = "copy" if run.is_copy_task else memory.load_source(self._settings, folder)
+        known = "copy" if run.is_copy_task else run_settings.load_source(self._settings, folder)
         return TrainingRequest(run, known or source, folder)
 
-    def offer_earlier(self) -> None:
-        """A run of an earlier start of the app can go on."""
-        earlier = memory.load_unfinished(self._settings)
+    def offer_unfinished_run(self) -> None:
+        """Offers to resume the unfinished run of an earlier session."""
+        earlier = run_settings.load_unfinished(self._settings)
         if earlier is None:
             return
         self.request = TrainingRequest(
             earlier.run, earlier.source, earlier.folder, earlier.device, changes=dict(earlier.changes)
         )
         self._state.playback.maps.languages = language_names(earlier.run)
-        history = with_best(memory.load_history(earlier.folder), earlier.folder)
+        history = with_best(run_settings.load_history(earlier.folder), earlier.folder)
         self._state.offer_resume(earlier.folder, earlier.last_checkpoint, earlier.best_checkpoint, history)
         self._state.playback.set_film(read_film(earlier.folder).frames)
 
     def shutdown(self) -> None:
-        """Pauses what runs, and returns when its thread has ended."""
+        """Pauses a running training, and returns when its thread has ended."""
         if self._run is not None:
             if not self._run.is_stopping:
                 self.stop("pause")
@@ -169,7 +169,7 @@ class Running(QObject):
         for event in events:
             self._state.apply(event)
             if isinstance(event, CheckpointSaved) and event.kind == "last":
-                self._remember()
+                self._save_unfinished()
         if all(isinstance(event, StepDone) for event in events):
             self.stepped.emit()
         else:
@@ -179,7 +179,7 @@ class Running(QObject):
         state = self._state
         if isinstance(result, TrainingFailure):
             self.failure = result
-            state.fail(result.message, result.proposal, result.can_go_on_from)
+            state.fail(result.message, result.proposal, result.resumable_checkpoint)
         elif result is None:
             state.stop_before_training()
         elif state.finish is None:
@@ -190,12 +190,12 @@ class Running(QObject):
         if self._discards:
             self._finish_discarding()
         elif state.finish is not None and not state.can_resume:
-            memory.forget_unfinished(self._settings, state.folder)
+            run_settings.forget_unfinished(self._settings, state.folder)
         self.ended.emit()
         self.changed.emit()
 
     def _finish_discarding(self) -> None:
-        """Whatever ended the run, its files go: it may have failed, or been stopped before it began."""
+        """Deletes the run's files, even if it failed or was stopped before it began."""
         try:
             if self._state.folder is not None:
                 discard_run(self._state.folder)
@@ -207,16 +207,16 @@ class Running(QObject):
     def _forget(self, folder: Path | None) -> None:
         self.failure = None
         self._state.discard()
-        memory.forget_unfinished(self._settings, folder)
+        run_settings.forget_unfinished(self._settings, folder)
 
-    def _remember(self) -> None:
-        """A later start of the app can go on with this run, even if this one ends badly."""
+    def _save_unfinished(self) -> None:
+        """Lets a later session resume this run, even if this session crashes."""
         request, last = self.request, self._state.last_checkpoint
         if request is not None and last is not None:
             best = self._state.best_checkpoint
             changes: Mapping[str, float | int] = request.changes
-            unfinished = memory.UnfinishedRun(
+            unfinished = run_settings.UnfinishedRun(
                 request.run, request.source, request.folder, request.device, last, best, dict(changes)
             )
-            memory.save_unfinished(self._settings, unfinished)
-            memory.save_source(self._settings, request.folder, request.source)
+            run_settings.save_unfinished(self._settings, unfinished)
+            run_settings.save_source(self._settings, request.folder, request.source)

@@ -1,4 +1,4 @@
-"""From a click in “compare with…” to the runs that are laid over this one, and to a message if one cannot be."""
+"""Adds runs to the charts and removes them, as chosen in the menu “Compare with…”."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,37 +8,37 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from core.errors import AugenmerkError
-from viz_app.train.comparison import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, offered
+from viz_app.train.comparison import PUBLISHED, PUBLISHED_STEPS_PER_EPOCH, Comparison, runs_to_offer
 from viz_app.train.run_files import runs_in
 from viz_app.train.state import TrainState
 
 if TYPE_CHECKING:
-    from viz_app.train.chart_panels import ChartPanels
+    from viz_app.train.chart_row import ChartRow
 
 
-class Comparing(QObject):
-    """Changes a `Comparison` as the charts ask for it.
+class ComparisonController(QObject):
+    """Changes a `Comparison` on request of the charts.
 
     Signals:
-        asked(): the menu is about to open: call `offer`.
-        changed(): runs came or went: draw again.
+        menu_opening(): the menu is about to open: call `offer`.
+        changed(): runs were added or removed: draw.
     """
 
-    asked = Signal()
+    menu_opening = Signal()
     changed = Signal()
 
     def __init__(self, comparison: Comparison, parent: QWidget) -> None:
         super().__init__(parent)
         self._comparison = comparison
         self._page = parent
-        self._charts: ChartPanels | None = None
+        self._charts: ChartRow | None = None
         self._steps_per_epoch = PUBLISHED_STEPS_PER_EPOCH
 
-    def connect_to(self, charts: "ChartPanels") -> None:
-        """Listens to these charts."""
+    def connect_to(self, charts: "ChartRow") -> None:
+        """Handles the requests of these charts."""
         self._charts = charts
         charts.removed.connect(self._remove)
-        charts.compare.about_to_show.connect(self.asked)
+        charts.compare.about_to_show.connect(self.menu_opening)
         charts.compare.folder_chosen.connect(lambda folder: self._try(lambda: self._comparison.add_folder(folder)))
         charts.compare.published_chosen.connect(
             lambda: self._try(lambda: self._comparison.add_published(self._steps_per_epoch))
@@ -52,15 +52,15 @@ class Comparing(QObject):
         if started is not None:
             self._steps_per_epoch = max(1, started.num_steps // max(1, started.num_epochs))
         validated = [run for run in runs_in(parent_folder) if run.curves.validations]
-        runs = offered(validated, state.folder, self._comparison)
-        has_published = is_notebook and not self._comparison.holds(PUBLISHED)
+        runs = runs_to_offer(validated, state.folder, self._comparison)
+        has_published = is_notebook and not self._comparison.contains(PUBLISHED)
         self._charts.compare.offer(runs, parent_folder, has_published=has_published)
 
     def _try(self, add: Callable[[], None]) -> None:
         try:
             add()
         except AugenmerkError as error:
-            heading = "The run was not laid over this one"
+            heading = "The run cannot be compared"
             box = QMessageBox(QMessageBox.Icon.Information, heading, str(error), parent=self._page)
             box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             box.open()

@@ -1,4 +1,4 @@
-"""What a chart is to show and how, as chosen by a person. No Qt, no matplotlib."""
+"""What a chart shows and how, as chosen by the user. No Qt, no matplotlib."""
 
 from dataclasses import dataclass, field
 from typing import Literal
@@ -17,28 +17,28 @@ QUANTITY_NAMES: dict[Quantity, str] = {
     "bleu": "BLEU",
 }
 QUANTITY_TIPS: dict[Quantity, str] = {
-    "loss": "Cross-entropy per target token, natural logarithm. Training: what is minimised, with label smoothing if "
-    "the run has it, in front of it its running mean. Validation: without smoothing.",
-    "perplexity": "e to the loss: between how many words, equally likely, the model wavers.",
-    "learning_rate": "How far each step goes.",
-    "gradient_norm": "Length of the gradient before clipping. Sudden peaks announce trouble.",
-    "tokens_per_second": "Target tokens learned from in a second, a running average.",
-    "bleu": "BLEU on a sample of the validation sentences: greedy, on the model's own tokens.",
+    "loss": "Cross-entropy per target token, natural logarithm. Training: the loss that is minimised, with label "
+    "smoothing if the run uses it, and its running mean. Validation: without label smoothing.",
+    "perplexity": "exp(loss): the model is as uncertain as if it chose between this many equally likely tokens.",
+    "learning_rate": "The step size of the optimiser.",
+    "gradient_norm": "Norm of the gradient before clipping. Sudden peaks are a sign of instability.",
+    "tokens_per_second": "Target tokens processed per second, a running average.",
+    "bleu": "BLEU on a sample of the validation sentences: greedy translations, compared as tokens.",
 }
 SMOOTHING_STEPS: dict[Smoothing, int] = {"none": 1, "light": 10, "medium": 50, "strong": 250}
 NUM_RUNS = 4
-"""How many runs can be laid over one another: more colours could not be told apart."""
+"""How many runs can be compared: more colours could not be told apart."""
 SMOOTHED: tuple[Quantity, ...] = ("loss", "perplexity", "gradient_norm")
 
 
 @dataclass
-class ChartChoices:
-    """How one chart is seen.
+class ChartSettings:
+    """The settings of one chart.
 
     Attributes:
-        quantity: what it shows.
-        scales: linear or logarithmic, remembered for each quantity.
-        smoothing: over how many steps the running mean looks back.
+        quantity: what is plotted.
+        scales: linear or logarithmic, for each quantity.
+        smoothing: the window of the running mean.
         shown: which steps: all, those of this epoch, the last 500 or 5,000, or the range of `zoom`.
         zoom: first and last step, for "zoom".
     """

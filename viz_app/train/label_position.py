@@ -1,4 +1,4 @@
-"""Where a label beside a point hides least of the curves. No Qt, no matplotlib."""
+"""Places a label beside a point where it hides least of the curves. No Qt, no matplotlib."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,8 +12,8 @@ GAP_PX = 11
 
 
 @dataclass(frozen=True)
-class LabelPlace:
-    """Beside a point.
+class LabelPosition:
+    """A position beside a point.
 
     Attributes:
         dx_px, dy_px: from the point to the label's near corner; up is positive.
@@ -27,20 +27,20 @@ class LabelPlace:
 
 
 PLACES = (
-    LabelPlace(0, GAP_PX, "right", "bottom"),
-    LabelPlace(0, GAP_PX, "left", "bottom"),
-    LabelPlace(0, -GAP_PX, "right", "top"),
-    LabelPlace(0, -GAP_PX, "left", "top"),
+    LabelPosition(0, GAP_PX, "right", "bottom"),
+    LabelPosition(0, GAP_PX, "left", "bottom"),
+    LabelPosition(0, -GAP_PX, "right", "top"),
+    LabelPosition(0, -GAP_PX, "left", "top"),
 )
 
 
-def clearest_place(
+def best_label_position(
     point: tuple[float, float],
     size: tuple[float, float],
     area: tuple[float, float],
     curves: Iterable[tuple[Points, Points]],
-) -> LabelPlace:
-    """The place of a label where the fewest curves run behind it, and none of it is outside.
+) -> LabelPosition:
+    """The position of a label with the fewest curves behind it, and entirely inside the area.
 
     Args:
         point: the point's x and y, in pixels from the lower left corner of the area.
@@ -53,13 +53,13 @@ def clearest_place(
 
 
 def _cost(
-    place: LabelPlace,
+    place: LabelPosition,
     point: tuple[float, float],
     size: tuple[float, float],
     area: tuple[float, float],
     curves: list[tuple[Points, Points]],
 ) -> float:
-    """The share of the label's width behind which a curve runs, for each curve; far more for what sticks out."""
+    """The fraction of the label's width that each curve runs behind, summed; much higher for parts outside the area."""
     (x, y), (width, height) = point, size
     left = x + place.dx_px - (width if place.horizontal == "right" else 0)
     low = y + place.dy_px - (height if place.vertical == "top" else 0)

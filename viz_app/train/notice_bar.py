@@ -1,4 +1,4 @@
-"""The strip above the charts: what just happened, and what can be done about it."""
+"""The bar above the charts: what just happened, and what the user can do about it."""
 
 from itertools import zip_longest
 
@@ -6,23 +6,23 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from viz_app.theme import PANEL_MARGIN, set_role
-from viz_app.train.words import Action, Notice
+from viz_app.train.status_text import Action, Notice
 
 
-class NoticeStrip(QFrame):
+class NoticeBar(QFrame):
     """Shows a `Notice`; hidden if there is none.
 
     Signals:
-        tryModel(): the best model is to be opened on the Translate page.
-        openFolder(): the run's folder is to be shown.
-        acted(str): the key of an action that the notice offers was chosen.
-        showDetails(): the traceback of an error that nobody foresaw is wanted.
+        try_model_requested(): open the best checkpoint on the Translate page.
+        open_folder_requested(): show the run's folder.
+        action_chosen(str): the key of an action that the notice offers.
+        details_requested(): show the traceback of an unexpected error.
     """
 
-    tryModel = Signal()
-    openFolder = Signal()
-    showDetails = Signal()
-    acted = Signal(str)
+    try_model_requested = Signal()
+    open_folder_requested = Signal()
+    details_requested = Signal()
+    action_chosen = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -37,7 +37,7 @@ class NoticeStrip(QFrame):
         self.details_button = QPushButton("Details")
         self.folder_button = QPushButton("Open folder")
         self.try_button = QPushButton("Try this model")
-        self.try_button.setToolTip("Opens the best model so far on the Translate page; training goes on.")
+        self.try_button.setToolTip("Opens the best checkpoint so far on the Translate page. Training continues.")
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(self._heading)
@@ -46,9 +46,9 @@ class NoticeStrip(QFrame):
         row.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN, 10)
         row.addLayout(words, 1)
         for button, signal in (
-            (self.details_button, self.showDetails),
-            (self.folder_button, self.openFolder),
-            (self.try_button, self.tryModel),
+            (self.details_button, self.details_requested),
+            (self.folder_button, self.open_folder_requested),
+            (self.try_button, self.try_model_requested),
         ):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
             button.clicked.connect(signal)
@@ -57,7 +57,9 @@ class NoticeStrip(QFrame):
         for index, button in enumerate(self.action_buttons):
             set_role(button, "" if index else "primary")
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
-            button.clicked.connect(lambda _checked=False, index=index: self.acted.emit(self._actions[index].key))
+            button.clicked.connect(
+                lambda _checked=False, index=index: self.action_chosen.emit(self._actions[index].key)
+            )
 
     def show_notice(self, notice: Notice | None, *, has_details: bool = False) -> None:
         """Shows `notice`, or nothing."""
@@ -81,5 +83,5 @@ class NoticeStrip(QFrame):
                 button.setToolTip(action.tip)
 
     def text(self) -> str:
-        """Heading and text as shown."""
+        """The heading and the text."""
         return f"{self._heading.text()}\n{self._text.text()}"

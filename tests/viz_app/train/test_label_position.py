@@ -1,33 +1,33 @@
 import numpy as np
 
-from viz_app.train.label_place import LabelPlace, clearest_place
+from viz_app.train.label_position import LabelPosition, best_label_position
 
 AREA, SIZE = (800.0, 200.0), (130.0, 14.0)
 FALLING = (np.array([0.0, 400.0]), np.array([180.0, 60.0]))
 
 
-def _names(place: LabelPlace) -> tuple[str, str]:
+def _names(place: LabelPosition) -> tuple[str, str]:
     return place.horizontal, place.vertical
 
 
 def test_with_nothing_behind_the_label_stands_above_to_the_left() -> None:
-    assert _names(clearest_place((400, 100), SIZE, AREA, [])) == ("right", "bottom")
+    assert _names(best_label_position((400, 100), SIZE, AREA, [])) == ("right", "bottom")
 
 
 def test_a_curve_that_comes_down_from_the_left_is_not_hidden() -> None:
-    assert _names(clearest_place((400, 60), SIZE, AREA, [FALLING])) == ("left", "bottom")
+    assert _names(best_label_position((400, 60), SIZE, AREA, [FALLING])) == ("left", "bottom")
 
 
 def test_at_the_right_edge_the_label_goes_below_rather_than_outside() -> None:
     falling = (FALLING[0] + 395, FALLING[1])
-    assert _names(clearest_place((795, 60), SIZE, AREA, [falling])) == ("right", "top")
+    assert _names(best_label_position((795, 60), SIZE, AREA, [falling])) == ("right", "top")
 
 
 def test_near_the_bottom_the_label_stays_above() -> None:
     flat = (np.array([0.0, 800.0]), np.array([30.0, 30.0]))
-    assert clearest_place((400, 10), SIZE, AREA, [flat]).vertical == "bottom"
+    assert best_label_position((400, 10), SIZE, AREA, [flat]).vertical == "bottom"
 
 
 def test_curves_without_points_are_no_hindrance() -> None:
     empty = (np.empty(0), np.empty(0))
-    assert _names(clearest_place((400, 100), SIZE, AREA, [empty])) == ("right", "bottom")
+    assert _names(best_label_position((400, 100), SIZE, AREA, [empty])) == ("right", "bottom")

@@ -1,4 +1,4 @@
-"""The last choices, and a run that was not finished, remembered from one start of the app to the next, as text."""
+"""The values of the form and the unfinished run, saved from one session to the next, as text."""
 
 import csv
 import json
@@ -17,18 +17,18 @@ _HISTORY_NUMBERS = ("training_loss", "validation_loss", "validation_loss_batch_m
 
 
 class SettingsLike(Protocol):
-    """What this module needs of `QSettings`."""
+    """The part of `QSettings` that this module uses."""
 
     def value(self, key: str, defaultValue: Any = None) -> Any:
         """The value under `key`."""
         ...
 
     def setValue(self, key: str, value: Any) -> None:
-        """Keeps `value` under `key`."""
+        """Stores `value` under `key`."""
         ...
 
     def remove(self, key: str) -> None:
-        """Forgets `key`."""
+        """Removes `key`."""
         ...
 
 
@@ -38,9 +38,9 @@ class UnfinishedRun:
 
     Attributes:
         run, source, folder, device: as it was started.
-        changes: settings that it has otherwise since it met trouble.
-        last_checkpoint: what it goes on from.
-        best_checkpoint: what can be tried; None if there was no validation yet.
+        changes: settings changed since it was started, after a failure.
+        last_checkpoint: to resume from.
+        best_checkpoint: None if there was no validation yet.
     """
 
     run: RunConfig
@@ -53,14 +53,14 @@ class UnfinishedRun:
 
 
 def save_choices(settings: SettingsLike, choices: RunChoices) -> None:
-    """Keeps the form."""
+    """Saves the form."""
     for name in ("preset", "data_kind", "data_path", "device", "num_epochs", "seed", "patience", "probe"):
         settings.setValue(_PREFIX + name, getattr(choices, name))
     settings.setValue(_PREFIX + "parent_folder", str(choices.parent_folder))
 
 
 def load_choices(settings: SettingsLike) -> RunChoices:
-    """The form as it was last; what is missing or no longer known takes its default."""
+    """The saved form; missing or unknown values get their defaults."""
     default = RunChoices.default()
 
     def text(name: str, fallback: str) -> str:
@@ -85,7 +85,7 @@ def load_choices(settings: SettingsLike) -> RunChoices:
 
 
 def save_unfinished(settings: SettingsLike, unfinished: UnfinishedRun) -> None:
-    """Keeps what a later start needs to resume."""
+    """Saves what a later session needs to resume."""
     best = unfinished.best_checkpoint
     values = {
         "run": unfinished.run.to_dict(),
@@ -100,14 +100,14 @@ def save_unfinished(settings: SettingsLike, unfinished: UnfinishedRun) -> None:
 
 
 def forget_unfinished(settings: SettingsLike, folder: Path | None) -> None:
-    """There is nothing to resume in `folder` any more; what is remembered of another run stays."""
+    """Removes the unfinished run if it is the one in `folder`."""
     earlier = load_unfinished(settings)
     if earlier is None or earlier.folder == folder:
         settings.remove(_PREFIX + "unfinished")
 
 
 def save_source(settings: SettingsLike, folder: Path, source: str | Path) -> None:
-    """Keeps what the run in `folder` learns from; of the `NUM_SOURCES` newest runs."""
+    """Saves the data source of the run in `folder`, for the `NUM_SOURCES` newest runs."""
     sources = _load_sources(settings)
     sources.pop(str(folder), None)
     kept = [*sources.items(), (str(folder), str(source))][-NUM_SOURCES:]
@@ -115,7 +115,7 @@ def save_source(settings: SettingsLike, folder: Path, source: str | Path) -> Non
 
 
 def load_source(settings: SettingsLike, folder: Path) -> str | Path | None:
-    """What the run in `folder` learned from; None if that is not known."""
+    """The data source of the run in `folder`; None if it is not known."""
     source = _load_sources(settings).get(str(folder))
     return source if source in ("multi30k", "copy", None) else Path(source)
 
@@ -146,13 +146,13 @@ def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:
             best_checkpoint=Path(best) if best and Path(best).is_file() else None,
             changes=dict(values.get("changes", {})),
         )
-    except (ValueError, KeyError, TypeError, ConfigError):  # kept by another version, or edited by hand
+    except (ValueError, KeyError, TypeError, ConfigError):  # saved by another version, or edited by hand
         return None
     return unfinished if last.is_file() else None
 
 
 def load_history(folder: Path) -> list[EpochRecord]:
-    """The epochs of the run in `folder` as its history file tells them; none if it cannot be read."""
+    """The epochs in the history file of the run in `folder`; none if it cannot be read."""
     try:
         with (folder / "history.csv").open(newline="", encoding="utf-8") as file:
             return [

@@ -1,0 +1,223 @@
+"""Options that change what the model does: counted from 1, refused in one message, the same result as from Python."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.cli.interventions import (
+    parse_attention_row,
+    parse_forced_token,
+    parse_forced_word,
+    parse_head,
+    parse_head_scaled,
+    parse_word_removed,
+    parse_word_replaced,
+)
+from core.cli.main import main, make_parser
+from core.model.heads import Head
+from core.translation.experiment import (
+    AttentionRow,
+    Beam,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
+from core.translation.experiment_json import experiment_from_json, intervention_to_json, output_to_json
+from core.translation.translator import Translator
+
+SENTENCE = "Ein Mann steht auf einer Leiter."
+TARGET = "A man stands on a ladder."
+OPTIONS = [
+    "--head-off", "cross:2:1", "encoder:1:2", "--scale-head", "decoder:1:1=-0.5",
+    "--set-row", "cross:1:2:3=1,2,3,0,0,0,0,1", "--set-row", "decoder:1:2:1=1",
+    "--force", "3=ladder", "--force", "1=a man", "--force-token", "4=<eos>",
+    "--remove-word", "4", "--replace-word", "2=Leiter",
+]  # fmt: skip
+INTERVENTIONS = (
+    SourceWordRemoved(3),
+    SourceWordReplaced(1, "Leiter"),
+    HeadScaled(Head("encoder", 0, 1)),
+    HeadScaled(Head("cross", 1, 0)),
+    HeadScaled(Head("decoder", 0, 0), -0.5),
+    AttentionRow(Head("decoder", 0, 1), 0, (1,)),
+    AttentionRow(Head("cross", 0, 1), 2, (1, 2, 3, 0, 0, 0, 0, 1)),
+    ForcedToken(0, "a"),
+    ForcedToken(1, "man"),
+    ForcedToken(2, "ladder"),
+    ForcedToken(3, "<eos>"),
+)
+
+
+@pytest.fixture(scope="module")
+def translator(untrained_checkpoint: Path) -> Translator:
+    return Translator.load(untrained_checkpoint, "cpu")
+
+
+def run(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: str, command: str = "translate") -> dict:
+    """The JSON that a command printed about the sentence."""
+    capsys.readouterr()
+    more = ["--json"] if command == "translate" else []
+    assert main([command, SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *more, *arguments]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_each_option_is_parsed() -> None:
+    assert parse_head("cross:2:5") == Head("cross", 1, 4)
+    assert parse_head_scaled("cross:2:5=-1e-3") == HeadScaled(Head("cross", 1, 4), -0.001)
+    assert parse_attention_row("cross:2:5:3=0,1,0") == AttentionRow(Head("cross", 1, 4), 2, (0, 1, 0))
+    assert parse_forced_word("3=dog") == (2, "dog")
+    assert parse_forced_word("3==") == (2, "=")
+    assert parse_forced_token("3=a=b") == ForcedToken(2, "a=b")
+    assert parse_word_removed("2") == SourceWordRemoved(1)
+    assert parse_word_replaced("2=eine  Katze") == SourceWordReplaced(1, "eine Katze")
+
+
+@pytest.mark.parametrize("beam", [[], ["--beam", "3", "--length-penalty", "0.5"]])
+def test_all_interventions_at_once_are_those_of_python(
+    untrained_checkpoint: Path, translator: Translator, tmp_path: Path, capsys, beam: list[str]
+) -> None:
+    output = Beam(3, 0.5) if beam else Experiment("").output
+    expected = translator.run(Experiment(SENTENCE, output, INTERVENTIONS))
+    found = run(capsys, untrained_checkpoint, *OPTIONS, *beam, "--attention", str(tmp_path / "maps.npz"))
+    assert found["predicted_tokens"] == list(expected.predicted_tokens)
+    assert found["log_probabilities"] == pytest.approx(expected.log_probabilities, abs=1e-5)
+    assert found["predicted_tokens"] == ["a", "man", "ladder", "<eos>"]
+    assert found["source_tokens"] == ["<sos>", "ein", "leiter", "steht", "einer", "leiter", ".", "<eos>"]
+    assert found["interventions"] == [intervention_to_json(each) for each in expected.experiment.interventions]
+    assert found["output"] == output_to_json(output)
+    told = {"source_text": found["source"], "output": found["output"], "interventions": found["interventions"]}
+    assert experiment_from_json(told) == expected.experiment
+    with np.load(tmp_path / "maps.npz", allow_pickle=False) as arrays:
+        np.testing.assert_allclose(arrays["cross"], expected.maps.cross, atol=1e-6)
+        np.testing.assert_allclose(arrays["cross"][0, 1, 2], np.array([1, 2, 3, 0, 0, 0, 0, 1]) / 7, atol=1e-6)
+
+
+def test_numbers_of_a_changed_sentence(untrained_checkpoint: Path, translator: Translator, capsys) -> None:
+    found = run(capsys, untrained_checkpoint, *OPTIONS, "--rows", "read", command="analyze")
+    expected = translator.run(Experiment(SENTENCE, interventions=INTERVENTIONS))
+    np.testing.assert_allclose(found["cross"], expected.maps.cross, atol=1e-6)
+    assert found["interventions"] == [intervention_to_json(each) for each in expected.experiment.interventions]
+
+
+def test_a_given_target_is_read_under_the_same_changes(untrained_checkpoint: Path, translator, capsys) -> None:
+    found = run(capsys, untrained_checkpoint, "--target", TARGET, "--head-off", "cross:2:1", "--remove-word", "1")
+    changes = (HeadScaled(Head("cross", 1, 0)), SourceWordRemoved(0))
+    given = translator.run(Experiment(SENTENCE, GivenTarget(TARGET), changes))
+    assert found["given"]["log_probabilities"] == pytest.approx(given.log_probabilities, abs=1e-5)
+    assert found["given"]["output"] == {"type": "given", "text": TARGET}
+    assert found["interventions"] == found["given"]["interventions"] != []
+
+
+def test_nothing_is_listed_where_nothing_is_changed(untrained_checkpoint: Path, capsys) -> None:
+    found = run(capsys, untrained_checkpoint)
+    assert (found["interventions"], found["unreached"], found["output"]) == ([], [], {"type": "greedy"})
+
+
+def test_what_lies_beyond_the_end_is_listed_and_noted(untrained_checkpoint: Path, capsys) -> None:
+    found = run(capsys, untrained_checkpoint, "--force", "2=<eos>", "--force", "9=man")
+    assert found["unreached"] == [{"type": "forced_token", "step": 8, "token": "man"}]
+    arguments = ["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--force", "2=<eos>"]
+    assert main([*arguments, "--force", "9=man"]) == 0
+    assert "note: Beyond the end of the translation, so without effect: step 9: man." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--head-off", "cross:9:1"], "no cross layer 9 head 1"),
+        (["--head-off", "cross:1:1", "--scale-head", "cross:1:1=2"], "Two interventions change the same thing"),
+        (["--force", "3=man", "--force", "3=ladder"], "Two interventions change the same thing"),
+        (["--remove-word", "2", "--replace-word", "2=Mann"], "Two interventions change the same thing"),
+        (["--force", "3=zebra"], "The vocabulary of this model has no 'zebra'"),
+        (["--force-token", "3=Man"], "'Man' forced at step 3 is not in this model's vocabulary"),
+        (["--force-token", "3=<pad>"], "can never be chosen"),
+        (["--set-row", "cross:1:1:1=1,0"], "has 2 weights. One for each of the 9 source tokens"),
+        (["--remove-word", "8"], "word 8"),
+        (["--force", "3=man", "--target", TARGET], "A token is forced"),
+        (["--length-penalty", "2"], "without a beam"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_message(
+    untrained_checkpoint: Path, capsys, arguments: list[str], message: str
+) -> None:
+    assert main(["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint), *arguments]) == 2
+    output = capsys.readouterr()
+    assert message in output.err
+    assert output.out == ""
+    assert "Traceback" not in output.err
+
+
+@pytest.mark.parametrize("command", ["translate", "analyze"])
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--head-off", "cross:0:1", "names no head"),
+        ("--off", "cross:0:1", "names no head"),
+        ("--head-off", "Zwei Hunde", "Put the sentence before this option"),
+        ("--scale-head", "cross:1:1", "a head and a factor, such as cross:2:5=0.5"),
+        ("--scale-head", "cross:1:1=much", "could not convert string to float"),
+        ("--scale-head", "cross:1:1=nan", "A number from -1000 to 1000 was expected"),
+        ("--scale-head", "cross:1=1", "names no head"),
+        ("--set-row", "cross:1:1=0,1", "names no head"),
+        ("--set-row", "cross:1:1:0=0,1", "no number counted from 1"),
+        ("--set-row", "cross:1:1:2=0,,1", "could not convert"),
+        ("--set-row", "cross:1:1:2=0,-1", "Numbers of 0 or more were expected"),
+        ("--set-row", "cross:1:1:2=0,0", "At least one above 0"),
+        ("--set-row", "decoder:1:1:2=1", "the 2 target tokens read so far"),
+        ("--set-row", "1", "such as cross:2:5:3=0,1,0"),
+        ("--force", "dog", "a step and a word, such as 3=dog"),
+        ("--force", "0=dog", "no number counted from 1"),
+        ("--force", "3=", "a step and a word"),
+        ("--force-token", "-3=dog", "no number counted from 1"),
+        ("--force-token", "1000000=dog", "A whole number from 0 to 100,000"),
+        ("--remove-word", "two", "the number of a word, such as 2"),
+        ("--replace-word", "2", "such as 2=Katze"),
+        ("--replace-word", "2= ", "The replacement of source word 2 is empty"),
+        ("--remove-word", "9" * 5_000, "the number of a word"),
+    ],
+)
+def test_bad_syntax_is_refused_before_anything_is_loaded(
+    capsys, command: str, option: str, value: str, message: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, SENTENCE, "--checkpoint", "nowhere", f"{option}={value}"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert message in told
+    assert f"argument {option}" in told
+    assert "invalid parse" not in told
+
+
+def test_links_with_heads_off(untrained_checkpoint: Path, capsys) -> None:
+    align = ["align", "--checkpoint", str(untrained_checkpoint)]
+    text = ["--text", SENTENCE, "--target", TARGET, "--head", "cross:2:2", "--json"]
+    told = []
+    for more in ([], ["--head-off", "cross:1:1", "encoder:1:1"]):
+        assert main([*align, *text, *more]) == 0
+        told.append(json.loads(capsys.readouterr().out)["links"])
+    assert told[0] != told[1]
+    assert main([*align, "--head-off", "cross:1:1"]) == 2
+    assert "go with --text" in capsys.readouterr().err
+
+
+def test_statistics_are_those_of_the_changed_model(untrained_checkpoint: Path, capsys, tmp_path: Path) -> None:
+    (tmp_path / "some.de").write_text("Ein Mann steht.\nLeiter.\n", encoding="utf-8")
+    arguments = ["--statistics", str(tmp_path / "some.de")]
+    whole = run(capsys, untrained_checkpoint, *arguments, command="analyze")
+    changed = run(capsys, untrained_checkpoint, *arguments, "--head-off", "encoder:1:1", command="analyze")
+    assert whole["encoder_entropy"][0] == changed["encoder_entropy"][0], "before the head nothing changes"
+    assert whole["encoder_entropy"][1] != changed["encoder_entropy"][1]
+
+
+def test_the_former_name_of_an_option_is_not_advertised(capsys) -> None:
+    for command in ("translate", "analyze", "align"):
+        with pytest.raises(SystemExit):
+            make_parser().parse_args([command, "--help"])
+        told = capsys.readouterr().out
+        assert "--head-off" in told
+        assert "--off" not in told

@@ -1,0 +1,222 @@
+"""A stream of sentences: each line is answered as it is done, in order; one that is refused ends nothing."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.cli.lines import arriving_lines
+from core.cli.main import main
+from core.translation.experiment import Experiment
+from core.translation.translator import Translator
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+SENTENCES = ["Ein Mann steht auf einer Leiter.", "ein hund .", "Leiter", "Ein Mann steht."]
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch):
+    """A function that makes a text the standard input."""
+    return lambda text: monkeypatch.setattr("sys.stdin", io.StringIO(text))
+
+
+def stream(data: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
+
+
+def test_lines_are_cut_at_any_line_end_wherever_the_bytes_are_cut() -> None:
+    data = "\ufeffeins\r\nzwei\u2028noch zwei\r\r\nvier ä😀\n\n\x85sechs\x0c".encode()
+    expected = ["eins", "zwei\u2028noch zwei", "", "vier ä😀", "", "\x85sechs\x0c"]
+
+    class InPieces(io.BytesIO):
+        def read1(self, size: int | None = -1) -> bytes:
+            return super().read1(3)
+
+    whole = [line for lines in arriving_lines(stream(data)) for line in lines]
+    wrapped = io.TextIOWrapper(InPieces(data), encoding="utf-8")
+    assert whole == [line for lines in arriving_lines(wrapped) for line in lines] == expected
+    assert [line for lines in arriving_lines(io.StringIO(data.decode())) for line in lines] == expected
+    assert list(arriving_lines(stream(b""))) == []
+    assert [line for lines in arriving_lines(stream(b"\xff\xfe\n\xed\xa0\x80")) for line in lines] == [
+        "\ufffd" * 2,
+        "\ufffd" * 3,
+    ]
+
+
+def test_lines_that_have_arrived_are_there_before_others_are_written() -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading, encoding="utf-8") as source, os.fdopen(writing, "wb", buffering=0) as sink:
+        sink.write(b"eins\nzwei\ndr")
+        arriving = arriving_lines(source)
+        assert next(arriving) == ["eins", "zwei"]
+        sink.write(b"ei\n")
+        assert next(arriving) == ["drei"]
+        sink.close()
+        assert list(arriving) == []
+
+
+def test_each_sentence_is_a_line_of_json_with_its_maps(
+    untrained_checkpoint: Path, tmp_path: Path, given, capsys
+) -> None:
+    given("\n".join(SENTENCES))
+    folder = tmp_path / "new" / "maps"
+    arguments = ["translate", "-", "--jsonl", "--attention", str(folder), "--head-off", "cross:1:1"]
+    assert main([*arguments, "--checkpoint", str(untrained_checkpoint)]) == 0
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [values["source"] for values in found] == SENTENCES
+    assert [path.name for path in sorted(folder.iterdir())] == [f"{number:06d}.npz" for number in (1, 2, 3, 4)]
+    translator = Translator.load(untrained_checkpoint)
+    for values in found:
+        assert len(values["interventions"]) == 1
+        experiment = Experiment(values["source"], interventions=_off())
+        expected = translator.run(experiment)
+        assert values["predicted_tokens"] == list(expected.predicted_tokens)
+        with np.load(values["attention"], allow_pickle=False) as arrays:
+            np.testing.assert_allclose(arrays["cross"], expected.maps.cross, atol=1e-5)
+            assert arrays["source_tokens"].tolist() == values["source_tokens"]
+
+
+def _off():  # type: ignore[no-untyped-def]
+    from core.model.heads import Head
+    from core.translation.experiment import heads_switched_off
+
+    return heads_switched_off([Head("cross", 0, 0)])
+
+
+def test_refused_lines_have_an_error_and_the_others_are_done(untrained_checkpoint: Path, given, capsys) -> None:
+    lines = [SENTENCES[0], "", "Wort " * 1_001, " \t", "Leiter Mann."]
+    given("\n".join(lines) + "\n")
+    assert main(["translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]) == 2
+    output = capsys.readouterr()
+    found = [json.loads(line) for line in output.out.splitlines()]
+    assert [values["source"] for values in found] == lines
+    assert ["error" in values for values in found] == [False, True, True, True, False]
+    assert "the text is empty" in found[1]["error"]
+    assert "1,001 words" in found[2]["error"]
+    assert "3 of 5 lines were refused (number 2, 3, 4)" in output.err
+
+
+def test_an_intervention_that_does_not_fit_one_line_refuses_that_line(
+    untrained_checkpoint: Path, given, capsys
+) -> None:
+    given("Ein Mann steht.\nMann\n")
+    arguments = ["translate", "-", "--jsonl", "--remove-word", "3", "--checkpoint", str(untrained_checkpoint)]
+    assert main(arguments) == 2
+    first, second = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert first["source_tokens"] == ["<sos>", "ein", "mann", ".", "<eos>"]
+    assert "word 3" in second["error"]
+    given("Ein Mann steht.\nMann\n")
+    assert main([*arguments, "--head-off", "cross:9:9"]) == 2
+    output = capsys.readouterr()
+    assert (output.out, "no cross layer 9 head 9" in output.err) == ("", True), "no line can have this head"
+
+
+def test_plain_lines_stay_beside_each_other(untrained_checkpoint: Path, given, capsys) -> None:
+    lines = ["", SENTENCES[0], "Wort " * 1_001, "", SENTENCES[1]]
+    given("\n".join(lines) + "\n")
+    assert main(["translate", "-", "--checkpoint", str(untrained_checkpoint)]) == 2
+    output = capsys.readouterr()
+    translated = output.out.splitlines()
+    assert [bool(line) for line in translated] == [False, True, False, False, True]
+    assert "augenmerk: line 3: The text has 1,001 words" in output.err
+    assert "1 of 5 lines were refused (number 3)" in output.err
+    assert main(["translate", SENTENCES[0], "--checkpoint", str(untrained_checkpoint)]) == 0
+    assert capsys.readouterr().out.splitlines() == [translated[1]]
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\n"])
+@pytest.mark.parametrize("form", [[], ["--json"], ["--jsonl"]])
+def test_nothing_at_all(untrained_checkpoint: Path, given, capsys, text: str, form: list[str]) -> None:
+    given(text)
+    status = main(["translate", "-", *form, "--checkpoint", str(untrained_checkpoint)])
+    output = capsys.readouterr()
+    if form == ["--jsonl"]:
+        lines = output.out.splitlines()
+        assert (status, len(lines)) == (2 if text else 0, text.count("\n"))
+        assert all("is empty" in json.loads(line)["error"] for line in lines)
+    else:
+        assert status == 2
+        assert "There is nothing to translate" in output.err
+
+
+def test_a_list_of_json_holds_errors_too(untrained_checkpoint: Path, given, capsys) -> None:
+    given(f"{SENTENCES[0]}\n\n{'Wort ' * 1_001}\n\n\n")
+    assert main(["translate", "-", "--json", "--checkpoint", str(untrained_checkpoint)]) == 2
+    first, second, third = json.loads(capsys.readouterr().out)
+    assert (first["source"], second, "1,001 words" in third["error"]) == (SENTENCES[0], None, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["translate", "-", "--jsonl", "--target", "a man ."], "Use --json instead"),
+        (["translate", "-", "--target", "a man ."], "Standard input has 2 lines, but --target asks about one sentence"),
+        (["translate", "-", "--attention", "maps.npz"], "--attention asks about one sentence"),
+        (["analyze", "-", "--out", "x.json"], "--out asks about one sentence"),
+        (["analyze", "-", "--statistics"], "--statistics asks about one sentence"),
+        (["analyze", "-", "--target", "a man ."], "--target asks about one sentence"),
+    ],
+)
+def test_what_is_about_one_sentence_refuses_several(
+    untrained_checkpoint: Path, tmp_path: Path, monkeypatch, given, capsys, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given("Ein Mann.\nZwei.\n")
+    assert main([*arguments, "--checkpoint", str(untrained_checkpoint)]) == 2
+    output = capsys.readouterr()
+    assert message in output.err
+    assert output.out == ""
+    assert not list(tmp_path.iterdir())
+
+
+def test_one_line_of_standard_input_can_be_a_dash(untrained_checkpoint: Path, given, capsys) -> None:
+    for text in ("-", "\n-\n\n"):
+        given(text)
+        assert main(["translate", "-", "--target", "a man .", "--json", "--checkpoint", str(untrained_checkpoint)]) == 0
+        assert json.loads(capsys.readouterr().out)["source"] == "-"
+
+
+def test_numbers_of_each_line(untrained_checkpoint: Path, given, capsys) -> None:
+    given("\n".join([*SENTENCES[:2], "", "?!"]))
+    checkpoint = ["--checkpoint", str(untrained_checkpoint)]
+    assert main(["analyze", "-", "--hide", "start", "end", "punctuation", *checkpoint]) == 2
+    output = capsys.readouterr()
+    found = [json.loads(line) for line in output.out.splitlines()]
+    assert [values["source"] for values in found] == [*SENTENCES[:2], "", "?!"]
+    assert "hides every row" in found[3]["error"]
+    assert "is empty" in found[2]["error"]
+    assert "2 of 4 lines were refused (number 3, 4)" in output.err
+    for values in found[:2]:
+        assert main(["analyze", values["source"], "--hide", "start", "end", "punctuation", *checkpoint]) == 0
+        alone = json.loads(capsys.readouterr().out)
+        assert set(alone) == set(values)
+        np.testing.assert_allclose(values["cross"], alone["cross"], atol=1e-5)
+        assert values["predicted_tokens"] == alone["predicted_tokens"]
+
+
+def test_a_slow_writer_gets_each_answer_before_it_writes_on(untrained_checkpoint: Path) -> None:
+    command = [sys.executable, "-m", "core", "translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", bufsize=1
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        watch = threading.Timer(120, process.kill)
+        watch.start()
+        try:
+            for sentence in SENTENCES:
+                process.stdin.write(sentence + "\n")
+                process.stdin.flush()
+                assert json.loads(process.stdout.readline())["source"] == sentence
+            process.stdin.close()
+            assert process.stdout.read() == ""
+            assert process.wait() == 0
+        finally:
+            watch.cancel()
+            watch.join()

@@ -1,0 +1,58 @@
+"""The public API: complete, typed, and light to import."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from core import api
+from tests.test_walls import modules_imported_by
+
+HEAVY = {"torch", "spacy", "torchtext", "PySide6", "matplotlib", "sentencepiece", "numpy"}
+
+
+def names_for_type_checkers() -> set[str]:
+    """What the module imports under `TYPE_CHECKING`."""
+    tree = ast.parse(Path(api.__file__).read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    return {alias.name for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+
+
+def test_every_name_is_there_for_people_and_for_type_checkers() -> None:
+    assert sorted(api.__all__) == api.__all__ == dir(api)
+    assert names_for_type_checkers() == set(api.__all__)
+    for name in api.__all__:
+        found = getattr(api, name)
+        assert getattr(found, "__name__", name) == name
+        assert found is getattr(api, name)
+    with pytest.raises(AttributeError, match="has no attribute 'Stepper'"):
+        api.Stepper  # noqa: B018
+    assert not hasattr(api, "__wrapped__")
+
+
+def test_every_error_of_the_core_is_public_or_has_a_public_base() -> None:
+    from core import errors
+
+    for error in vars(errors).values():
+        if isinstance(error, type):
+            assert any(base.__name__ in api.__all__ for base in error.__mro__)
+
+
+def test_importing_it_imports_nothing_heavy() -> None:
+    modules = modules_imported_by("import core.api")
+    assert not modules & HEAVY
+    assert {name for name in modules if name.startswith("core")} == {"core", "core.api"}
+
+
+def test_experiments_and_their_files_need_no_torch(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "from core.api import Experiment, ForcedToken, Head, HeadScaled, ModelReference, SavedExperiment\n"
+        "from core.api import Translation, read_experiment_file, write_experiment_file\n"
+        "experiment = Experiment('a', interventions=(HeadScaled(Head('cross', 0, 0)), ForcedToken(0, 'x')))\n"
+        "saved = SavedExperiment(experiment, ModelReference('m', '0' * 64))\n"
+        "write_experiment_file(saved, sys.argv[1])\n"
+        "assert read_experiment_file(sys.argv[1]) == saved\n"
+    )
+    modules = modules_imported_by(code, str(tmp_path / "one.augenmerk"))
+    assert not modules & {"torch", "spacy", "torchtext", "PySide6", "matplotlib"}
