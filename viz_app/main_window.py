@@ -328,7 +328,7 @@ class MainWindow(QMainWindow):
     def _stop_training_then_close(self) -> None:
         assert self.train_page is not None
         self.train_page.request_stop()
-        self.top_bar.show_status("stopping the training, keeping what was learned …")
+        self.top_bar.show_status("stopping the training, saving the model …")
         QTimer.singleShot(CLOSE_POLL_MS, self, self.close)
 
     def _on_system_colors_changed(self) -> None:
