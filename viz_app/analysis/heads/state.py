@@ -1,4 +1,4 @@
-"""What every head is worth to the model, and what it does, over a sample of sentences. No Qt, no torch."""
+"""The importance of every head, and what it does, over a sample of sentences. No Qt, no torch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -90,10 +90,10 @@ class HeadsTab(AnalysisTab):
                 aimed_height=0,
                 has_slanted_columns=False,
                 cell_text=thousandths,
+                is_clickable=True,
                 legend=lambda top: (f"−{1000 * top:.0f} better without", "0", f"worse without +{1000 * top:.0f}"),
             ),
         )
-        self.cells.setCursor(Qt.CursorShape.PointingHandCursor)
         self.cells.tip_of = self._tip
         self.table = Table(HEADINGS)
         self._lay_out()
