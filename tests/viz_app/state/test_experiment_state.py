@@ -196,7 +196,7 @@ def test_what_is_shown_is_outdated_from_the_next_model_to_its_first_answer(state
 
 def test_another_model_brings_its_own_roles_with_its_first_answer(state: ExperimentState) -> None:
     def all_of(role: Role) -> SampleRoles:
-        return SampleRoles({kind: ((role,) * 8,) * 3 for kind in MAP_KINDS}, "9 pairs")
+        return SampleRoles(dict.fromkeys(MAP_KINDS, ((role,) * 8,) * 3), "9 pairs")
 
     head = state.selection.head
     state.take_roles(all_of("previous"))
