@@ -22,6 +22,8 @@ from viz_app.analysis.area import AnalysisPanel
 from viz_app.analysis.tab import AnalysisContext
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
 from viz_app.examples import example_sentences
+from viz_app.export.exportable import Exportable
+from viz_app.export.menu import ExportMenu
 from viz_app.models.loader import ModelLoader
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
@@ -48,6 +50,7 @@ class MainWindow(QMainWindow):
     Attributes:
         state: the experiment that the Translate page and the analysis tabs show.
         translate_page, analysis: always there.
+        export_menu: exports what the page in sight shows.
         train_page: None until its tab is first shown; matplotlib comes with it.
 
     Signals:
@@ -90,6 +93,7 @@ class MainWindow(QMainWindow):
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
         self._pages = QStackedWidget()
+        self.export_menu = ExportMenu(self._page_in_sight, preferences, self)
         self._lay_out()
         self._connect()
         self._add_shortcuts()
@@ -110,6 +114,11 @@ class MainWindow(QMainWindow):
             self._make_train_page()
         self.top_bar.show_page(index)
         self._pages.setCurrentIndex(index)
+
+    def _page_in_sight(self) -> Exportable:
+        if self.train_page is not None and self._pages.currentWidget() is self.train_page:
+            return self.train_page
+        return self.translate_page
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The window is on the screen: now the model may be opened, which takes seconds of imports."""
@@ -190,8 +199,9 @@ class MainWindow(QMainWindow):
         self.analysis.closed.connect(page.hide_analysis)
         page.message.open_requested.connect(self._loader.choose_file)
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
-        page.export_menu.done.connect(bar.show_notice)
-        bar.offer_export(page.export_menu)
+        self.export_menu.done.connect(bar.show_notice)
+        page.head.export_button.setMenu(self.export_menu)
+        bar.offer_export(self.export_menu)
         bar.offer_experiments(self.documents)
         self.documents.done.connect(bar.show_notice)
         self.documents.model_requested.connect(self._open_on_translate_page)

@@ -8,6 +8,7 @@ from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import AugenmerkError
+from viz_app.export.exportable import ExportSource
 from viz_app.export.plotting import import_matplotlib
 from viz_app.theme import GAP
 from viz_app.train import settings as run_settings
@@ -16,6 +17,7 @@ from viz_app.train.comparison import Comparison
 from viz_app.train.comparison_controller import ComparisonController
 from viz_app.train.devices import DeviceFinder
 from viz_app.train.draw_budget import DrawBudget
+from viz_app.train.film_strip import moment_name
 from viz_app.train.intro import Intro
 from viz_app.train.notice_bar import NoticeBar
 from viz_app.train.run_controller import RunController
@@ -93,6 +95,15 @@ class TrainPage(QWidget):
             self._run_view.film.stop_playing()
         self._devices.join()
         self._late_refresh.stop()
+
+    def export_source(self) -> ExportSource:
+        """The film's maps, if they are in sight; see `viz_app.export.exportable.Exportable`."""
+        run = f"run {self.state.folder.name}" if self.state.folder is not None else "no run yet"
+        view, frame = self._run_view, self.state.playback.frame
+        if view is None or frame is None or not view.film.isVisible():
+            return ExportSource(self, caption=run)
+        model = f"{run} · {moment_name(frame)}"
+        return ExportSource(self, self.state.playback.maps, view.film.heatmap, model, caption=model)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Looks for devices when the page is shown for the first time: this imports torch, in a thread."""
