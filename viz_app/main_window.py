@@ -89,6 +89,7 @@ class MainWindow(QMainWindow):
         self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
         self.translate_page = TranslatePage(controller, self.analysis, preferences)
         self.documents = ExperimentDocuments(self.state, self._worker, preferences, self)
+        self.export_menu = ExportMenu(self._page_in_sight, preferences, self)
         self._first_experiment = experiment
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
@@ -321,6 +322,12 @@ class MainWindow(QMainWindow):
         page.status_changed.connect(self.top_bar.show_status)
         self._pages.addWidget(page)
         self.train_page = page
+
+    def _page_in_sight(self) -> Exportable:
+        """The page that exports concern."""
+        if self.train_page is not None and self._pages.currentWidget() is self.train_page:
+            return self.train_page
+        return self.translate_page
 
     def _is_training(self) -> bool:
         return self.train_page is not None and self.train_page.is_running()

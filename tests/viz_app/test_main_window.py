@@ -7,12 +7,12 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
+from viz_app.state.translate_state import Cell, HeadChoice
 
 import viz_app.models.loader
 from tests.viz_app.conftest import MakeWindow
 from viz_app.main_window import TRAIN, MainWindow
 from viz_app.preferences import Preferences
-from viz_app.state.translate_state import Cell, HeadChoice
 
 
 def _dialogs(window: MainWindow) -> list[QMessageBox]:

@@ -15,7 +15,7 @@ from viz_app.state.map_selection import MARKS, token_shift_of_queries
 from viz_app.state.map_view import MapView, Pair, Place
 from viz_app.state.marks import query_sum
 from viz_app.state.zoom import zoomed
-from viz_app.theme import Theme, current_theme, is_theme_change
+from viz_app.theme import current_theme, is_theme_change
 
 WHEEL_STEP = 120
 ROW_TIP = "Click: pick this row. With Ctrl: one more row. With Shift: up to here. Picked rows are summed."
@@ -29,10 +29,10 @@ class Heatmap(QWidget):
     nothing.
     """
 
-    def __init__(self, state: ExperimentState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self._theme = theme
+        self._theme = current_theme()
         self._view: MapView | None = None
         self._image, self._top = QImage(), 1.0
         self._was_plain = False

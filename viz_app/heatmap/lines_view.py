@@ -203,10 +203,10 @@ class LinesPainter:
 class LinesView(QWidget):
     """Draws the large map of an `ExperimentState` as lines, while its settings ask for lines."""
 
-    def __init__(self, state: ExperimentState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self._theme = theme
+        self._theme = current_theme()
         self._view: MapView | None = None
         self._painter: LinesPainter | None = None
         self.setMouseTracking(True)

@@ -38,7 +38,7 @@ class MapsPage(QWidget):
         self.state = ExperimentState()
         self.worker = InferenceWorker(FakeTranslator)
         self.controller = ExperimentController(self.state, self.worker, self)
-        self.heads, self.head = HeadsPanel(self.state, theme), HeadPanel(self.state, theme, self.controller)
+        self.heads, self.head = HeadsPanel(self.state), HeadPanel(self.state, self.controller)
         row = QHBoxLayout(self)
         row.addWidget(self.heads, 4)
         row.addWidget(self.head, 5)

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
+from viz_app.state.switchboard import SwitchedOff
+from viz_app.state.translate_state import HeadChoice
+from viz_app.views.switch_line import effect_html
 
 from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator, make_translation
-from viz_app.state.switchboard import SwitchedOff
-from viz_app.state.translate_state import HeadChoice
 from viz_app.translate.page import TranslatePage
-from viz_app.views.switch_line import effect_html
 from viz_app.worker import SwitchOffJob
 
 

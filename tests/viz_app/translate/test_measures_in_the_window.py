@@ -2,10 +2,10 @@
 
 import numpy as np
 from pytestqt.qtbot import QtBot
+from viz_app.state.translate_state import Cell, HeadChoice, TranslateState
 
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_translation, measure_by_halves
-from viz_app.state.translate_state import Cell, HeadChoice, TranslateState
 from viz_app.translate.page import TranslatePage
 
 

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
+from viz_app.state.marking import Cell
+from viz_app.state.tracing import QueryKeyView, Tracing, query_key_view
+from viz_app.state.translate_state import HeadChoice, TranslateState
+from viz_app.worker.pair_jobs import TraceJob, read_trace
 
 from core.translation.result import Translation
 from core.translation.translator import Translator
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.conftest import MakeWindow
-from viz_app.state.marking import Cell
-from viz_app.state.tracing import QueryKeyView, Tracing, query_key_view
-from viz_app.state.translate_state import HeadChoice, TranslateState
 from viz_app.translate.page import TranslatePage
-from viz_app.worker.pair_jobs import TraceJob, read_trace
 
 
 @pytest.fixture(scope="module")
