@@ -50,6 +50,7 @@ class MainWindow(QMainWindow):
     Attributes:
         state: the experiment that the Translate page and the analysis tabs show.
         translate_page, analysis: always there.
+        export_menu: exports what the page in sight shows.
         train_page: None until its tab is first shown; matplotlib comes with it.
 
     Signals:
@@ -93,6 +94,7 @@ class MainWindow(QMainWindow):
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
         self._pages = QStackedWidget()
+        self.export_menu = ExportMenu(self._page_in_sight, preferences, self)
         self._lay_out()
         self._connect()
         self._add_shortcuts()
@@ -113,6 +115,11 @@ class MainWindow(QMainWindow):
             self._make_train_page()
         self.top_bar.show_page(index)
         self._pages.setCurrentIndex(index)
+
+    def _page_in_sight(self) -> Exportable:
+        if self.train_page is not None and self._pages.currentWidget() is self.train_page:
+            return self.train_page
+        return self.translate_page
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The window is on the screen: now the model may be opened, which takes seconds of imports."""
