@@ -53,9 +53,10 @@ def test_the_menu_saves_what_is_shown(menu: ExportMenu, told: list[str], tmp_pat
 
 
 def test_a_picture_of_the_page_does_not_show_the_button_hovered_that_opened_the_menu(
-    page: TranslatePage, menu: ExportMenu, tmp_path: Path, qtbot: QtBot
+    page: MapsPage, menu: ExportMenu, tmp_path: Path
 ) -> None:
     button = page.head.export_button
+    button.setMenu(menu)
     menu.saving.save_page(tmp_path / "before.png")
     middle = button.rect().center()
     QCursor.setPos(button.mapToGlobal(middle))
