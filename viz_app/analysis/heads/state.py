@@ -45,19 +45,6 @@ class SampleChoice:
         return "example sentences" if self.kind == "examples" else "pairs of the validation split"
 
 
-@dataclass(frozen=True, eq=False)
-class Behaviour:
-    """Statistics of every head, and of which model.
-
-    Attributes:
-        profiles: the statistics.
-        scalings: heads that were scaled or off throughout.
-    """
-
-    profiles: SampleProfiles
-    scalings: tuple[HeadScaled, ...]
-
-
 class HeadsState:
     """What the tab *Heads* knows.
 
@@ -75,7 +62,7 @@ class HeadsState:
         self.sample = SampleChoice()
         self.num_sentences = 200
         self.importance: HeadImportance | None = None
-        self.behaviour: Behaviour | None = None
+        self.behaviour: SampleProfiles | None = None
 
     def forget_model(self) -> None:
         """Another model: its heads are others."""
@@ -114,7 +101,7 @@ class HeadsState:
                 "thousandths of a nat. Click a cell to switch the head off."
             )
         elif self.question == "behaviour" and self.behaviour is not None:
-            num_sentences = self.behaviour.profiles.num_sentences
+            num_sentences = self.behaviour.num_sentences
             about = (
                 f"Means over {num_sentences} sentences, {in_words(self.behaviour.scalings)}; the grid goes by these "
                 "roles. Click a row to see the head."
@@ -135,7 +122,7 @@ class HeadsState:
             return []
         found: list[tuple[Head, tuple[str, ...]]] = []
         for kind in MAP_KINDS:
-            of_kind = self.behaviour.profiles.of_kind(kind)
+            of_kind = self.behaviour.of_kind(kind)
             for layer, head in np.ndindex(*of_kind.entropy.shape):
                 place = layer, head
                 cells = (

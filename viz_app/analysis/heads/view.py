@@ -10,11 +10,10 @@ from PySide6.QtWidgets import QButtonGroup, QFileDialog, QSizePolicy, QToolButto
 from core.analysis.profiles import SampleProfiles
 from core.analysis.sample_roles import SampleRoles
 from core.model.heads import Head
-from core.translation.experiment import HeadScaled
 from core.translation.result import MAP_KINDS
 from viz_app.analysis.heads.job import ImportanceJob, StatisticsJob
 from viz_app.analysis.heads.samples import multi30k_files
-from viz_app.analysis.heads.state import Behaviour, HeadsState, Question, SampleChoice, in_words
+from viz_app.analysis.heads.state import HeadsState, Question, SampleChoice, in_words
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.state.map_text import KIND_NAMES
@@ -176,16 +175,14 @@ class HeadsTab(AnalysisTab):
         self.heads.importance = found
         self._show_answer()
 
-    def _take_behaviour(self, scalings: tuple[HeadScaled, ...], profiles: SampleProfiles) -> None:
-        self.heads.behaviour = Behaviour(profiles, scalings)
+    def _take_behaviour(self, profiles: SampleProfiles) -> None:
+        self.heads.behaviour = profiles
         self._show_answer()
 
-    def _take_whole_behaviour(
-        self, sample: SampleChoice, scalings: tuple[HeadScaled, ...], profiles: SampleProfiles
-    ) -> None:
+    def _take_whole_behaviour(self, sample: SampleChoice, profiles: SampleProfiles) -> None:
         """Of a whole sample: now it is known what heads do."""
-        self._take_behaviour(scalings, profiles)
-        what = f"{sample.what}, {in_words(scalings)}" if scalings else sample.what
+        self._take_behaviour(profiles)
+        what = f"{sample.what}, {in_words(profiles.scalings)}" if profiles.scalings else sample.what
         self.state.take_roles(SampleRoles.of(profiles, what))
 
     def _tip(self, cell: MatrixCell) -> str:
@@ -210,8 +207,8 @@ class HeadsTab(AnalysisTab):
         else:
             self.ask(
                 StatisticsJob(sample, count, scalings),
-                partial(self._take_whole_behaviour, sample, scalings),
-                on_partial=partial(self._take_behaviour, scalings),
+                partial(self._take_whole_behaviour, sample),
+                on_partial=self._take_behaviour,
             )
 
     def _on_question(self, question: Question) -> None:

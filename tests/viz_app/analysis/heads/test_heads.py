@@ -121,6 +121,7 @@ def test_statistics_are_those_of_the_model_with_its_heads_scaled(translator: Tra
     assert sample.targets is not None
     expected = profile_heads(translator, sample.sources, sample.targets, scalings=OFF)
     found = StatisticsJob(choice, 5, OFF).run(translator, _quiet, lambda: False)
+    assert found.scalings == expected.scalings == OFF
     plain = StatisticsJob(choice, 5).run(translator, _quiet, lambda: False)
     np.testing.assert_allclose(found.cross.entropy, expected.cross.entropy, atol=1e-5)
     assert np.abs(found.cross.entropy - plain.cross.entropy).max() > 1e-3
