@@ -95,20 +95,17 @@ class HeadsState:
         if self.question == "importance" and self.importance is not None:
             found = self.importance
             skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
-            about = (
+            return (
                 f"Loss {found.loss:.3f} nats per token over {found.num_sentences} sentences ({found.num_tokens:,} "
-                f"tokens{skipped}), {in_words(found.scalings)}. In each cell: how much it rises without the head, in "
-                "thousandths of a nat. Click a cell to switch the head off."
+                f"tokens{skipped}), {in_words(found.scalings)}. In each cell: its rise without the head, in "
+                "thousandths of a nat. Click one to switch the head off."
             )
-        elif self.question == "behaviour" and self.behaviour is not None:
-            num_sentences = self.behaviour.num_sentences
-            about = (
-                f"Means over {num_sentences} sentences, {in_words(self.behaviour.scalings)}; the grid goes by these "
-                "roles. Click a row to see the head."
+        if self.question == "behaviour" and self.behaviour is not None:
+            return (
+                f"Means over {self.behaviour.num_sentences} sentences, {in_words(self.behaviour.scalings)}; the grid "
+                "goes by these roles. Click a row to see the head."
             )
-        else:
-            return ""
-        return about
+        return ""
 
     def warning(self) -> str:
         """That the answer does not belong to the experiment as it is now; empty if it does."""

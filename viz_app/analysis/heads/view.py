@@ -55,7 +55,7 @@ HEADINGS = {
     "<eos>": "Mean weight on the end token",
     "distance": "Weight on keys from 3 before to 3 after the row's own place; the ends hold all beyond",
 }
-CELL_HEIGHT = 24
+CELL_HEIGHT = 21
 MAX_NAME = 24
 
 
