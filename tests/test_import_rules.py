@@ -43,6 +43,12 @@ def test_every_module_of_core_imports_with_the_screen_hidden() -> None:
     assert result.returncode == 0, result.stderr
 
 
+def test_the_state_of_the_window_imports_with_screen_and_torch_hidden() -> None:
+    hidden = ("PySide6", "shiboken6", "matplotlib", "torch", "spacy")
+    result = run_python("-c", IMPORT_WITH_MODULES_HIDDEN, "viz_app.state", ",".join(hidden))
+    assert result.returncode == 0, result.stderr
+
+
 def test_training_imports_with_spacy_hidden() -> None:
     """A GPU server without spaCy trains from a prepared file."""
     code = IMPORT_WITH_MODULES_HIDDEN.replace("package = ", "import core.corpora; package = ")

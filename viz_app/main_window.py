@@ -50,6 +50,7 @@ class MainWindow(QMainWindow):
     Attributes:
         state: the experiment that the Translate page and the analysis tabs show.
         translate_page, analysis: always there.
+        export_menu: exports what the page in sight shows.
         train_page: None until its tab is first shown; matplotlib comes with it.
 
     Signals:
@@ -228,8 +229,9 @@ class MainWindow(QMainWindow):
         if sentence is None and self._is_last_model(self._first_checkpoint):
             if self.documents.restore_session():
                 self._restored = self.state.experiment
-            else:
-                sentence = self._preferences.sentence or None  # older versions kept it
+            elif text := self._preferences.sentence:  # older versions kept it alone
+                self.translate_page.begin(text)
+                self._restored = self.state.experiment
         if self._restored is None:
             examples = example_sentences()
             self.translate_page.begin(sentence if sentence is not None else examples[0] if examples else "")

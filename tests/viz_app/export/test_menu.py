@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
+from PySide6.QtCore import QPointF, Qt, QTimer
 from PySide6.QtGui import QCursor, QEnterEvent, QGuiApplication, QImage
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
@@ -57,7 +57,7 @@ def test_a_picture_of_the_page_does_not_show_the_button_hovered_that_opened_the_
 ) -> None:
     button = page.head.export_button
     button.setMenu(menu)
-    qtbot.wait(50)  # the panels find their places
+    qtbot.wait(50)  # the buttons above the thumbnails find their places
     menu.saving.save_page(tmp_path / "before.png")
     middle = button.rect().center()
     QCursor.setPos(button.mapToGlobal(middle))
@@ -66,7 +66,7 @@ def test_a_picture_of_the_page_does_not_show_the_button_hovered_that_opened_the_
     assert QImage(str(tmp_path / "hovered.png")) != QImage(str(tmp_path / "before.png"))
 
     def choose() -> None:
-        QCursor.setPos(page.mapToGlobal(QPoint(-20, -20)))
+        QCursor.setPos(page.mapToGlobal(page.rect().bottomRight()))  # away from every button
         menu.close()
 
     QTimer.singleShot(50, choose)
