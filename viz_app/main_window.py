@@ -235,8 +235,9 @@ class MainWindow(QMainWindow):
         if sentence is None and self._is_last_model(self._first_checkpoint):
             if self.documents.restore_session():
                 self._restored = self.state.experiment
-            else:
-                sentence = self._preferences.sentence or None  # older versions kept it
+            elif text := self._preferences.sentence:  # older versions kept it alone
+                self.translate_page.begin(text)
+                self._restored = self.state.experiment
         if self._restored is None:
             examples = example_sentences()
             self.translate_page.begin(sentence if sentence is not None else examples[0] if examples else "")
@@ -335,7 +336,7 @@ class MainWindow(QMainWindow):
     def _stop_training_then_close(self) -> None:
         assert self.train_page is not None
         self.train_page.request_stop()
-        self.top_bar.show_status("stopping the training, keeping what was learned …")
+        self.top_bar.show_status("stopping the training, saving the model …")
         QTimer.singleShot(CLOSE_POLL_MS, self, self.close)
 
     def _on_system_colors_changed(self) -> None:

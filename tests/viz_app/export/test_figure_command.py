@@ -11,7 +11,7 @@ from core.analysis.selection import Selection
 from core.model.heads import Head
 from core.translation.experiment import Experiment, GivenTarget, heads_switched_off
 from core.translation.translator import Translator
-from tests.test_walls import modules_imported_by
+from tests.test_import_rules import modules_imported_by
 from viz_app.export import figures
 from viz_app.launch import main
 

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.collections import QuadMesh
 
 from core.errors import StorageError
-from tests.test_walls import modules_imported_by
+from tests.test_import_rules import modules_imported_by
 from viz_app.export.figures import KindPicture, MapPicture, grid_figure, map_figure, save_figure
 from viz_app.heatmap.colormap import signed_rgb_table
 

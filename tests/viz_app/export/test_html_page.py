@@ -14,7 +14,7 @@ from core.analysis.selection import Selection
 from core.errors import StorageError
 from core.model.heads import Head
 from core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
-from tests.test_walls import modules_imported_by
+from tests.test_import_rules import modules_imported_by
 from tests.viz_app.synthetic import make_translation
 from viz_app.export.html_page import PageContent, page_html, save_page
 from viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtCore import QPointF, Qt, QTimer
+from PySide6.QtGui import QCursor, QEnterEvent, QGuiApplication, QImage
+from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.export.conftest import SENTENCE, EmptyPage, MapsPage
@@ -50,6 +50,29 @@ def test_the_menu_saves_what_is_shown(menu: ExportMenu, told: list[str], tmp_pat
     save_by_dialog(menu, entry, tmp_path / name)
     assert (tmp_path / name).stat().st_size > 50
     assert told == [f"saved {name}"]
+
+
+def test_a_picture_of_the_page_does_not_show_the_button_hovered_that_opened_the_menu(
+    page: MapsPage, menu: ExportMenu, tmp_path: Path, qtbot: QtBot
+) -> None:
+    button = page.head.export_button
+    button.setMenu(menu)
+    qtbot.wait(50)  # the buttons above the thumbnails find their places
+    menu.saving.save_page(tmp_path / "before.png")
+    middle = button.rect().center()
+    QCursor.setPos(button.mapToGlobal(middle))
+    QApplication.sendEvent(button, QEnterEvent(QPointF(middle), QPointF(middle), QPointF(QCursor.pos())))
+    menu.saving.save_page(tmp_path / "hovered.png")
+    assert QImage(str(tmp_path / "hovered.png")) != QImage(str(tmp_path / "before.png"))
+
+    def choose() -> None:
+        QCursor.setPos(page.mapToGlobal(page.rect().bottomRight()))  # away from every button
+        menu.close()
+
+    QTimer.singleShot(50, choose)
+    button.showMenu()
+    menu.saving.save_page(tmp_path / "after.png")
+    assert QImage(str(tmp_path / "after.png")) == QImage(str(tmp_path / "before.png"))
 
 
 def test_every_entry_says_what_it_does(menu: ExportMenu) -> None:

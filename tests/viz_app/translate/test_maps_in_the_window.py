@@ -1,4 +1,4 @@
-"""Maps of the Translate page by real clicks: hidden, merged, combined, picked, switched off, measured, compared."""
+"""Maps of the Translate page by real clicks: hidden, merged, combined, picked, switched off, compared."""
 
 from pathlib import Path
 
@@ -9,13 +9,10 @@ from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
 from core.translation.result import Translation
-from core.translation.translator import Translator
-from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_translation
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
-from viz_app.state import map_text
 from viz_app.state.map_source import clearest_head
 from viz_app.state.map_view import Pair
 from viz_app.theme import Theme
@@ -251,50 +248,3 @@ def test_the_difference_is_chosen_by_mouse_and_key(make_window: MakeWindow, qtbo
     field.setFocus()
     qtbot.keyClicks(field, "d")
     assert page.state.maps.shown == "original", "a letter that is typed is a letter"
-
-
-# --- measures -----------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def real_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows open a real model of a few dimensions."""
-    path = write_untrained_checkpoint(tmp_path / "tiny.safetensors")
-    monkeypatch.setattr("tests.viz_app.conftest.FakeTranslator", lambda *_: Translator.load(path, "cpu"))
-
-
-def _choose(qtbot: QtBot, page: TranslatePage, measure: str) -> None:
-    page.head.measure_menu.actions_by_name[measure].trigger()
-    qtbot.waitUntil(lambda: page.state.maps.lacking_measure() is None)
-
-
-def test_a_measure_replaces_the_weight_in_map_and_grid_and_says_what_it_is(
-    real_model: None, make_window: MakeWindow, qtbot: QtBot
-) -> None:
-    page = make_window().translate_page
-    page.state.choose_head(Head("cross", 0, 1))
-    before, view = page.heads.grid.grab().toImage(), page.state.maps.view()
-    assert view is not None
-    _choose(qtbot, page, "rollout")
-    rolled = page.state.maps.view()
-    assert rolled is not None
-    assert not np.allclose(rolled.values, view.values)
-    assert page.heads.grid.grab().toImage() != before
-    assert "Abnar & Zuidema" in page.head.meaning.text()
-    assert map_text.describe(page.state, Pair(1, 1))[1].startswith("rollout ")  # type: ignore[index]
-    page.state.choose_head(Head("decoder", 0, 1))
-    assert "There is no rollout for these maps" in page.head.meaning.text()
-    page.state.choose_head(Head("encoder", 0, 1))
-    assert "One map for each layer" in page.head.meaning.text()
-    _choose(qtbot, page, "weight")
-    assert "Abnar" not in page.head.meaning.text()
-
-
-def test_the_next_sentence_is_measured_too(real_model: None, make_window: MakeWindow, qtbot: QtBot) -> None:
-    window = make_window()
-    page = window.translate_page
-    _choose(qtbot, page, "norm")
-    with qtbot.waitSignal(window.translation_shown):
-        page.state.edit_text("Ein Mann steht .")
-    qtbot.waitUntil(lambda: page.state.maps.shown_measure("cross") == "norm")
-    assert "Kobayashi" in page.head.meaning.text()

@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from viz_app.state.translate_state import HeadChoice
 
 from benchmarks.lag import lags, percentile
 from core.analysis.importance import HeadImportance, head_importance
