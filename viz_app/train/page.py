@@ -88,10 +88,6 @@ class TrainPage(QWidget):
         if self.state.status is not Status.STOPPING:
             self.controller.stop("pause")
 
-    def export_source(self) -> ExportSource:
-        """What can be exported: the page with its charts."""
-        return ExportSource(self, caption=self._status_line or "Training")
-
     def shutdown(self) -> None:
         """Pauses a running training and returns when no thread of this page is left. For closing the window."""
         self.controller.shutdown()
