@@ -94,7 +94,6 @@ class MainWindow(QMainWindow):
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
         self._pages = QStackedWidget()
-        self.export_menu = ExportMenu(self._page_in_sight, preferences, self)
         self._lay_out()
         self._connect()
         self._add_shortcuts()
@@ -115,11 +114,6 @@ class MainWindow(QMainWindow):
             self._make_train_page()
         self.top_bar.show_page(index)
         self._pages.setCurrentIndex(index)
-
-    def _page_in_sight(self) -> Exportable:
-        if self.train_page is not None and self._pages.currentWidget() is self.train_page:
-            return self.train_page
-        return self.translate_page
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The window is on the screen: now the model may be opened, which takes seconds of imports."""
