@@ -53,6 +53,9 @@ class SentencePanel(QFrame):
         self.input = SentenceInput()
         self.sentence = TargetLine()
         self.original_line = ElidingLabel("small")
+        policy = self.original_line.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # heads must not move from under the mouse that switches them off
+        self.original_line.setSizePolicy(policy)
         self.chips = WordChips(state)
         self.chips_area = ChipsArea(self.chips)
         self.interventions = InterventionChips(state)
