@@ -8,24 +8,31 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
+from core.model.heads import Head
 from core.translation.result import Translation
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.synthetic import make_translation
+from tests.viz_app.synthetic import make_result, make_translation
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
-from viz_app.state.marking import Cell, Place
-from viz_app.state.seeing import clearest_head
-from viz_app.state.translate_state import HeadChoice
+from viz_app.state.map_selection import HoveredLabel
+from viz_app.state.map_source import clearest_head
+from viz_app.state.map_view import MapView, Pair
+from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.translate.page import TranslatePage
 
 
 def _page(make_window: MakeWindow, translation: Translation | None = None) -> TranslatePage:
     window: MainWindow = make_window(Path("model.safetensors"), sentence="Ein Mann .")
     page = window.translate_page
-    page.await_result(10_000)
-    page.accept(10_000, translation or make_translation("ein mann schläft .", "a man is sleep|ing ."))
-    page.choose(HeadChoice("cross", 0, 0))
+    page.state.accept(make_result(translation or make_translation("ein mann schläft .", "a man is sleep|ing .")))
+    page.state.choose_head(Head("cross", 0, 0))
     return page
+
+
+def _view(page: TranslatePage) -> MapView:
+    view = page.state.maps.view()
+    assert view is not None
+    return view
 
 
 def _click_box(qtbot: QtBot, box: QCheckBox) -> None:
@@ -36,16 +43,14 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
 ) -> None:
     page = _page(make_window)
-    view = page.state.view()
-    assert view is not None
+    view = _view(page)
     assert "sleeping" in view.row_labels
     qtbot.waitUntil(page.head.controls.merge_words.isVisible)
     _click_box(qtbot, page.head.controls.merge_words)
-    view = page.state.view()
-    assert view is not None
+    view = _view(page)
     assert "ing" in view.row_labels
     page.save()
-    assert not preferences.merges_words
+    assert not preferences.restored(MapViewSettings()).merges_words
 
 
 def test_without_split_words_there_is_nothing_to_merge(make_window: MakeWindow) -> None:
@@ -58,12 +63,11 @@ def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, p
     assert "hidden" not in page.head.meaning.text()
     _click_box(qtbot, page.head.controls.hide_wrapping)
     _click_box(qtbot, page.head.controls.hide_punctuation)
-    view = page.state.view()
-    assert view is not None
+    view = _view(page)
     assert view.column_labels == ("ein", "mann", "schläft")
     assert f"{100 * view.hidden_share:.0f} % of their attention lies on hidden tokens." in page.head.meaning.text()
     page.save()
-    assert preferences.hides_punctuation
+    assert preferences.restored(MapViewSettings()).hides_punctuation
 
 
 def test_where_nothing_would_be_left_it_is_said_that_nothing_is_hidden(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -80,7 +84,7 @@ def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -
     page = _page(make_window)
     qtbot.wait(50)
     for head in (2, 5):
-        place = page.heads.grid.place_of(HeadChoice("cross", 1, head))
+        place = page.heads.grid.place_of(Head("cross", 1, head))
         assert place is not None
         qtbot.mouseClick(
             page.heads.grid, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place.center()
@@ -90,7 +94,7 @@ def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -
     assert not page.head.switch_button.isVisible()
     page.head.combination_menu.actions_by_name["max"].trigger()
     assert page.head.title.text() == "Cross-attention · maximum of 3 heads"
-    place = page.heads.grid.place_of(HeadChoice("cross", 2, 2))
+    place = page.heads.grid.place_of(Head("cross", 2, 2))
     assert place is not None
     qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=place.center())
     assert page.head.title.text() == "Cross-attention · layer 3 · head 3"
@@ -110,7 +114,7 @@ def test_a_scale_is_chosen_and_remembered(make_window: MakeWindow, preferences: 
     page.heads.scale_menu.actions_by_name[scale].trigger()
     assert page.heads.grid.grab().toImage() != before
     page.save()
-    assert preferences.scale == scale
+    assert preferences.restored(MapViewSettings()).scale == scale
 
 
 def test_the_question_mark_explains_the_map(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -128,11 +132,11 @@ def test_the_question_mark_explains_the_map(make_window: MakeWindow, qtbot: QtBo
 
 def test_a_role_stands_beside_the_title_and_the_grid_can_be_searched_for_it(make_window: MakeWindow) -> None:
     page = _page(make_window)
-    page.choose(HeadChoice("encoder", 0, 0))
+    page.state.choose_head(Head("encoder", 0, 0))
     assert page.head.role.text() == "self"
     before = page.heads.grid.grab().toImage()
     page.heads.role_menu.actions_by_name["next"].trigger()
-    assert page.state.shown_role == "next"
+    assert page.state.settings.shown_role == "next"
     assert page.heads.grid.grab().toImage() != before
     page.heads.role_menu.actions_by_name["any"].trigger()
     assert page.heads.grid.grab().toImage() == before
@@ -185,12 +189,12 @@ def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWind
     page = _page(make_window)
     grid, heatmap = page.heads.grid, page.head.heatmap
     before = grid.grab().toImage()
-    place = heatmap.cell_rect(Cell(2, 1))
+    place = heatmap.cell_rect(Pair(2, 1))
     assert place is not None
     qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
     lit = grid.grab().toImage()
     assert lit != before
-    item = grid.place_of(HeadChoice("cross", 2, 7))
+    item = grid.place_of(Head("cross", 2, 7))
     assert item is not None
     assert lit.copy(item) != before.copy(item)
     qtbot.keyClick(heatmap, Qt.Key.Key_Escape)
@@ -216,24 +220,22 @@ def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window
     translation = page.state.translation
     assert translation is not None
     page.heads.order_menu.actions_by_name["clarity"].trigger()
-    first, second = (
-        page.heads.grid.place_of(HeadChoice("cross", *each)) for each in page.state.in_order(translation, "cross")[:2]
-    )
+    first, second = (page.heads.grid.place_of(each) for each in page.state.maps.in_order("cross")[:2])
     assert first is not None
     assert second is not None
     assert (first.top(), first.left()) < (second.top(), second.left())
     tagged = page.heads.grid.grab().toImage().copy(first)
     page.heads.order_menu.actions_by_name["layer"].trigger()
-    place = page.heads.grid.place_of(HeadChoice("cross", *clearest_head(translation.maps.cross)))
+    place = page.heads.grid.place_of(Head("cross", *clearest_head(translation.maps.cross)))
     assert place is not None
     assert page.heads.grid.grab().toImage().copy(place) != tagged
 
 
-def _hover_line(page: TranslatePage, qtbot: QtBot, place: Place) -> None:
+def _hover_line(page: TranslatePage, qtbot: QtBot, label: HoveredLabel) -> None:
     painter = page.head.lines.painter_now
     assert painter is not None
-    x = painter.left - 20 if place.is_row else painter.right + 20
-    qtbot.mouseMove(page.head.lines, QPoint(int(x), int(painter.y_of(place))))
+    x = painter.left - 20 if label.is_query else painter.right + 20
+    qtbot.mouseMove(page.head.lines, QPoint(int(x), int(painter.y_of(label))))
 
 
 def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -243,15 +245,15 @@ def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow
     assert not page.head.heatmap.isVisible()
     assert "to sum their lines" in page.head.pick_line.label.text()
     assert "cells" not in page.head.pick_line.label.text(), "there are none to be pinned"
-    view, painter = page.state.view(), page.head.lines.painter_now
+    view, painter = _view(page), page.head.lines.painter_now
     assert view is not None
     assert painter is not None
     page.head.sizes.threshold.setValue(30)
-    np.testing.assert_allclose(painter.strength(), np.where(view.weights >= 0.3, view.weights, 0), rtol=1e-5)
+    np.testing.assert_allclose(painter.strength(), np.where(view.values >= 0.3, view.values, 0), rtol=1e-5)
     few = page.head.lines.grab().toImage()
     page.head.sizes.threshold.setValue(0)
     assert page.head.lines.grab().toImage() != few
-    assert (painter.strength() > 0).sum() == (view.weights > 0).sum()
+    assert (painter.strength() > 0).sum() == (view.values > 0).sum()
 
 
 def test_a_token_under_the_mouse_shows_its_lines_alone(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -259,23 +261,23 @@ def test_a_token_under_the_mouse_shows_its_lines_alone(make_window: MakeWindow, 
     page.head.controls.read_button.setChecked(True)
     page.head.picture_menu.actions_by_name["lines"].trigger()
     qtbot.wait(50)
-    painter, view = page.head.lines.painter_now, page.state.view()
+    painter, view = page.head.lines.painter_now, _view(page)
     assert painter is not None
     assert view is not None
     page.head.sizes.threshold.setValue(0)
-    _hover_line(page, qtbot, Place(2, is_row=True))
-    assert page.state.hovered_place == Place(2, is_row=True)
+    _hover_line(page, qtbot, HoveredLabel(2, is_query=True))
+    assert page.state.selection.hovered_label == HoveredLabel(2, is_query=True)
     strength = painter.strength()
-    np.testing.assert_allclose(strength[2], view.weights[2], rtol=1e-5)
+    np.testing.assert_allclose(strength[2], view.values[2], rtol=1e-5)
     assert strength[[0, 1, 3]].max() == 0
-    _hover_line(page, qtbot, Place(1, is_row=False))
+    _hover_line(page, qtbot, HoveredLabel(1, is_query=False))
     assert painter.strength()[:, [0, 2, 3]].max() == 0
     qtbot.mouseClick(
         page.head.lines,
         Qt.MouseButton.LeftButton,
-        pos=QPoint(int(painter.left) - 20, int(painter.y_of(Place(1, is_row=True)))),
+        pos=QPoint(int(painter.left) - 20, int(painter.y_of(HoveredLabel(1, is_query=True)))),
     )
-    page.marks._on_place_hovered(None)
+    page.state.selection.hovered_label = None
     assert page.head.pick_line.label.text().startswith("Row a → ")
     strength = painter.strength()
     assert strength[1].max() > strength[[0, 2, 3]].max()
