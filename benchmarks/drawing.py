@@ -3,11 +3,11 @@
 import os
 
 import numpy as np
+from viz_app.state.translate_state import TranslateState
 
 from benchmarks.ratio import Ratio, paired_medians
 from core.translation.experiment import Experiment
 from core.translation.result import AttentionMaps, FloatArray, Translation
-from viz_app.state.translate_state import TranslateState
 from viz_app.theme import Theme
 
 LENGTH, LAYERS, HEADS = 15, 3, 8

@@ -1,4 +1,4 @@
-"""The rules of `docs/architecture.md`, checked from the outside: each in a fresh interpreter."""
+"""The import rules of `docs/architecture.md`, each checked in a fresh interpreter."""
 
 import subprocess
 import sys
