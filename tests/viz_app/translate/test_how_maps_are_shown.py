@@ -14,7 +14,6 @@ from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_result, make_translation
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
-from viz_app.state.map_selection import HoveredLabel
 from viz_app.state.map_source import clearest_head
 from viz_app.state.map_view import MapView, Pair
 from viz_app.state.map_view_settings import MapViewSettings
@@ -53,11 +52,6 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
     assert not preferences.restored(MapViewSettings()).merges_words
 
 
-def test_without_split_words_there_is_nothing_to_merge(make_window: MakeWindow) -> None:
-    page = _page(make_window, make_translation())
-    assert not page.head.controls.merge_words.isVisible()
-
-
 def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     page = _page(make_window)
     assert "hidden" not in page.head.meaning.text()
@@ -68,16 +62,6 @@ def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, p
     assert f"{100 * view.hidden_share:.0f} % of their attention lies on hidden tokens." in page.head.meaning.text()
     page.save()
     assert preferences.restored(MapViewSettings()).hides_punctuation
-
-
-def test_where_nothing_would_be_left_it_is_said_that_nothing_is_hidden(make_window: MakeWindow, qtbot: QtBot) -> None:
-    page = _page(make_window, make_translation("? !", "!"))
-    _click_box(qtbot, page.head.controls.hide_wrapping)
-    _click_box(qtbot, page.head.controls.hide_punctuation)
-    assert "so nothing is hidden." in page.head.meaning.text()
-    assert "0 % of their attention" not in page.head.meaning.text()
-    page.head.explain_button.setChecked(True)
-    assert "Hidden tokens took" not in page.head.explanation.text()
 
 
 def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -201,20 +185,6 @@ def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWind
     assert grid.grab().toImage() == before
 
 
-def test_zoom_buttons_make_cells_larger_and_fit_them_again(make_window: MakeWindow, qtbot: QtBot) -> None:
-    page = _page(make_window)
-    heatmap = page.head.heatmap
-    assert heatmap.layout_now is not None
-    before = heatmap.layout_now.cell.y()
-    for _ in range(3):
-        qtbot.mouseClick(page.head.sizes.zoom_in, Qt.MouseButton.LeftButton)
-    assert heatmap.layout_now.cell.y() > before
-    assert heatmap.down.isVisible()
-    qtbot.mouseClick(page.head.sizes.zoom_fit, Qt.MouseButton.LeftButton)
-    assert heatmap.layout_now.cell.y() == before
-    assert not heatmap.down.isVisible()
-
-
 def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window: MakeWindow) -> None:
     page = _page(make_window)
     translation = page.state.translation
@@ -229,13 +199,6 @@ def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window
     place = page.heads.grid.place_of(Head("cross", *clearest_head(translation.maps.cross)))
     assert place is not None
     assert page.heads.grid.grab().toImage().copy(place) != tagged
-
-
-def _hover_line(page: TranslatePage, qtbot: QtBot, label: HoveredLabel) -> None:
-    painter = page.head.lines.painter_now
-    assert painter is not None
-    x = painter.left - 20 if label.is_query else painter.right + 20
-    qtbot.mouseMove(page.head.lines, QPoint(int(x), int(painter.y_of(label))))
 
 
 def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -254,33 +217,6 @@ def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow
     page.head.sizes.threshold.setValue(0)
     assert page.head.lines.grab().toImage() != few
     assert (painter.strength() > 0).sum() == (view.values > 0).sum()
-
-
-def test_a_token_under_the_mouse_shows_its_lines_alone(make_window: MakeWindow, qtbot: QtBot) -> None:
-    page = _page(make_window)
-    page.head.controls.read_button.setChecked(True)
-    page.head.picture_menu.actions_by_name["lines"].trigger()
-    qtbot.wait(50)
-    painter, view = page.head.lines.painter_now, _view(page)
-    assert painter is not None
-    assert view is not None
-    page.head.sizes.threshold.setValue(0)
-    _hover_line(page, qtbot, HoveredLabel(2, is_query=True))
-    assert page.state.selection.hovered_label == HoveredLabel(2, is_query=True)
-    strength = painter.strength()
-    np.testing.assert_allclose(strength[2], view.values[2], rtol=1e-5)
-    assert strength[[0, 1, 3]].max() == 0
-    _hover_line(page, qtbot, HoveredLabel(1, is_query=False))
-    assert painter.strength()[:, [0, 2, 3]].max() == 0
-    qtbot.mouseClick(
-        page.head.lines,
-        Qt.MouseButton.LeftButton,
-        pos=QPoint(int(painter.left) - 20, int(painter.y_of(HoveredLabel(1, is_query=True)))),
-    )
-    page.state.selection.hovered_label = None
-    assert page.head.pick_line.label.text().startswith("Row a → ")
-    strength = painter.strength()
-    assert strength[1].max() > strength[[0, 2, 3]].max()
 
 
 def test_lines_of_a_hundred_tokens_scroll(make_window: MakeWindow, qtbot: QtBot) -> None:
