@@ -60,10 +60,11 @@ def test_a_kind_without_the_measure_shows_weights_and_says_so(page: TranslatePag
 
 def test_the_next_experiment_is_measured_too(page: TranslatePage, qtbot: QtBot) -> None:
     _choose(qtbot, page, "norm")
-    for act in (
+    acts = (
         lambda: page.sentence.input.set_text("ein mann ."),
         lambda: page.state.toggle_head(Head("cross", 1, 1)),
-    ):
+    )
+    for act in acts:
         before = page.state.result
         act()
         qtbot.waitUntil(lambda before=before: page.state.result is not before)
