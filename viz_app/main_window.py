@@ -212,7 +212,12 @@ class MainWindow(QMainWindow):
 
     def _add_shortcuts(self) -> None:
         def add(keys: QKeySequence.StandardKey | str, act: Callable[[], object]) -> None:
-            QShortcut(QKeySequence(keys), self).activated.connect(act)
+            shortcut = QShortcut(self)
+            if isinstance(keys, str):
+                shortcut.setKey(QKeySequence(keys))
+            else:
+                shortcut.setKeys(keys)  # all of them: of redo the first is Ctrl+Y on some platforms
+            shortcut.activated.connect(act)
 
         add(QKeySequence.StandardKey.Open, self._loader.choose_file)
         add("Ctrl+Q", self.close)
