@@ -7,8 +7,8 @@ SOURCE_WORDS = ("ein", "mann", "steht", "auf", "einer", "leiter", ".")
 TARGET_WORDS = ("a", "man", "stands", "on", "a", "ladder", ".")
 
 
-def write_untrained_checkpoint(path: Path, *, seed: int = 0) -> Path:
-    """Writes a German–English checkpoint of width 16 with two layers and two heads, and returns its path."""
+def write_untrained_checkpoint(path: Path, *, seed: int = 0, num_layers: int = 2) -> Path:
+    """Writes a German–English checkpoint of width 16 with two heads a layer, and returns its path."""
     import torch
 
     from core.checkpoint.file import Checkpoint, save_checkpoint
@@ -17,7 +17,8 @@ def write_untrained_checkpoint(path: Path, *, seed: int = 0) -> Path:
     from core.text.codec import CodecPair
 
     base = preset("notebook")
-    small = base.model.replace(width=16, num_heads=2, num_encoder_layers=2, num_decoder_layers=2, feed_forward_width=32)
+    layers = {"num_encoder_layers": num_layers, "num_decoder_layers": num_layers}
+    small = base.model.replace(width=16, num_heads=2, feed_forward_width=32, **layers)
     run = replace(base, model=small, data=base.data.replace(min_frequency=1))
     codecs = CodecPair.learn(run.data, [SOURCE_WORDS], [TARGET_WORDS])
     source, target = codecs.source.vocabulary, codecs.target.vocabulary

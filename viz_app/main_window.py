@@ -56,7 +56,7 @@ class MainWindow(QMainWindow):
     Signals:
         model_opened(ModelInfo)
         translation_shown(Translation)
-        failed(Failure): a model did not open, or a sentence was refused.
+        failed(Failure): a model or an experiment file was not opened, or an experiment was refused.
     """
 
     model_opened = Signal(object)
@@ -199,6 +199,7 @@ class MainWindow(QMainWindow):
         bar.offer_export(self.export_menu)
         bar.offer_experiments(self.documents)
         self.documents.done.connect(bar.show_notice)
+        self.documents.failed.connect(self._on_experiment_failed)
         self.documents.model_requested.connect(self._open_on_translate_page)
         bar.page_chosen.connect(self.show_page)
         bar.model_button.open_requested.connect(loader.choose_file)
@@ -211,7 +212,12 @@ class MainWindow(QMainWindow):
 
     def _add_shortcuts(self) -> None:
         def add(keys: QKeySequence.StandardKey | str, act: Callable[[], object]) -> None:
-            QShortcut(QKeySequence(keys), self).activated.connect(act)
+            shortcut = QShortcut(self)
+            if isinstance(keys, str):
+                shortcut.setKey(QKeySequence(keys))
+            else:
+                shortcut.setKeys(keys)  # all of them: of redo the first is Ctrl+Y on some platforms
+            shortcut.activated.connect(act)
 
         add(QKeySequence.StandardKey.Open, self._loader.choose_file)
         add("Ctrl+Q", self.close)
@@ -265,6 +271,12 @@ class MainWindow(QMainWindow):
             self.translate_page.show_message(text, offers_models=True)
         else:
             self._show_model(self.model)
+        self.failed.emit(failure)
+
+    def _on_experiment_failed(self, failure: Failure) -> None:
+        """An experiment file was not opened. If it was to be the first, there is the sentence in its place."""
+        if self.state.result is None:
+            self.translate_page.ask_new_model()
         self.failed.emit(failure)
 
     def _show_model(self, info: ModelInfo) -> None:

@@ -12,11 +12,9 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.errors import TextError
-from tests.checkpoints import write_untrained_checkpoint
+from tests.viz_app.conftest import MakeWindow
 from viz_app.application import fit_to_screen, run_app, save_picture
 from viz_app.main_window import MainWindow
-from viz_app.preferences import Preferences
-from viz_app.theme import Theme
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WATCH_THE_FIRST_PAINT = """
@@ -43,17 +41,15 @@ print(seen[0], status, "torch" in sys.modules, "matplotlib" in sys.modules)
 """
 
 
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_untrained_checkpoint(tmp_path_factory.mktemp("model") / "small.safetensors")
+@pytest.fixture
+def checkpoint(untrained_checkpoint: Path) -> Path:
+    return untrained_checkpoint
 
 
-def _open(qtbot: QtBot, preferences: Preferences, checkpoint: Path, sentence: str) -> MainWindow:
-    window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence)
-    window.resize(1280, 800)
-    with qtbot.waitSignal(window.translation_shown, timeout=60_000):
-        window.show()
-    return window
+@pytest.fixture
+def window(make_window: MakeWindow, checkpoint: Path) -> MainWindow:
+    """The window with the real engine."""
+    return make_window(checkpoint, sentence="Ein Mann steht", loader=None)
 
 
 def _ask(qtbot: QtBot, window: MainWindow, text: str) -> None:
@@ -105,10 +101,7 @@ def test_a_screenshot_that_cannot_be_written_says_so(
     assert "Cannot write" in capsys.readouterr().err
 
 
-def test_difficult_text_is_translated_with_notes_and_marks(
-    qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path
-) -> None:
-    window = _open(qtbot, preferences, checkpoint, "Ein Mann steht")
+def test_difficult_text_is_translated_with_notes_and_marks(qtbot: QtBot, window: MainWindow) -> None:
     panel = window.translate_page.sentence
     assert not panel.note.isVisible()
 
@@ -124,13 +117,9 @@ def test_difficult_text_is_translated_with_notes_and_marks(
     assert ignored.cursor.selectedText().split() == ["ein", "mann"] * (240 // 2 - 98 // 2)
     assert panel.input.text == "ein mann " * 120
     assert window.translate_page.head.heatmap.isVisible()
-    window.close()
 
 
-def test_far_too_much_text_is_refused_and_stays(
-    qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path
-) -> None:
-    window = _open(qtbot, preferences, checkpoint, "Ein Mann steht")
+def test_far_too_much_text_is_refused_and_stays(qtbot: QtBot, window: MainWindow) -> None:
     text = "wort " * 10_000
     with qtbot.waitSignal(window.failed, timeout=20_000):
         window.translate_page.sentence.input.set_text(text)
@@ -138,18 +127,16 @@ def test_far_too_much_text_is_refused_and_stays(
     assert "10,000 words" in dialog.informativeText()
     assert window.translate_page.sentence.input.text == text
     dialog.accept()
-    window.close()
 
 
 @pytest.mark.parametrize("damage", ["missing", "empty", "truncated", "foreign"])
 def test_a_damaged_checkpoint_leaves_the_one_loaded_before(
-    qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path, tmp_path: Path, damage: str
+    qtbot: QtBot, window: MainWindow, checkpoint: Path, tmp_path: Path, damage: str
 ) -> None:
     path = tmp_path / "damaged.safetensors"
     content = {"empty": b"", "truncated": checkpoint.read_bytes()[:5000], "foreign": b"PNG or something else"}
     if damage in content:
         path.write_bytes(content[damage])
-    window = _open(qtbot, preferences, checkpoint, "Ein Mann steht")
     with qtbot.waitSignal(window.failed, timeout=20_000):
         window.open_model(path)
     (dialog,) = window.findChildren(QMessageBox)
@@ -157,29 +144,23 @@ def test_a_damaged_checkpoint_leaves_the_one_loaded_before(
     assert dialog.detailedText() == ""  # an error the user can mend
     dialog.accept()
     assert window.model is not None
-    assert window.model.name == "small"
+    assert window.model.name == checkpoint.stem
     _ask(qtbot, window, "ein mann auf einer leiter")
-    window.close()
 
 
 def test_closing_during_the_opening_of_a_model_ends_the_thread(
-    qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path
+    qtbot: QtBot, make_window: MakeWindow, checkpoint: Path
 ) -> None:
-    window = MainWindow(preferences, checkpoint=checkpoint, sentence="Ein Mann")
-    window.show()
+    window = make_window(checkpoint, loader=None, wait=False)
     qtbot.waitUntil(lambda: window._worker._thread.ident is not None)
     window.close()
     assert not window._worker._thread.is_alive()
 
 
-def test_a_picture_is_saved_whole_or_not_at_all(
-    qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path, tmp_path: Path
-) -> None:
-    window = _open(qtbot, preferences, checkpoint, "Ein Mann steht")
+def test_a_picture_is_saved_whole_or_not_at_all(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     save_picture(window, tmp_path / "one.png")
     assert [path.name for path in tmp_path.iterdir() if path.suffix in (".png", ".part")] == ["one.png"]
     qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Up)
-    window.close()
 
 
 def test_a_window_larger_than_the_screen_is_made_to_fit(qapp: QApplication, qtbot: QtBot) -> None:

@@ -291,8 +291,12 @@ def test_a_refusal_is_shown_under_the_chips_until_another_text_is_asked_for(
     assert not panel.note.isVisible()
 
 
-def test_nothing_jumps_while_a_sentence_is_translated(make_window: MakeWindow) -> None:
-    panel = make_window().translate_page.sentence
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_nothing_jumps_while_a_sentence_is_translated(make_window: MakeWindow, width: int) -> None:
+    window = make_window()
+    window.resize(width, 900)
+    panel = window.translate_page.sentence
+    assert panel.is_folded == (width == 1280)
     height = panel.facts.sizeHint().height()
     panel._busy_timer.timeout.emit()
     assert "translating" in panel.facts.text()

@@ -11,6 +11,12 @@ from viz_app.preferences import Preferences
 from viz_app.theme import Theme
 
 
+def _close(window: MainWindow, qtbot: QtBot) -> None:
+    window.close()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=60_000)
+    window.deleteLater()
+
+
 def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     qtbot: QtBot, preferences: Preferences, theme: Theme, tmp_path: Path
 ) -> None:
@@ -38,8 +44,7 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     assert window.translate_page.sentence.input.text.split() == [str(number) for number in range(1, 11)]
 
     folder = page.state.best_checkpoint.parent
-    window.close()
-    qtbot.waitUntil(lambda: not window.isVisible(), timeout=60_000)
+    _close(window, qtbot)
     assert (folder / "last.safetensors").is_file()
 
 
@@ -62,5 +67,4 @@ def test_the_small_copy_task_is_learned_in_the_app(
         page.model_ready.emit(page.state.best_checkpoint)
     assert shown.args[0].text == "1 2 3 4 5 6 7 8 9 10"
     assert (page.state.best_checkpoint.parent / "history.csv").read_text().count("\n") == 1 + 10
-    window.close()
-    qtbot.waitUntil(lambda: not window.isVisible(), timeout=60_000)
+    _close(window, qtbot)

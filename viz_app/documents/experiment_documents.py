@@ -36,10 +36,12 @@ class ExperimentDocuments(QObject):
 
     Signals:
         done(str): what was saved or copied, in a few words.
+        failed(Failure): a file was not opened; a dialog says why.
         model_requested(Path | None): the model of an opened experiment; it has to be opened.
     """
 
     done = Signal(str)
+    failed = Signal(object)
     model_requested = Signal(object)
 
     def __init__(
@@ -120,7 +122,7 @@ class ExperimentDocuments(QObject):
             check_view(self._state, saved.view)
         except ExperimentFileError as error:
             self._preferences.forget_experiment(path)
-            show_failure(self._window, "The experiment was not opened", Failure.of(error))
+            self._refuse(Failure.of(error))
             return
         self._preferences.remember_experiment(path)
         self._find_model(saved, path)
@@ -150,19 +152,25 @@ class ExperimentDocuments(QObject):
                 FindModelJob(saved.model.digest, paths),
                 self,
                 on_result=found,
-                on_error=lambda failure: show_failure(self._window, "The experiment was not opened", failure),
+                on_error=self._refuse,
             )
         )
 
+    def _refuse(self, failure: Failure) -> None:
+        show_failure(self._window, "The experiment was not opened", failure)
+        self.failed.emit(failure)
+
     def _on_model(self) -> None:
-        """The model of an opened experiment is open; whoever opened it asks for the experiment."""
+        """The model of an opened experiment is open, or another one; whoever opened it asks for the experiment."""
         saved, self._waiting = self._waiting, None
-        if saved is not None:
+        model = self._state.model
+        if saved is not None and model is not None and model.digest == saved.model.digest:
             self._show(saved, asks=False)
 
     def _show(self, saved: SavedExperiment, *, asks: bool = True) -> None:
         apply_view(self._state, saved.view)
-        self._state.open_experiment(saved.experiment, asks=asks)
+        is_first = self._state.result is None and not self._state.can_undo
+        self._state.open_experiment(saved.experiment, asks=asks, forgets_history=is_first)
 
     # --- between two starts --------------------------------------------------------------------------------------
 

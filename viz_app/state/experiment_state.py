@@ -216,7 +216,7 @@ class ExperimentState:
         self.set_experiment(experiment)
 
     def _ask(self, *, drops_misfits: bool) -> None:
-        self._drops_misfits = drops_misfits
+        self._drops_misfits = drops_misfits or self.is_of_earlier_model
         self.experiment_changed.emit()
 
     # --- the answer ----------------------------------------------------------------------------------------------
@@ -232,11 +232,16 @@ class ExperimentState:
         return self.result.original if self.result is not None else None
 
     def accept(self, result: ExperimentResult) -> None:
-        """Shows a result. What it left out is named, and no longer asked for."""
+        """Shows a result. What it left out is named, and no longer asked for.
+
+        Where another model left it out, undo asks for it again: of use once the former model is open again.
+        """
         self.request.finish()
         if result.dropped:
-            self._history.replace(result.experiment)
-            self._set_notice(_dropped("because it does not fit this model or sentence", list(result.dropped)))
+            (self._history.push if self.is_of_earlier_model else self._history.replace)(result.experiment)
+            undo = "With the former model, undo brings it back." if self.is_of_earlier_model else ""
+            why = "because it does not fit this model or sentence"
+            self._set_notice(_dropped(why, list(result.dropped), undo))
         self._show(result)
 
     def refuse(self, problem: str) -> None:
@@ -323,8 +328,8 @@ class ExperimentState:
             self.notice_changed.emit()
 
 
-def _dropped(why: str, interventions: list[Intervention]) -> str:
+def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brings it back.") -> str:
     """What was left out, in a sentence; empty if nothing was."""
     if not interventions:
         return ""
-    return f"Dropped {why}: {', '.join(map(str, interventions))}. Undo brings it back."
+    return f"Dropped {why}: {', '.join(map(str, interventions))}. {undo}".rstrip()

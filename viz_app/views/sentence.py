@@ -31,7 +31,7 @@ LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
-BUSY = "translating …\n"  # two lines, as the facts have, so that nothing jumps
+BUSY = "translating …"
 
 
 class SentencePanel(QFrame):
@@ -56,6 +56,9 @@ class SentencePanel(QFrame):
         self.input = SentenceInput()
         self.sentence = TargetLine()
         self.original_line = ElidingLabel("small")
+        policy = self.original_line.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # heads must not move from under the mouse that switches them off
+        self.original_line.setSizePolicy(policy)
         self.chips = WordChips(state)
         self.chips_area = ChipsArea(self.chips)
         self.interventions = InterventionChips(state)
@@ -134,7 +137,7 @@ class SentencePanel(QFrame):
         self.sentence.text_settled.connect(self._on_target_settled)
         self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.sentence.text))
         self.edit_button.clicked.connect(self._on_edit_clicked)
-        self._busy_timer.timeout.connect(lambda: self.facts.setText(BUSY))
+        self._busy_timer.timeout.connect(self._show_busy)
         for field in (self.input, self.sentence):
             field.undo_requested.connect(self.undo)
             field.redo_requested.connect(self.redo)
@@ -162,6 +165,9 @@ class SentencePanel(QFrame):
         assert model is not None
         is_copy = model.run.is_copy_task
         self._offer_examples(copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences())
+
+    def _show_busy(self) -> None:
+        self.facts.setText(BUSY if self.is_folded else f"{BUSY}\n")  # as many lines as the facts: nothing jumps
 
     def _on_request(self) -> None:
         request = self._state.request

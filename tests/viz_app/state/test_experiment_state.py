@@ -167,12 +167,41 @@ def test_two_changes_of_the_same_thing_at_once_are_refused_and_nothing_changes(s
     assert state.experiment is before
 
 
-def test_what_a_model_cannot_use_is_dropped_from_the_experiment_and_named(state: ExperimentState) -> None:
-    state.intervene(OFF, FORCED)
+def fitting(state: ExperimentState) -> ExperimentResult:
+    """The answer of a model that has not the head that is off."""
     changed = make_translation("ein mann schläft .", "a dog", experiment=state.experiment.without(OFF))
-    state.accept(replace(make_result(changed, make_translation()), dropped=(OFF,)))
+    return replace(make_result(changed, make_translation()), dropped=(OFF,))
+
+
+def test_what_does_not_fit_is_dropped_from_the_experiment_and_named(state: ExperimentState) -> None:
+    state.open_experiment(Experiment("ein mann schläft .", Greedy(), (OFF, FORCED)))
+    assert state.drops_misfits
+    state.accept(fitting(state))
     assert state.experiment.interventions == (FORCED,)
-    assert state.notice.startswith("Dropped because it does not fit this model or sentence: cross 2·5 off.")
+    assert state.notice == "Dropped because it does not fit this model or sentence: cross 2·5 off."
+
+
+def test_what_another_model_cannot_use_comes_back_by_undo_with_the_former_one(state: ExperimentState) -> None:
+    state.intervene(OFF, FORCED)
+    whole = state.experiment
+    state.begin_model(replace(MODEL, name="two"))
+    state.ask_again()
+    state.accept(fitting(state))
+    assert state.experiment.interventions == (FORCED,)
+    assert state.notice.endswith("cross 2·5 off. With the former model, undo brings it back.")
+    state.begin_model(MODEL)
+    state.ask_again()
+    state.accept(make_result(make_translation("ein mann schläft .", "a dog", experiment=state.experiment)))
+    state.undo()
+    assert state.experiment == whole
+
+
+def test_a_change_made_before_another_model_has_answered_drops_what_does_not_fit_too(state: ExperimentState) -> None:
+    state.intervene(OFF)
+    assert not state.drops_misfits
+    state.begin_model(replace(MODEL, name="two"))
+    state.force(2, "dog")
+    assert state.drops_misfits
 
 
 def test_a_refused_experiment_leaves_the_screen_and_can_be_asked_again(state: ExperimentState) -> None:

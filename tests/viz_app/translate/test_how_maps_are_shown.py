@@ -1,74 +1,86 @@
-"""Maps of the Translate page by real clicks: hidden, merged, combined, picked, switched off, compared."""
+"""What is hidden, merged, combined and explained, by real clicks."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
 from core.translation.result import Translation
 from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.synthetic import make_translation
+from tests.viz_app.synthetic import make_result, make_translation
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_source import clearest_head
-from viz_app.state.map_view import Pair
-from viz_app.theme import Theme
+from viz_app.state.map_view import MapView, Pair
+from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.translate.page import TranslatePage
-
-HEAD = Head("encoder", 1, 3)
 
 
 def _page(make_window: MakeWindow, translation: Translation | None = None) -> TranslatePage:
     window: MainWindow = make_window(Path("model.safetensors"), sentence="Ein Mann .")
     page = window.translate_page
-    page.state.show_translation(
-        translation or make_translation("ein mann schläft .", "a man is sleep|ing .", text="Ein Mann .")
-    )
+    page.state.accept(make_result(translation or make_translation("ein mann schläft .", "a man is sleep|ing .")))
     page.state.choose_head(Head("cross", 0, 0))
     return page
 
 
-def _center(page: TranslatePage, head: Head) -> QPoint:
-    place = page.heads.grid.place_of(head)
-    assert place is not None
-    return place.center()
+def _view(page: TranslatePage) -> MapView:
+    view = page.state.maps.view()
+    assert view is not None
+    return view
 
 
-def test_choices_are_remembered_when_the_window_closes(
+def _click_box(qtbot: QtBot, box: QCheckBox) -> None:
+    qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
+
+
+def test_words_are_whole_until_their_pieces_are_asked_for(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
 ) -> None:
     page = _page(make_window)
-    view = page.state.maps.view()
-    assert view is not None
+    view = _view(page)
     assert "sleeping" in view.row_labels
     qtbot.waitUntil(page.head.controls.merge_words.isVisible)
-    for box in (page.head.controls.merge_words, page.head.controls.hide_punctuation):
-        qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
-    page.heads.scale_menu.actions_by_name["own"].trigger()
+    _click_box(qtbot, page.head.controls.merge_words)
+    view = _view(page)
+    assert "ing" in view.row_labels
     page.save()
-    kept = preferences.restored(type(page.state.settings)())
-    assert (kept.merges_words, kept.hides_punctuation, kept.scale) == (False, True, "own")
+    assert not preferences.restored(MapViewSettings()).merges_words
+
+
+def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
+    page = _page(make_window)
+    assert "hidden" not in page.head.meaning.text()
+    _click_box(qtbot, page.head.controls.hide_wrapping)
+    _click_box(qtbot, page.head.controls.hide_punctuation)
+    view = _view(page)
+    assert view.column_labels == ("ein", "mann", "schläft")
+    assert f"{100 * view.hidden_share:.0f} % of their attention lies on hidden tokens." in page.head.meaning.text()
+    page.save()
+    assert preferences.restored(MapViewSettings()).hides_punctuation
 
 
 def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     qtbot.wait(50)
     for head in (2, 5):
+        place = page.heads.grid.place_of(Head("cross", 1, head))
+        assert place is not None
         qtbot.mouseClick(
-            page.heads.grid,
-            Qt.MouseButton.LeftButton,
-            Qt.KeyboardModifier.ControlModifier,
-            _center(page, Head("cross", 1, head)),
+            page.heads.grid, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place.center()
         )
     assert page.head.title.text() == "Cross-attention · mean of 3 heads"
     assert page.head.combination_menu.isVisible()
     assert not page.head.switch_button.isVisible()
     page.head.combination_menu.actions_by_name["max"].trigger()
     assert page.head.title.text() == "Cross-attention · maximum of 3 heads"
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=_center(page, Head("cross", 2, 2)))
+    place = page.heads.grid.place_of(Head("cross", 2, 2))
+    assert place is not None
+    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=place.center())
     assert page.head.title.text() == "Cross-attention · layer 3 · head 3"
 
 
@@ -80,11 +92,26 @@ def test_a_layer_stays_combined_while_arrows_walk(make_window: MakeWindow, qtbot
 
 
 @pytest.mark.parametrize("scale", ["layer", "own"])
-def test_a_scale_is_seen_in_the_grid(make_window: MakeWindow, scale: str) -> None:
+def test_a_scale_is_chosen_and_remembered(make_window: MakeWindow, preferences: Preferences, scale: str) -> None:
     page = _page(make_window)
     before = page.heads.grid.grab().toImage()
     page.heads.scale_menu.actions_by_name[scale].trigger()
     assert page.heads.grid.grab().toImage() != before
+    page.save()
+    assert preferences.restored(MapViewSettings()).scale == scale
+
+
+def test_the_question_mark_explains_the_map(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    assert not page.head.explanation.isVisible()
+    qtbot.mouseClick(page.head.explain_button, Qt.MouseButton.LeftButton)
+    assert page.head.explanation.isVisible()
+    assert "are the German tokens" in page.head.explanation.text()
+    assert "What am I looking at?" in page.head.explain_button.text()
+    assert page.head.explanation.height() <= 0.4 * page.head.height()
+    qtbot.waitUntil(lambda: page.head.heatmap.height() >= 120)  # the map stays in sight
+    qtbot.mouseClick(page.head.explain_button, Qt.MouseButton.LeftButton)
+    assert not page.head.explanation.isVisible()
 
 
 def test_a_role_stands_beside_the_title_and_the_grid_can_be_searched_for_it(make_window: MakeWindow) -> None:
@@ -106,20 +133,19 @@ def test_no_control_of_the_map_is_cut_off_in_a_small_window(
     page = _page(make_window)
     page.window().resize(*size)
     panel = page.head
-    page.state.toggle_head(HEAD)
-    qtbot.waitUntil(lambda: panel.shown_switch.isVisible() and page.window().width() == size[0])
+    qtbot.waitUntil(lambda: page.window().width() == size[0])
     boxes = (
         panel.controls.read_button,
         panel.controls.predicted_button,
         panel.controls.hide_wrapping,
         panel.controls.hide_punctuation,
+        panel.controls.merge_words,
         panel.export_button,
         panel.measure_menu,
         panel.scope_menu,
-        *panel.shown_switch.buttons.values(),
     )
     qtbot.waitUntil(lambda: all(box.width() >= box.sizeHint().width() for box in boxes), timeout=2000)
-    assert panel._tools.geometry().right() <= panel.width()
+    assert all(box.geometry().right() <= panel.width() for box in boxes)
 
 
 def _click_word(qtbot: QtBot, page: TranslatePage, index: int, *, also: bool = False) -> None:
@@ -128,16 +154,18 @@ def _click_word(qtbot: QtBot, page: TranslatePage, index: int, *, also: bool = F
     qtbot.mouseClick(page.sentence.chips, Qt.MouseButton.LeftButton, keys, place.center())
 
 
-def test_clicked_words_are_summed_said_and_lit_in_all_heads(make_window: MakeWindow, qtbot: QtBot) -> None:
-    page = _page(make_window)
-    grid = page.heads.grid
+def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window, make_translation("ein mann schläft .", "a man is sleep|ing .", text="Ein Mann ."))
+    grid, field = page.heads.grid, page.sentence.input
     before = grid.grab().toImage()
     _click_word(qtbot, page, 1)
     _click_word(qtbot, page, 3, also=True)
     assert page.head.pick_line.label.text().startswith("Sum of 2 rows: man + sleeping → ")
     assert grid.grab().toImage() != before
+    assert any(each.format.background().color().alpha() for each in field.extraSelections())
     qtbot.mouseClick(page.head.pick_line.clear_button, Qt.MouseButton.LeftButton)
     assert grid.grab().toImage() == before
+    assert field.extraSelections() == []
     assert page.head.pick_line.label.text().startswith("Click cells to pin them")
 
 
@@ -149,6 +177,7 @@ def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWind
     assert place is not None
     qtbot.mouseClick(heatmap, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
     lit = grid.grab().toImage()
+    assert lit != before
     item = grid.place_of(Head("cross", 2, 7))
     assert item is not None
     assert lit.copy(item) != before.copy(item)
@@ -172,6 +201,24 @@ def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window
     assert page.heads.grid.grab().toImage().copy(place) != tagged
 
 
+def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = _page(make_window)
+    page.head.picture_menu.actions_by_name["lines"].trigger()
+    assert page.head.lines.isVisible()
+    assert not page.head.heatmap.isVisible()
+    assert "to sum their lines" in page.head.pick_line.label.text()
+    assert "cells" not in page.head.pick_line.label.text(), "there are none to be pinned"
+    view, painter = _view(page), page.head.lines.painter_now
+    assert view is not None
+    assert painter is not None
+    page.head.sizes.threshold.setValue(30)
+    np.testing.assert_allclose(painter.strength(), np.where(view.values >= 0.3, view.values, 0), rtol=1e-5)
+    few = page.head.lines.grab().toImage()
+    page.head.sizes.threshold.setValue(0)
+    assert page.head.lines.grab().toImage() != few
+    assert (painter.strength() > 0).sum() == (view.values > 0).sum()
+
+
 def test_lines_of_a_hundred_tokens_scroll(make_window: MakeWindow, qtbot: QtBot) -> None:
     words = " ".join(f"w{number}" for number in range(100))
     page = _page(make_window, make_translation(words, words, num_layers=1, num_heads=2))
@@ -180,71 +227,14 @@ def test_lines_of_a_hundred_tokens_scroll(make_window: MakeWindow, qtbot: QtBot)
     assert page.head.map.height() < 700
 
 
-# --- heads that are off -------------------------------------------------------------------------------------------
-
-
-def _has_warm_pixel(page: TranslatePage, center: QPoint) -> bool:
-    picture, warm = page.heads.grid.grab().toImage(), Theme.light().color("warm")
-    colors = [picture.pixelColor(center + QPoint(shift, 0)) for shift in range(-4, 5)]
-    return any(
-        max(abs(color.red() - warm.red()), abs(color.green() - warm.green()), abs(color.blue() - warm.blue())) < 12
-        for color in colors
-    )
-
-
-def test_a_right_click_switches_a_head_off_and_everything_shows_the_changed_translation(
+def test_no_word_runs_out_of_the_english_line_and_many_words_leave_room_for_the_maps(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:
-    page = make_window(sentence="Ein Mann .").translate_page
-    qtbot.wait(50)  # the layout settles after the first translation
-    chosen, center = page.state.selection.head, _center(page, HEAD)
-    assert not _has_warm_pixel(page, center)
-    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=center)
-    assert page.state.is_off(HEAD)
-    qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
-    assert _center(page, HEAD) == center, "heads must not move from under the mouse"
-    assert _has_warm_pixel(page, center)
-    assert page.state.selection.head == chosen
-    assert page.head.shown_switch.isVisible()
-    view = page.state.maps.view()
-    assert view is not None
-    assert "off1" in view.row_labels or "off1" in view.column_labels or chosen.kind == "encoder"
-    page.state.undo()
-    qtbot.waitUntil(lambda: page.state.result is not None and not page.state.result.is_changed)
-    assert not page.head.shown_switch.isVisible()
-    assert not _has_warm_pixel(page, center)
-
-
-@pytest.mark.parametrize("key", [Qt.Key.Key_O, Qt.Key.Key_Space])
-def test_a_key_switches_the_chosen_head(make_window: MakeWindow, qtbot: QtBot, key: Qt.Key) -> None:
-    page = make_window().translate_page
-    page.state.choose_head(HEAD)
-    qtbot.keyClick(page.heads.grid, key)
-    assert page.state.experiment.heads_off == {HEAD}
-    assert page.head.title.text().endswith("off")
-    qtbot.keyClick(page.heads.grid, key)
-    assert not page.state.experiment.heads_off
-
-
-def test_the_difference_is_chosen_by_mouse_and_key(make_window: MakeWindow, qtbot: QtBot) -> None:
-    window = make_window(sentence="Ein Mann schläft .")
-    page = window.translate_page
-    page.state.choose_head(Head("cross", 0, 1))
-    page.state.toggle_head(HEAD)
-    qtbot.waitUntil(page.head.shown_switch.isVisible)
-    changed = page.heads.grid.grab().toImage()
-    qtbot.mouseClick(page.head.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)
-    assert page.heads.grid.grab().toImage() != changed
-    view = page.state.maps.view()
-    assert view is not None
-    assert np.isnan(view.values[view.row_labels.index("off1")]).all()
-    assert "Hatched: tokens that the original does not have." in page.head.meaning.text()
-    window.activateWindow()
-    qtbot.waitUntil(window.isActiveWindow)
-    page.heads.grid.setFocus()
-    qtbot.keyClick(page.heads.grid, Qt.Key.Key_D)
-    assert page.state.maps.shown == "original"
-    field = page.sentence.input
-    field.setFocus()
-    qtbot.keyClicks(field, "d")
-    assert page.state.maps.shown == "original", "a letter that is typed is a letter"
+    words = " ".join(f"word{number}" for number in range(200))
+    page = _page(make_window, make_translation("ein mann", f"{'x' * 900} {words}"))
+    line = page.sentence.sentence
+    qtbot.waitUntil(lambda: line.height() > 0)
+    assert line.horizontalScrollBar().maximum() <= 1  # rounded up
+    assert line.document().size().height() > 5
+    qtbot.waitUntil(lambda: page.head.map.height() > 150)
+    assert page.sentence.height() < 330

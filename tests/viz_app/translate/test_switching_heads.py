@@ -1,0 +1,228 @@
+"""Heads switched off as a person does it: right click, the small switch, a key, the button, the menu of the map."""
+
+import threading
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from core.model.heads import Head
+from core.translation.experiment import Experiment
+from core.translation.result import Translation
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.synthetic import FakeTranslator
+from viz_app.theme import Theme
+from viz_app.translate.page import TranslatePage
+from viz_app.views.intervention_chips import HINT
+
+HEAD = Head("encoder", 1, 3)
+CHIP = "encoder 2·4 off  ×"
+
+
+def _center(page: TranslatePage, head: Head) -> QPoint:
+    place = page.heads.grid.place_of(head)
+    assert place is not None
+    return place.center()
+
+
+def _right_click(qtbot: QtBot, page: TranslatePage, head: Head) -> None:
+    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=_center(page, head))
+
+
+def _wait_for_result(qtbot: QtBot, page: TranslatePage) -> None:
+    """Until what is shown is the experiment that was asked for."""
+    qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.experiment == page.state.experiment)
+
+
+def _chips(page: TranslatePage) -> list[str]:
+    return [chip.text() for chip in page.sentence.interventions.chips]
+
+
+def test_a_hint_says_how_before_anything_is_off(make_window: MakeWindow) -> None:
+    interventions = make_window().translate_page.sentence.interventions
+    assert interventions.hint.isVisible()
+    assert interventions.hint.text() == HINT
+    assert not interventions.reset_button.isVisible()
+
+
+def test_a_right_click_shows_the_changed_translation_beside_the_original_and_what_that_lost(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    page = make_window(sentence="Ein Mann .").translate_page
+    chosen, original = page.state.selection.head, page.state.translation
+    assert original is not None
+    _right_click(qtbot, page, HEAD)
+    assert _chips(page) == [CHIP], "at once, before the answer"
+    _wait_for_result(qtbot, page)
+    panel = page.sentence
+    assert panel.sentence.text == "Off1 mann."
+    assert panel.original_line.text() == "was: Ein mann."
+    assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
+    before = original.log_probability
+    assert panel.facts.text().endswith(f"of the original: {before:.2f} → {before - 0.25:.2f}".replace("-", "−"))
+    assert page.state.selection.head == chosen
+    assert page.state.original is original
+
+
+def test_the_small_switch_appears_under_the_mouse_and_switches(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = make_window().translate_page
+    grid, chosen = page.heads.grid, page.state.selection.head
+    switch, place = grid.switch_of(HEAD), grid.place_of(HEAD)
+    assert switch is not None
+    assert place is not None
+    assert place.contains(switch)
+    unlit = grid.grab().toImage()
+    qtbot.mouseMove(grid, place.center())
+    assert grid.grab().toImage() != unlit
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=switch.center())
+    assert page.state.is_off(HEAD)
+    assert page.state.selection.head == chosen != HEAD
+    _wait_for_result(qtbot, page)
+
+
+def test_a_head_that_is_off_is_struck_through(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = make_window().translate_page
+    qtbot.wait(50)  # the layout settles after the first translation
+    center, place = _center(page, HEAD), _place_in_window(page)
+    assert not _has_warm_pixel(page, center)
+    _right_click(qtbot, page, HEAD)
+    _wait_for_result(qtbot, page)
+    qtbot.wait(50)
+    assert _place_in_window(page) == place, "heads must not move from under the mouse"
+    assert _has_warm_pixel(page, center)
+
+
+def _place_in_window(page: TranslatePage) -> QPoint:
+    return page.heads.grid.mapTo(page.window(), _center(page, HEAD))
+
+
+def _has_warm_pixel(page: TranslatePage, center: QPoint) -> bool:
+    picture, warm = page.heads.grid.grab().toImage(), Theme.light().color("warm")
+    colors = [picture.pixelColor(center + QPoint(shift, 0)) for shift in range(-4, 5)]
+    return any(
+        max(abs(color.red() - warm.red()), abs(color.green() - warm.green()), abs(color.blue() - warm.blue())) < 12
+        for color in colors
+    )
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_O, Qt.Key.Key_Space])
+def test_a_key_switches_the_chosen_head(make_window: MakeWindow, qtbot: QtBot, key: Qt.Key) -> None:
+    page = make_window().translate_page
+    page.state.choose_head(HEAD)
+    qtbot.keyClick(page.heads.grid, key)
+    _wait_for_result(qtbot, page)
+    assert page.state.experiment.heads_off == {HEAD}
+    assert page.head.title.text().endswith("· off")
+    assert page.head.switch_button.text() == "switch on"
+    qtbot.keyClick(page.heads.grid, key)
+    assert not page.state.experiment.heads_off
+    assert not page.head.title.text().endswith("off")
+    assert page.sentence.interventions.hint.isVisible()
+    _wait_for_result(qtbot, page)
+    assert page.sentence.sentence.text == "Ein mann."
+
+
+def test_the_menu_of_the_map_switches_the_head_that_is_shown(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = make_window().translate_page
+    page.state.choose_head(HEAD)
+    heatmap = page.head.heatmap
+    for text in ("Switch this head off", "Switch this head on"):
+        heatmap.customContextMenuRequested.emit(heatmap.rect().center())
+        menu = page.head.cell_menu
+        assert menu is not None
+        next(action for action in menu.actions() if action.text() == text).trigger()
+        menu.close()
+        _wait_for_result(qtbot, page)
+    assert page.state.experiment == Experiment("Ein Mann .")
+
+
+def test_several_heads_are_reset_at_once(make_window: MakeWindow, qtbot: QtBot) -> None:
+    page = make_window().translate_page
+    page.state.choose_head(Head("cross", 1, 0))
+    for head in range(3):
+        _right_click(qtbot, page, Head("cross", 0, head))
+    qtbot.mouseClick(page.head.switch_button, Qt.MouseButton.LeftButton)
+    _wait_for_result(qtbot, page)
+    assert page.sentence.sentence.text == "Off4 mann."
+    assert _chips(page) == [*(f"cross 1·{head} off  ×" for head in (1, 2, 3)), "cross 2·1 off  ×"]
+    qtbot.mouseClick(page.sentence.interventions.reset_button, Qt.MouseButton.LeftButton)
+    _wait_for_result(qtbot, page)
+    assert page.sentence.sentence.text == "Ein mann."
+    assert not page.sentence.interventions.reset_button.isVisible()
+    assert page.sentence.interventions.hint.isVisible()
+
+
+def test_the_next_sentence_is_tried_with_the_same_heads_off(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    page = window.translate_page
+    _right_click(qtbot, page, HEAD)
+    _wait_for_result(qtbot, page)
+    with qtbot.waitSignal(window.translation_shown):
+        page.sentence.input.set_text("Zwei Hunde .")
+    assert page.sentence.sentence.text == "Off1 hunde."
+    assert page.sentence.original_line.text() == "was: Zwei hunde."
+    assert _chips(page) == [CHIP]
+    assert not page.sentence.note.isVisible(), "nothing was dropped"
+
+
+class SlowTranslator(FakeTranslator):
+    """Waits at a gate before it computes anything with heads off."""
+
+    gate = threading.Event()
+
+    def run(self, experiment: Experiment, *, should_stop=lambda: False) -> Translation:
+        if experiment.heads_off:
+            assert self.gate.wait(10)
+        return super().run(experiment, should_stop=should_stop)
+
+
+def test_of_many_switches_only_the_last_is_shown(make_window: MakeWindow, qtbot: QtBot) -> None:
+    SlowTranslator.gate.clear()
+    window = make_window(loader=SlowTranslator)
+    page, shown = window.translate_page, []
+    window.translation_shown.connect(lambda translation: shown.append(translation.text))
+    for head in range(5):
+        _right_click(qtbot, page, Head("cross", 0, head))
+        if head == 0:
+            qtbot.wait(30)  # it is being computed when the others come
+    assert page.sentence.sentence.text == "Ein mann.", "what is shown stays until there is an answer"
+    SlowTranslator.gate.set()
+    _wait_for_result(qtbot, page)
+    assert shown == ["Off5 mann."]
+
+
+def test_a_refused_experiment_says_why_and_the_next_is_computed(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    page = window.translate_page
+    with qtbot.waitSignal(window.failed):
+        page.state.toggle_head(Head("cross", 7, 0))
+    assert "This model has no" in page.sentence.note.text()
+    assert page.sentence.sentence.text == "Ein mann."
+    qtbot.mouseClick(page.sentence.interventions.chips[0], Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not page.sentence.note.isVisible())
+    _right_click(qtbot, page, HEAD)
+    _wait_for_result(qtbot, page)
+    assert page.sentence.sentence.text == "Off1 mann."
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_title_and_explanation_say_whose_maps_these_are_while_anything_is_changed(
+    make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    window = make_window()
+    window.resize(*size)
+    page = window.translate_page
+    qtbot.wait(50)
+    page.head.explain_button.setChecked(True)
+    assert "Changed:" not in page.head.explanation.text()
+    _right_click(qtbot, page, HEAD)
+    _wait_for_result(qtbot, page)
+    assert "encoder 2·4 off. These are the maps under this change." in page.head.explanation.text()
+    page.state.choose_head(Head("cross", 0, 0))
+    qtbot.mouseClick(page.head.shown_switch.buttons["original"], Qt.MouseButton.LeftButton)
+    assert "original" in page.head.title.text()
+    assert "with nothing changed" in page.head.explanation.text()
+    page.state.reset()
+    _wait_for_result(qtbot, page)
+    assert "Changed:" not in page.head.explanation.text()
+    assert "original" not in page.head.title.text()
