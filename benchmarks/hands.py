@@ -73,10 +73,10 @@ class Hands(QObject):
 
     def _switch(self, key: Qt.Key) -> None:
         page = self._window.translate_page
-        before = page.state.choice
+        before = page.state.selection.head
         QTest.keyClick(page.sentence.input, key, Qt.KeyboardModifier.AltModifier)
         self.num_switched += 1
-        self.num_heads_seen += page.state.choice != before
+        self.num_heads_seen += page.state.selection.head != before
 
     def _scroll(self, notch: int) -> None:
         scrolled = self._window.translate_page.heads.area
