@@ -22,6 +22,8 @@ from viz_app.analysis.area import AnalysisPanel
 from viz_app.analysis.tab import AnalysisContext
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
 from viz_app.examples import example_sentences
+from viz_app.export.exportable import Exportable
+from viz_app.export.menu import ExportMenu
 from viz_app.models.loader import ModelLoader
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
@@ -86,6 +88,7 @@ class MainWindow(QMainWindow):
         self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
         self.translate_page = TranslatePage(controller, self.analysis, preferences)
         self.documents = ExperimentDocuments(self.state, self._worker, preferences, self)
+        self.export_menu = ExportMenu(self._page_in_sight, preferences, self)
         self._first_experiment = experiment
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
@@ -190,8 +193,9 @@ class MainWindow(QMainWindow):
         self.analysis.closed.connect(page.hide_analysis)
         page.message.open_requested.connect(self._loader.choose_file)
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
-        page.export_menu.done.connect(bar.show_notice)
-        bar.offer_export(page.export_menu)
+        self.export_menu.done.connect(bar.show_notice)
+        page.head.export_button.setMenu(self.export_menu)
+        bar.offer_export(self.export_menu)
         bar.offer_experiments(self.documents)
         self.documents.done.connect(bar.show_notice)
         self.documents.model_requested.connect(self._open_on_translate_page)
@@ -224,8 +228,9 @@ class MainWindow(QMainWindow):
         if sentence is None and self._is_last_model(self._first_checkpoint):
             if self.documents.restore_session():
                 self._restored = self.state.experiment
-            else:
-                sentence = self._preferences.sentence or None  # older versions kept it
+            elif text := self._preferences.sentence:  # older versions kept it alone
+                self.translate_page.begin(text)
+                self._restored = self.state.experiment
         if self._restored is None:
             examples = example_sentences()
             self.translate_page.begin(sentence if sentence is not None else examples[0] if examples else "")
@@ -312,13 +317,19 @@ class MainWindow(QMainWindow):
         self._pages.addWidget(page)
         self.train_page = page
 
+    def _page_in_sight(self) -> Exportable:
+        """The page that exports concern."""
+        if self.train_page is not None and self._pages.currentWidget() is self.train_page:
+            return self.train_page
+        return self.translate_page
+
     def _is_training(self) -> bool:
         return self.train_page is not None and self.train_page.is_running()
 
     def _stop_training_then_close(self) -> None:
         assert self.train_page is not None
         self.train_page.request_stop()
-        self.top_bar.show_status("stopping the training, keeping what was learned …")
+        self.top_bar.show_status("stopping the training, saving the model …")
         QTimer.singleShot(CLOSE_POLL_MS, self, self.close)
 
     def _on_system_colors_changed(self) -> None:

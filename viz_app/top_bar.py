@@ -1,4 +1,4 @@
-"""The bar at the top: name, pages, what is going on, the model and where it runs."""
+"""The bar at the top of the window: name, pages, status, model and device."""
 
 from typing import Protocol
 
@@ -30,7 +30,7 @@ class TopBar(QWidget):
     Attributes:
         tabs: one button for each page.
         model_button: the model in use; its menu opens another.
-        status, device: of a training; where the model runs and why.
+        status, device: of the training; where the model runs and why.
 
     Signals:
         page_chosen(int)
@@ -71,12 +71,12 @@ class TopBar(QWidget):
             self.status.setText(text)
 
     def show_notice(self, text: str) -> None:
-        """What has just been done, for some seconds; then the status again."""
+        """Shows a message for some seconds, then the status again."""
         self.status.setText(text)
         self._notice_timer.start(NOTICE_MS)
 
     def offer_export(self, menu: QMenu) -> None:
-        """Puts the export menu into the window's menu."""
+        """Adds the export menu to the window's menu."""
         window_menu = self.menu_button.menu()
         first = window_menu.actions()[0]
         window_menu.insertMenu(first, menu)

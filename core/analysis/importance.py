@@ -41,6 +41,7 @@ class HeadImportance:
         num_sentences, num_tokens: of the sample.
         num_skipped: pairs that the model refused.
         is_complete: whether every head was reached.
+        scalings: heads that were scaled or off throughout.
     """
 
     loss: float
@@ -51,10 +52,36 @@ class HeadImportance:
     num_tokens: int
     num_skipped: int
     is_complete: bool
+    scalings: tuple[HeadScaled, ...] = ()
 
     def of_kind(self, kind: MapKind) -> FloatArray:
         """[L, H] of one kind."""
         return {"encoder": self.encoder, "decoder": self.decoder, "cross": self.cross}[kind]
+
+    @property
+    def largest(self) -> float:
+        """The largest absolute change: the end of a colour scale that is even on both sides of 0."""
+        return max(float(np.nanmax(np.abs(self.of_kind(kind)), initial=0.0)) for kind in MAP_KINDS)
+
+    def joined(self, other: "HeadImportance") -> "HeadImportance":
+        """Two samples, read with the same scalings, as one: means weighted by tokens."""
+        total = max(1, self.num_tokens + other.num_tokens)
+        mine, theirs = self.num_tokens / total, other.num_tokens / total
+
+        def mean(kind: MapKind) -> FloatArray:
+            return (mine * self.of_kind(kind) + theirs * other.of_kind(kind)).astype(np.float32)
+
+        return HeadImportance(
+            loss=mine * self.loss + theirs * other.loss,
+            encoder=mean("encoder"),
+            decoder=mean("decoder"),
+            cross=mean("cross"),
+            num_sentences=self.num_sentences + other.num_sentences,
+            num_tokens=self.num_tokens + other.num_tokens,
+            num_skipped=self.num_skipped + other.num_skipped,
+            is_complete=self.is_complete and other.is_complete,
+            scalings=self.scalings,
+        )
 
     def ranked(self) -> list[tuple[Head, float]]:
         """The heads that were reached, with their worth, the most important first."""
@@ -133,6 +160,7 @@ def head_importance(
         num_tokens=num_tokens,
         num_skipped=len(sources) - len(pairs),
         is_complete=done == len(heads),
+        scalings=tuple(scalings),
     )
 
 

@@ -29,10 +29,10 @@ _WEIGHTS, _STATE = "model.", "state."
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A trained model and how it came about.
+    """A trained model and how it was trained.
 
     Attributes:
-        run: every setting.
+        run: all settings.
         codecs: text to ids and back.
         weights: parameters by name, shared ones once.
         corpus: name of what it was trained on.
@@ -65,19 +65,21 @@ class Checkpoint:
         with _NoRandomNumbers():
             with torch.device("meta"):
                 outline = empty_model()
-            check_parameters(outline, self.weights)  # before memory is taken: a damaged width can ask for any amount
+            check_parameters(
+                outline, self.weights
+            )  # before allocating: a damaged width could ask for any amount of memory
             model = empty_model()
         fill_parameters(model, self.weights)
         return model.eval()
 
 
 class _NoRandomNumbers(TorchFunctionMode):
-    """Leaves out what fills a tensor at random: weights will be read, and drawing on "meta" imports half of torch."""
+    """Skips random initialization: weights will be loaded, and initializing on "meta" imports half of torch."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Every other function is called as ever."""
+        """Calls every other function unchanged."""
         given = kwargs or {}
         if func in _DRAWING:
             return args[0] if args else given["tensor"]
@@ -106,7 +108,7 @@ def check_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
 
 
 def fill_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
-    """Copies `weights` into the model's parameters, and computes anew what is no parameter.
+    """Copies `weights` into the model's parameters, and recomputes the buffers.
 
     Raises:
         CheckpointError: as `check_parameters`.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.config.settings import Settings, require_choice, require_flag, require_language, require_whole
+from core.config.settings import Settings, require_boolean, require_choice, require_integer, require_language
 
 Tokenization = Literal["spacy", "symbols"]
 LetterCase = Literal["keep", "lower", "sentence"]
@@ -11,7 +11,7 @@ LetterCase = Literal["keep", "lower", "sentence"]
 
 @dataclass(frozen=True)
 class DataConfig(Settings):
-    """Choices between a line of text and the ids that the model reads.
+    """Settings that determine how text becomes ids.
 
     Attributes:
         tokenization: "spacy": spaCy's rules for the language; "symbols": split at spaces (copy task).
@@ -49,8 +49,8 @@ class DataConfig(Settings):
             "data", ("keep", "lower", "sentence"), source_case=self.source_case, target_case=self.target_case
         )
         require_language("data", source_language=self.source_language, target_language=self.target_language)
-        require_flag("data", keep_spaces=self.keep_spaces, wrap_source=self.wrap_source)
-        require_whole(
+        require_boolean("data", keep_spaces=self.keep_spaces, wrap_source=self.wrap_source)
+        require_integer(
             "data",
             min_frequency=self.min_frequency,
             copy_training_pairs=self.copy_training_pairs,
@@ -58,6 +58,6 @@ class DataConfig(Settings):
         )
         for name in ("max_length", "num_subwords"):
             if (value := getattr(self, name)) is not None:
-                require_whole("data", **{name: value})
+                require_integer("data", **{name: value})
         # a start symbol, and something to copy
-        require_whole("data", minimum=2, copy_length=self.copy_length, copy_symbols=self.copy_symbols)
+        require_integer("data", minimum=2, copy_length=self.copy_length, copy_symbols=self.copy_symbols)

@@ -1,9 +1,9 @@
-"""The shape of a Transformer and each of the choices in which the published systems differ."""
+"""The architecture of a Transformer, with all settings in which the published systems differ."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from core.config.settings import Settings, require_choice, require_flag, require_share, require_whole
+from core.config.settings import Settings, require_boolean, require_choice, require_fraction, require_integer
 from core.errors import ConfigError
 
 NormPosition = Literal["post", "pre"]
@@ -53,7 +53,7 @@ class ModelConfig(Settings):
     initialization: Initialization = "xavier"
 
     def __post_init__(self) -> None:
-        require_whole(
+        require_integer(
             "model",
             width=self.width,
             num_encoder_layers=self.num_encoder_layers,
@@ -62,8 +62,8 @@ class ModelConfig(Settings):
             feed_forward_width=self.feed_forward_width,
             max_positions=self.max_positions,
         )
-        require_share("model", dropout=self.dropout)
-        require_flag(
+        require_fraction("model", dropout=self.dropout)
+        require_boolean(
             "model",
             final_norm=self.final_norm,
             scale_embeddings=self.scale_embeddings,

@@ -12,11 +12,11 @@ from core.errors import ConfigError
 
 @dataclass(frozen=True)
 class RunConfig:
-    """All that a training run is made of.
+    """All settings of a training run.
 
     Attributes:
         preset: the name it started from.
-        description: one line for people.
+        description: one line for display.
         model, data, training: the three groups of settings.
     """
 
@@ -52,7 +52,7 @@ class RunConfig:
 
     @property
     def is_copy_task(self) -> bool:
-        """Whether the run makes its own data by drawing sequences of symbols."""
+        """Whether the run generates its own data: random sequences of symbols."""
         return self.data.tokenization == "symbols"
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What the configuration classes share: checks with messages, and the way to and from plain dictionaries."""
+"""Shared by the configuration classes: validation with messages, conversion to and from dictionaries."""
 
 import dataclasses
 import re
@@ -64,7 +64,7 @@ def require_not_negative(owner: str, **values: float) -> None:
             )
 
 
-def require_whole(owner: str, *, minimum: int = 1, **values: int) -> None:
+def require_integer(owner: str, *, minimum: int = 1, **values: int) -> None:
     """Raises `ConfigError` unless every value is a whole number of at least `minimum`."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
@@ -74,7 +74,7 @@ def require_whole(owner: str, *, minimum: int = 1, **values: int) -> None:
             )
 
 
-def require_share(owner: str, **values: float) -> None:
+def require_fraction(owner: str, **values: float) -> None:
     """Raises `ConfigError` unless every value lies in [0, 1)."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
@@ -92,7 +92,7 @@ def require_choice(owner: str, choices: Collection[str], **values: str) -> None:
             )
 
 
-def require_flag(owner: str, **values: bool) -> None:
+def require_boolean(owner: str, **values: bool) -> None:
     """Raises `ConfigError` unless every value is true or false."""
     for name, value in values.items():
         if not isinstance(value, bool):

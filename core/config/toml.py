@@ -1,6 +1,6 @@
-"""A run's settings as a TOML file, for people to read, change and repeat.
+"""The settings of a run as a TOML file, to be read, changed and repeated.
 
-Written by hand: strings, numbers and flags in three tables need no library.
+Written without a library: there are only strings, numbers and booleans in three tables.
 """
 
 import dataclasses
@@ -16,7 +16,7 @@ from core.config.training_config import TrainingConfig
 from core.errors import ConfigError
 
 NOTHING = "none"
-"""How None is written: TOML has no word for it."""
+"""How None is written, which TOML lacks."""
 _PARTS: dict[str, type[Settings]] = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
 _ADDED_LATER = frozenset(("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"))
 """Settings that files written whole by an earlier version do not have."""
@@ -104,6 +104,6 @@ def _is_whole(settings: type[Settings], given: dict[str, Any]) -> bool:
 
 
 def _with_nothing(settings: type[Settings], given: dict[str, Any]) -> dict[str, Any]:
-    """The word for None read as None, where None can be meant."""
+    """Converts `NOTHING` to None where None is allowed."""
     can_be_none = {field.name for field in dataclasses.fields(settings) if field.default is None}  # type: ignore[arg-type]
     return {name: None if value == NOTHING and name in can_be_none else value for name, value in given.items()}

@@ -5,12 +5,12 @@ from typing import Literal
 
 from core.config.settings import (
     Settings,
+    require_boolean,
     require_choice,
-    require_flag,
+    require_fraction,
+    require_integer,
     require_not_negative,
     require_positive,
-    require_share,
-    require_whole,
 )
 from core.errors import ConfigError
 
@@ -27,7 +27,7 @@ class TrainingConfig(Settings):
 
     Attributes:
         num_epochs: passes over the training split.
-        max_steps: stop after so many optimiser steps, whatever the epoch; None for no limit.
+        max_steps: stop after this many optimiser steps; None for no limit.
         batch_unit: whether `batch_size` counts sentence pairs or (padded) tokens.
         batch_size: in `batch_unit`; a token batch grows until max(n × longest source, n × (longest target + 2))
             reaches it (The Annotated Transformer, 2018).
@@ -52,12 +52,12 @@ class TrainingConfig(Settings):
             each epoch; 0 for none.
         precision: numbers of the matrix products: "float32", "bfloat16" (weights, sums and losses stay 32-bit), or
             "auto": bfloat16 where the device has instructions for it.
-        compile: compile the model with `torch.compile`, where the tools for that are there.
+        compile: compile the model with `torch.compile`, where its tools are installed.
         deterministic: a GPU computes with algorithms that give the same bits each time, where PyTorch has them.
-        seed: start of every random number of a run.
-        checkpoint_steps: the last checkpoint is written every so many optimiser steps, besides each epoch's end.
-        keep_best, keep_last: how many checkpoints stay: the best by validation loss, and the newest.
-        patience: the run ends after so many epochs in a row that did not improve the validation loss; None for never.
+        seed: of all random numbers of a run.
+        checkpoint_steps: the last checkpoint is written every this many optimiser steps, and at the end of each epoch.
+        keep_best, keep_last: how many checkpoints are kept: the best by validation loss, and the newest.
+        patience: the run ends after this many epochs without a better validation loss; None for never.
         sample_size: validation sentences that are translated at each validation, for BLEU and examples; 0 for none.
     """
 
@@ -93,7 +93,7 @@ class TrainingConfig(Settings):
     sample_size: int = 100
 
     def __post_init__(self) -> None:
-        require_whole(
+        require_integer(
             "training",
             num_epochs=self.num_epochs,
             batch_size=self.batch_size,
@@ -103,10 +103,10 @@ class TrainingConfig(Settings):
             keep_best=self.keep_best,
             keep_last=self.keep_last,
         )
-        require_whole("training", minimum=0, cooldown_epochs=self.cooldown_epochs, sample_size=self.sample_size)
+        require_integer("training", minimum=0, cooldown_epochs=self.cooldown_epochs, sample_size=self.sample_size)
         for name in ("max_steps", "pad_to", "patience"):
             if (value := getattr(self, name)) is not None:
-                require_whole("training", **{name: value})
+                require_integer("training", **{name: value})
         require_choice("training", ("sentences", "tokens"), batch_unit=self.batch_unit)
         require_choice("training", ("random", "bucketed"), batching=self.batching)
         require_choice("training", ("constant", "noam"), schedule=self.schedule)
@@ -117,7 +117,7 @@ class TrainingConfig(Settings):
             noam_factor=self.noam_factor,
             adam_epsilon=self.adam_epsilon,
         )
-        require_share(
+        require_fraction(
             "training",
             adam_beta1=self.adam_beta1,
             adam_beta2=self.adam_beta2,
@@ -127,7 +127,7 @@ class TrainingConfig(Settings):
         )
         require_not_negative("training", r_drop=self.r_drop)
         require_choice("training", ("auto", "float32", "bfloat16"), precision=self.precision)
-        require_flag("training", compile=self.compile, deterministic=self.deterministic)
+        require_boolean("training", compile=self.compile, deterministic=self.deterministic)
         if self.clip_norm is not None:
             require_positive("training", clip_norm=self.clip_norm)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:

@@ -18,7 +18,7 @@ class Batch:
     Attributes:
         source: [B, S].
         target: [B, T], start token first; the decoder reads all but the last column and predicts all but the first.
-        num_target_tokens: predictions that count, padding left out.
+        num_target_tokens: number of predictions, without padding.
     """
 
     source: Tensor
@@ -32,7 +32,7 @@ class Batch:
     def split(self, max_tokens: int, padding_id: int) -> "list[Batch]":
         """Micro-batches with at most `max_tokens` of padded source and target each, or of one pair; in order.
 
-        A batch that is small enough stays as it is; padding that a part does not need is cut off.
+        A batch that is small enough is returned unchanged; unnecessary padding is removed.
         """
         rows = max(1, max_tokens // max(self.source.size(1), self.target.size(1)))
         if rows >= len(self.source):
@@ -41,7 +41,7 @@ class Batch:
         return [self.rows(slice(first, first + rows), padding_id) for first in starts]
 
     def rows(self, chosen: slice, padding_id: int) -> "Batch":
-        """The chosen pairs alone, without the padding that they do not need."""
+        """The chosen pairs, without unnecessary padding."""
         source, target = (_without_padding(ids[chosen], padding_id) for ids in (self.source, self.target))
         return Batch(source, target, int((target[:, 1:] != padding_id).sum()))
 
@@ -69,7 +69,7 @@ def validation_batches(pairs: EncodedPairs, config: TrainingConfig) -> list[list
 
 
 def numeric_examples(pairs: EncodedPairs) -> list[NumericExample]:
-    """The pairs as torchtext wants to see them."""
+    """The pairs in the form that torchtext expects."""
     both = zip(pairs.source, pairs.target, strict=True)
     return [NumericExample(index, source, target) for index, (source, target) in enumerate(both)]
 
@@ -85,12 +85,12 @@ def collate(pairs: EncodedPairs, indices: Sequence[int], padding_id: int, pad_to
 
 
 def pad(sentences: Sequence[Sequence[int]], padding_id: int, pad_to: int | None = None) -> Tensor:
-    """Ids as one tensor [B, longest], filled up on the right."""
+    """Ids as one tensor [B, longest], padded on the right."""
     longest = max(max(map(len, sentences)), pad_to or 0)
     return torch.tensor([[*ids, *[padding_id] * (longest - len(ids))] for ids in sentences], dtype=torch.long)
 
 
 def _without_padding(ids: Tensor, padding_id: int) -> Tensor:
-    """[B, N] without the columns on the right that hold nothing."""
+    """[B, N] without the columns on the right that are all padding."""
     is_filled = (ids != padding_id).any(dim=0)
     return ids[:, : int(is_filled.nonzero().max()) + 1] if bool(is_filled.any()) else ids

@@ -1,6 +1,6 @@
 """The copy task of The Annotated Transformer: the target repeats the source.
 
-Symbol 0 is padding and symbol 1 the start; there is no end token, so a sequence ends where its length says.
+Symbol 0 is padding and symbol 1 the start; there is no end token: the length of a sequence is known.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""From what a user names to a corpus that can be trained on."""
+"""Loads the corpus that a user names, ready for training."""
 
 import os
 from collections.abc import Callable
@@ -25,12 +25,12 @@ def load_corpus(
     Args:
         source: a folder with train.de, train.en …, a file of prepared data, "multi30k" (downloaded once into the
             user's cache), or "copy" for the copy task.
-        run: its data settings say how text becomes ids.
-        on_phase: told what is being done.
+        run: its data settings determine how text becomes ids.
+        on_phase: called with a description of each phase.
         should_stop: asked during a download.
 
     Raises:
-        CorpusError: nothing usable is there.
+        CorpusError: the source is missing or unusable.
         ConfigError: the corpus does not fit the preset.
     """
     if run.is_copy_task != (str(source) == COPY):
@@ -38,11 +38,11 @@ def load_corpus(
     if run.is_copy_task:
         return prepare_copy_task(run.data, run.training.seed)
     if str(source) == MULTI30K and not Path(source).exists():
-        on_phase("Fetching Multi30k")
+        on_phase("Downloading Multi30k")
         folder = multi30k.download(on_progress=lambda p: on_phase(describe_progress(p)), should_stop=should_stop)
         return _prepare_folder(folder, run, on_phase)
     path = Path(source).expanduser()
-    if os.path.isdir(path):  # noqa: PTH112 — `Path.is_dir` raises where one may not look
+    if os.path.isdir(path):  # noqa: PTH112 — `Path.is_dir` raises where reading is not permitted
         return _prepare_folder(path, run, on_phase)
     if not os.path.exists(path):  # noqa: PTH110
         raise CorpusError(
@@ -57,11 +57,11 @@ def load_corpus(
 def load_pair(
     source_path: Path, target_path: Path, run: RunConfig, on_phase: Callable[[str], None] = lambda text: None
 ) -> PreparedCorpus:
-    """Prepares two parallel files (plain or gzip); a part is held out for validation, the same whatever the run's seed.
+    """Prepares two parallel files (plain or gzip); holds out a part for validation, independent of the run's seed.
 
     Raises:
-        CorpusError: a file is missing, damaged or uneven with the other.
-        ConfigError: the preset makes its own data.
+        CorpusError: a file is missing or damaged, or has another number of lines than the other.
+        ConfigError: the preset generates its own data.
     """
     if run.is_copy_task:
         raise ConfigError(_wrong_kind(run, f"{source_path} and {target_path}"))
@@ -71,9 +71,9 @@ def load_pair(
 
 
 def describe_progress(progress: multi30k.DownloadProgress) -> str:
-    """One line for people: which file, and how much of it is here."""
+    """One line for the user: which file, and how much of it has arrived."""
     total = f" of {progress.total_bytes / 1e6:.1f}" if progress.total_bytes else ""
-    return f"Fetching Multi30k: {progress.file}, {progress.done_bytes / 1e6:.1f}{total} MB"
+    return f"Downloading Multi30k: {progress.file}, {progress.done_bytes / 1e6:.1f}{total} MB"
 
 
 def _prepare_folder(folder: Path, run: RunConfig, on_phase: Callable[[str], None]) -> PreparedCorpus:
@@ -88,7 +88,7 @@ def _wrong_kind(run: RunConfig, given: str) -> str:
 
 
 def _matching(corpus: PreparedCorpus, run: RunConfig, path: Path) -> PreparedCorpus:
-    """`corpus`, if its ids were made as `run` wants them. Raises `CorpusError`."""
+    """`corpus`, if it was prepared with the data settings of `run`. Raises `CorpusError`."""
     given, wanted = corpus.config.to_dict(), run.data.to_dict()
     different = [f"{name} is {given[name]}, not {wanted[name]}" for name in wanted if given[name] != wanted[name]]
     if different:

@@ -1,8 +1,8 @@
-"""Multi30k, German–English: fetched once into the user's cache, from one commit, checked against pinned digests.
+"""Multi30k, German–English: downloaded once into the user's cache, from one commit, verified by pinned digests.
 
 Multi30k (Elliott et al. 2016, "Multi30K: Multilingual English-German Image Descriptions", W16-3210) derives from
 Flickr30K and is provided for **non-commercial research and educational purposes** only. It is never part of this
-product: each user fetches it from its own public repository, `multi30k/dataset`, under those terms.
+product: each user downloads it from its public repository, `multi30k/dataset`, under those terms.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ TERMS = "Multi30k is provided for non-commercial research and educational purpos
 CONNECT_TIMEOUT_S = 10.0
 READ_TIMEOUT_S = 20.0
 _CHUNK_BYTES = 32 * 1024
-_WAY_OUT = "Check the connection and try again, or choose a folder with your own copy (in a terminal: --data DIR)."
+_ADVICE = "Check the connection and try again, or choose a folder with your own copy (in a terminal: --data DIR)."
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file to fetch.
+    """A file to download.
 
     Attributes:
         name: its name below the base address, and in the cache.
@@ -52,11 +52,11 @@ FILES = (
 
 @dataclass(frozen=True)
 class DownloadProgress:
-    """How far a download is.
+    """Progress of a download.
 
     Attributes:
-        file: name of the file that is being fetched.
-        done_bytes, total_bytes: over all files that this download fetches, those already in the cache not counted.
+        file: name of the current file.
+        done_bytes, total_bytes: over all files of this download, without those already in the cache.
     """
 
     file: str
@@ -65,7 +65,7 @@ class DownloadProgress:
 
 
 class DownloadStoppedError(CorpusError):
-    """The download was stopped because `should_stop` said so. Whole files stay in the cache, no part of one does."""
+    """The download was stopped because `should_stop` said so. Complete files stay in the cache, partial ones do not."""
 
 
 def cache_path() -> Path:
@@ -81,21 +81,21 @@ def download(
     on_progress: Callable[[DownloadProgress], None] | None = None,
     should_stop: Callable[[], bool] | None = None,
 ) -> Path:
-    """The folder with Multi30k's six files, fetching those that are missing or damaged.
+    """The folder with Multi30k's six files, downloading those that are missing or damaged.
 
-    With all files there and their digests right, nothing is asked of the network. `should_stop` is asked before each
-    file and after each piece that arrives (32 KiB at most).
+    If all files are present with the right digests, there is no network access. `should_stop` is asked before each
+    file and after each chunk (32 KiB at most).
 
     Args:
-        cache_folder: where the folder `multi30k` is made; None for the user's cache.
-        base_url: address below which the files lie.
-        files: what to fetch, with sizes and digests.
-        on_progress: is told as each file begins and after each piece.
-        should_stop: whether to give up now.
+        cache_folder: where the folder `multi30k` is created; None for the user's cache.
+        base_url: URL of the folder with the files.
+        files: what to download, with sizes and digests.
+        on_progress: called at the start of each file and after each chunk.
+        should_stop: whether to stop now.
 
     Raises:
-        CorpusError: the network, the server or a digest failed; no part of the file in question is left.
-        DownloadStoppedError: a `CorpusError`; `should_stop` said so.
+        CorpusError: the network or the server failed, or a digest is wrong; no partial file is left.
+        DownloadStoppedError: a `CorpusError`; stopped by `should_stop`.
         StorageError: the cache cannot be written.
     """
     folder = (cache_path() if cache_folder is None else Path(cache_folder)) / "multi30k"
@@ -121,15 +121,15 @@ def download(
 def _fetch(
     file: RemoteFile, url: str, target: Path, report: Callable[[int], None], should_stop: Callable[[], bool]
 ) -> None:
-    """Fetches one file to `target`; it appears there whole and checked, or not at all."""
+    """Downloads one file to `target`; it appears there complete and verified, or not at all."""
     digest = hashlib.sha256()
     num_bytes = 0
     with atomic_path(target) as temporary, temporary.open("wb") as output:
         report(0)
-        for piece in _pieces(url, should_stop):
+        for piece in _stream(url, should_stop):
             num_bytes += len(piece)
             if num_bytes > file.num_bytes:
-                break  # not the pinned file: no need to fetch the rest of it
+                break  # not the pinned file: no need to download the rest
             output.write(piece)
             digest.update(piece)
             report(num_bytes)
@@ -137,14 +137,14 @@ def _fetch(
             raise CorpusError(
                 f"What came from {url} is not the file that was expected: its digest is not {file.sha256[:12]}… "
                 f"(SHA-256, {file.num_bytes:,} bytes). It was thrown away. Perhaps a proxy or a log-in page "
-                f"answered. {_WAY_OUT}"
+                f"answered. {_ADVICE}"
             )
 
 
-def _pieces(url: str, should_stop: Callable[[], bool]) -> Iterator[bytes]:
-    """The body at `url`, piece by piece. Raises `CorpusError` for whatever goes wrong, or is stopped, on the way.
+def _stream(url: str, should_stop: Callable[[], bool]) -> Iterator[bytes]:
+    """The body at `url`, in chunks. Raises `CorpusError` if anything fails or is stopped.
 
-    The errors of `requests` are `OSError`s: they are translated here, before a writer can take them for its own.
+    The errors of `requests` are `OSError`s: they are converted here, so that nobody takes them for errors of writing.
     """
     _raise_if_stopped(url, should_stop)
     try:
@@ -153,13 +153,13 @@ def _pieces(url: str, should_stop: Callable[[], bool]) -> Iterator[bytes]:
         ) as response:
             if response.status_code != requests.codes.ok:
                 raise CorpusError(
-                    f"{url} answered {response.status_code} {response.reason}; the file was expected. {_WAY_OUT}"
+                    f"{url} answered {response.status_code} {response.reason}; the file was expected. {_ADVICE}"
                 )
             for piece in response.iter_content(_CHUNK_BYTES):
                 _raise_if_stopped(url, should_stop)
                 yield piece
     except requests.RequestException as error:
-        raise CorpusError(f"Cannot fetch {url}: {_explain(error)}. {_WAY_OUT}") from error
+        raise CorpusError(f"Cannot fetch {url}: {_explain(error)}. {_ADVICE}") from error
 
 
 def _raise_if_stopped(url: str, should_stop: Callable[[], bool]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from core.errors import CorpusError
 
 VALIDATION_NAMES = ("val", "valid", "validation", "dev")
-MOST_HELD_OUT = 1000
+MAX_HELD_OUT = 1000
 LARGEST_HELD_OUT_PERCENT = 5
 HOLD_OUT_SEED = 1234
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -42,11 +42,11 @@ class SentencePairs:
 
 @dataclass(frozen=True)
 class ParallelFolder:
-    """What a corpus folder holds for training.
+    """The training data of a corpus folder.
 
     Attributes:
         name: the folder's own name.
-        train, validation: the two splits. They have no line of the files in common.
+        train, validation: the two splits, which share no line.
     """
 
     name: str
@@ -57,7 +57,7 @@ class ParallelFolder:
 def read_lines(path: Path | str) -> list[str]:
     r"""The lines of a UTF-8 text file, plain or gzip, without their line ends.
 
-    Whether a file is gzip is told by its first bytes, not by its name. Lines end at "\n" or "\r\n" only: other
+    Gzip files are recognized by their first bytes, not by their names. Lines end at "\n" or "\r\n" only: other
     characters that Unicode calls line separators belong to the sentence, as they do in the tools that made the corpus.
 
     Raises:
@@ -102,8 +102,8 @@ def read_folder(
 ) -> ParallelFolder:
     """The training and validation pairs of a corpus folder.
 
-    Looks for `train.<language>`, and for `val.`, `valid.`, `validation.` or `dev.<language>`, each also with `.gz`.
-    Without a validation split, one is held out of the training pairs: the same each time, whatever the seed of the run.
+    Reads `train.<language>`, and for `val.`, `valid.`, `validation.` or `dev.<language>`, each also with `.gz`.
+    Without a validation split, one is held out of the training pairs, independent of the seed of the run.
 
     Raises:
         CorpusError: there is no such folder, a file is missing, or a file cannot be used (see `read_pair`).
@@ -126,9 +126,9 @@ def read_folder(
 
 
 def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePairs]:
-    """Splits `pairs` into what is left for training and a random validation split, both in their old order.
+    """Splits `pairs` into training pairs and a random validation split, both in their original order.
 
-    The validation split has 5 % of the pairs, at most 1,000 and at least one; `seed` alone decides which.
+    The validation split has 5 % of the pairs, at most 1,000 and at least one, chosen by `seed`.
 
     Raises:
         CorpusError: there are fewer than two pairs.
@@ -138,7 +138,7 @@ def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePa
             f"The corpus has too few sentence pairs to validate with: {len(pairs)}, where at least two were expected, "
             "one of them to train on. Add sentence pairs, or a validation split of its own (val.<language>)."
         )
-    num_held_out = max(1, min(MOST_HELD_OUT, len(pairs) * LARGEST_HELD_OUT_PERCENT // 100))
+    num_held_out = max(1, min(MAX_HELD_OUT, len(pairs) * LARGEST_HELD_OUT_PERCENT // 100))
     held_out = set(random.Random(seed).sample(range(len(pairs)), num_held_out))
     kept = [index for index in range(len(pairs)) if index not in held_out]
     return _select(pairs, kept), _select(pairs, sorted(held_out))

@@ -1,4 +1,4 @@
-"""BPE-dropout: in each epoch the words of a corpus fall into other pieces (Provilkov et al. 2020)."""
+"""BPE-dropout: in each epoch the words of a corpus are split into other pieces (Provilkov et al. 2020)."""
 
 import random
 import zlib
@@ -10,16 +10,16 @@ from core.text.codec import TextCodec
 from core.text.subwords import WORD_MARK
 
 MAX_VARIANTS = 8
-"""Ways in which one word is cut within one epoch; each of its occurrences takes one of them."""
+"""Number of ways in which a word is split within one epoch; each of its occurrences uses one of them."""
 
 _Ids = tuple[int, ...]
 
 
 class Resegmentation:
-    """The training pairs of a subword corpus, cut anew for each epoch.
+    """The training pairs of a subword corpus, split again for each epoch.
 
-    A sentence that would become longer than the longest of the corpus keeps its usual pieces, so that whatever had room
-    for the corpus has room for every epoch.
+    A sentence that would become longer than the longest of the corpus keeps its usual pieces, so that every epoch fits
+    wherever the corpus fits.
 
     Args:
         corpus: of joint subwords.
@@ -31,7 +31,7 @@ class Resegmentation:
         self._dropout = dropout
 
     def pairs(self, epoch: int, seed: int) -> EncodedPairs:
-        """The pairs of one epoch: the same for the same epoch and seed."""
+        """The pairs of one epoch, reproducible by epoch and seed."""
         codecs, train = self._corpus.codecs, self._corpus.train
         return EncodedPairs(
             self._resegment(self._source_words, train.source, codecs.source, f"{seed}-{epoch}-source"),
@@ -59,7 +59,7 @@ class Resegmentation:
         return cut
 
     def _variants(self, sentences: list[list[_Ids]], codec: TextCodec, seed: str) -> dict[_Ids, list[_Ids]]:
-        """For each different word the ways in which it is cut in this epoch."""
+        """The ways in which each distinct word is split in this epoch."""
         counts = Counter(word for words in sentences for word in words)
         spelled = {word: _spelling(word, codec) for word in counts}
         asked = [word for word, count in counts.items() if spelled[word] for _ in range(min(count, MAX_VARIANTS))]
@@ -91,7 +91,7 @@ def _words(ids: list[int], codec: TextCodec) -> list[_Ids]:
 
 
 def _spelling(word: _Ids, codec: TextCodec) -> str:
-    """What the ids of a word spell; empty for specials, which are never cut."""
+    """The text of a word's ids; empty for specials, which are never split."""
     if codec.vocabulary.special_ids & set(word):
         return ""
     return "".join(codec.vocabulary.tokens[token_id] for token_id in word).removeprefix(WORD_MARK)

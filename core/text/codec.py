@@ -1,4 +1,4 @@
-"""Text to ids and back, for one side of a pair: case, tokenizer, subwords and vocabulary behind one door."""
+"""Text to ids and back, for one side of a pair: case, tokenizer, subwords and vocabulary in one object."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from core.text.tokenizers import Token, Tokenizer, make_tokenizer
 from core.text.vocabulary import Vocabulary
 
 CONTINUATION = "·"
-"""Shown before a piece that goes on with the word of the piece before it."""
+"""Shown before a piece that continues a word."""
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class EncodedWord:
     Attributes:
         text: as read by the model (case folded).
         ids: one for a word vocabulary, one or more for subwords.
-        labels: the tokens of these ids, for people.
-        unknown: for each id, whether the vocabulary does not know what stood there.
-        char_start, char_end: where it stood in the line.
+        labels: the tokens of these ids, for display.
+        unknown: for each id, whether its text is not in the vocabulary.
+        char_start, char_end: its place in the line.
     """
 
     text: str
@@ -51,10 +51,10 @@ class TextCodec:
 
     Args:
         language: spaCy's code.
-        tokenizer: cuts a line into words.
-        case: what happens to capital letters.
+        tokenizer: splits a line into words.
+        case: how letter case is folded.
         vocabulary: tokens and ids.
-        subwords: cuts words into pieces; None if the vocabulary holds whole words.
+        subwords: splits words into pieces; None for a vocabulary of whole words.
     """
 
     def __init__(
@@ -111,14 +111,14 @@ class TextCodec:
         return frozenset(self.vocabulary.tokens[token_id] for token_id in self.vocabulary.special_ids)
 
     def label(self, token_id: int) -> str:
-        """How one token is shown: pieces without sentencepiece's sign, later pieces of a word behind a dot."""
+        """A token for display: pieces without sentencepiece's mark, later pieces of a word after a dot."""
         token = self.vocabulary.tokens[token_id]
         if self.subwords is None or token_id in self.vocabulary.special_ids:
             return token
         return _piece_label(token)
 
     def join(self, words: Sequence[str]) -> str:
-        """A sentence for people: detokenized, with a capital at its beginning where case was folded."""
+        """A readable sentence: detokenized, capitalized where case was folded."""
         if self.subwords is None and self.vocabulary.end_id is None:
             return " ".join(words)
         text = detokenize([word for word in words if not word.isspace()])
@@ -165,7 +165,7 @@ def split_lines(lines: Iterable[str], tokenizer: Tokenizer, case: LetterCase) ->
 
 @dataclass(frozen=True, eq=False)
 class CodecPair:
-    """Source and target codec of a model; with joint subwords they share the model that cuts words."""
+    """Source and target codec of a model; joint subwords share one model."""
 
     source: TextCodec
     target: TextCodec
@@ -192,7 +192,7 @@ class CodecPair:
     def learn(
         cls, config: DataConfig, source_words: Sequence[Sequence[str]], target_words: Sequence[Sequence[str]]
     ) -> "CodecPair":
-        """Learns vocabularies, and subwords if the config wants them, from the training split's words alone.
+        """Learns vocabularies, and subwords if the config asks for them, from the words of the training split.
 
         Raises:
             CorpusError: the text is too small for the number of subwords.
@@ -205,14 +205,14 @@ class CodecPair:
         return cls.build(config, vocabulary, vocabulary, subwords)
 
     def to_dict(self) -> dict[str, Any]:
-        """All that cannot be had from the `DataConfig`, as JSON-ready values."""
+        """Everything that is not in the `DataConfig`, as JSON-ready values."""
         if self.source.subwords is not None:
             return {"subwords": self.source.subwords.to_text()}
         return {"source": self.source.vocabulary.to_dict(), "target": self.target.vocabulary.to_dict()}
 
     @classmethod
     def from_dict(cls, config: DataConfig, values: dict[str, Any]) -> "CodecPair":
-        """The codecs that `to_dict` described.
+        """The inverse of `to_dict`.
 
         Raises:
             CheckpointError: the description is damaged.

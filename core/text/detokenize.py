@@ -1,4 +1,4 @@
-"""From spaCy's tokens back to a sentence as people write it."""
+"""Joins spaCy's tokens into a normally written sentence."""
 
 from collections.abc import Sequence
 

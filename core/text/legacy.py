@@ -1,6 +1,6 @@
 """The one door to torchtext 0.6.0: its `Vocab`, its batches, its BLEU.
 
-The published systems were built with these very functions, so their counts, batches and scores are the measure.
+The published systems used these functions, so their counts, batches and scores are the reference.
 torchtext is imported when a function is first called: it takes seconds and translating does not need it.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class NumericExample:
-    """A pair of sentences that are numbers already, and where it stands in its split."""
+    """A pair of sentences as ids, and its index in the split."""
 
     index: int
     source: Sequence[int]
@@ -51,7 +51,7 @@ def iterator_batches(
         shuffle_seed: seed of the order; None for no shuffling: sorted by length, as validation is read.
 
     Returns:
-        For each batch the indices of its pairs.
+        The indices of the pairs in each batch.
     """
     from torchtext.data import BucketIterator, Dataset, interleave_keys
     from torchtext.data.utils import RandomShuffler

@@ -11,11 +11,11 @@ from core.errors import CorpusError
 from core.text.vocabulary import END, PADDING, SPECIALS, START, UNKNOWN, Vocabulary
 
 WORD_MARK = "▁"
-"""sentencepiece's sign at the beginning of a word."""
+"""sentencepiece's mark at the beginning of a word."""
 
 
 class Subwords:
-    """Cuts words into pieces that a fixed vocabulary knows; the first piece of each word carries `WORD_MARK`.
+    """Splits words into pieces of a fixed vocabulary; the first piece of each word begins with `WORD_MARK`.
 
     Args:
         model: a serialized sentencepiece model.
@@ -68,7 +68,7 @@ class Subwords:
         return Vocabulary.with_specials([self._processor.id_to_piece(index) for index in range(count)])
 
     def _pieces_of(self, word: str) -> tuple[str, ...]:
-        """The pieces of one word; characters never seen stand as they are."""
+        """The pieces of one word; unseen characters are kept."""
         return tuple(self._processor.encode(word.replace(WORD_MARK, "_"), out_type=str))
 
     def sample_pieces(self, words: Sequence[str], dropout: float, seed: int) -> list[tuple[str, ...]]:
@@ -93,7 +93,7 @@ class Subwords:
 
     @classmethod
     def from_text(cls, text: str) -> "Subwords":
-        """The model that `to_text` gave. Raises `ValueError`, `TypeError` or `RuntimeError` if it is damaged."""
+        """The inverse of `to_text`. Raises `ValueError`, `TypeError` or `RuntimeError` if it is damaged."""
         model = base64.b64decode(text, validate=True)
         if not model:
             raise ValueError("the subwords are empty")

@@ -1,4 +1,4 @@
-"""Cutting a line of text into words: spaCy's rules for a language, or symbols between spaces."""
+"""Splits a line of text into words: spaCy's rules for a language, or symbols between spaces."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from core.errors import ConfigError
 
 @dataclass(frozen=True)
 class Token:
-    """A word and where it stood: `text` is line[start:end]."""
+    """A word and its place: `text` is line[start:end]."""
 
     text: str
     start: int
@@ -21,7 +21,7 @@ class Token:
 class SpacyTokenizer:
     """The rule-based tokenizer of `spacy.blank(language)`: the one the published systems used. No model is needed.
 
-    spaCy is imported at the first sentence, not before: it takes seconds.
+    spaCy is imported at the first sentence, because that takes seconds.
     """
 
     def __init__(self, language: str, *, keep_spaces: bool = False) -> None:
@@ -41,7 +41,7 @@ class SpacyTokenizer:
             ) from error
 
     def __call__(self, line: str) -> list[Token]:
-        """The words of a line that someone typed; white space is no word."""
+        """The words of a typed line, without white space."""
         document = self._tokenizer(line)
         return [Token(token.text, token.idx, token.idx + len(token.text)) for token in document if not token.is_space]
 

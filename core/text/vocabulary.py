@@ -18,9 +18,9 @@ class Vocabulary:
 
     Attributes:
         tokens: every token, specials included.
-        padding_id, start_id: always there.
-        end_id: None where the task has no end token (the copy task: its length is known).
-        unknown_id: None where nothing can be unknown.
+        padding_id, start_id: always defined.
+        end_id: None if the task has no end token (the copy task: its length is known).
+        unknown_id: None if no token can be unknown.
     """
 
     tokens: tuple[str, ...]
@@ -46,7 +46,7 @@ class Vocabulary:
 
     @classmethod
     def of_words(cls, sentences: Iterable[Sequence[str]], min_frequency: int) -> "Vocabulary":
-        """The words seen at least `min_frequency` times, behind the four specials in the order of `notebook`."""
+        """The words seen at least `min_frequency` times, after the four specials in the order of `notebook`."""
         counts: Counter[str] = Counter()
         for words in sentences:
             counts.update(words)
@@ -75,7 +75,7 @@ class Vocabulary:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Vocabulary":
-        """The vocabulary that `to_dict` gave. Raises `ValueError`, `TypeError` or `KeyError` if it is damaged."""
+        """The inverse of `to_dict`. Raises `ValueError`, `TypeError` or `KeyError` if it is damaged."""
         vocabulary = cls(**{**values, "tokens": tuple(values["tokens"])})
         if not all(isinstance(token, str) for token in vocabulary.tokens) or len(vocabulary.ids) != len(vocabulary):
             raise ValueError("the tokens are not different words")

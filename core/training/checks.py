@@ -1,4 +1,4 @@
-"""Whether a run can learn from a corpus at all: asked before anything is written. No torch here."""
+"""Checks that a corpus fits the settings of a run, before anything is written. No torch here."""
 
 from core.config import RunConfig
 from core.corpora.prepared import PreparedCorpus
@@ -6,7 +6,7 @@ from core.errors import ConfigError
 
 
 def check_corpus_fits(run: RunConfig, corpus: PreparedCorpus) -> None:
-    """Raises `ConfigError` unless every sentence finds a position in the model, and the corpus fills a batch."""
+    """Raises `ConfigError` unless every sentence fits the model's positions, and the corpus fills a batch."""
     positions = run.model.max_positions
     if run.training.pad_to is not None and run.training.pad_to > positions:
         raise ConfigError(
@@ -16,21 +16,21 @@ def check_corpus_fits(run: RunConfig, corpus: PreparedCorpus) -> None:
     for split, pairs in (("training", corpus.train), ("validation", corpus.validation)):
         if not len(pairs):
             raise ConfigError(
-                f"{corpus.name} has no {split} pairs. Some were expected: use a corpus that has both, or files "
-                f"{'train' if split == 'training' else 'val'}.de and .en beside each other."
+                f"{corpus.name} has no {split} pairs. Both splits are required: use a corpus that has both, or files "
+                f"{'train' if split == 'training' else 'val'}.de and .en in one folder."
             )
         longest = max(map(len, [*pairs.source, *pairs.target]))
         if longest > positions:
             raise ConfigError(
                 f"The longest {split} sentence of {corpus.name} has {longest} tokens, but the model has {positions} "
-                f"positions. At most as many were expected: leave that sentence out of the corpus, or choose a preset "
-                "with more positions (max_positions)."
+                f"positions. At most as many tokens were expected: remove that sentence from the corpus, or choose a "
+                "preset with more positions (max_positions)."
             )
     _check_batch(run, corpus)
 
 
 def _check_batch(run: RunConfig, corpus: PreparedCorpus) -> None:
-    """Raises `ConfigError` if one batch would swallow the corpus: there would be no next one to learn from."""
+    """Raises `ConfigError` if one batch would hold more than the corpus."""
     size = run.training.batch_size
     if run.training.batch_unit == "sentences":
         available = len(corpus.train)
@@ -41,6 +41,6 @@ def _check_batch(run: RunConfig, corpus: PreparedCorpus) -> None:
         unit = "sentence pairs" if run.training.batch_unit == "sentences" else "tokens"
         raise ConfigError(
             f"training: batch_size is {size:,} {unit}, but the training split of {corpus.name} has only {available:,}. "
-            f"A batch of at most as many was expected: set batch_size to {max(1, available // 10):,} or so, or use a "
+            f"At most as many were expected: set batch_size to {max(1, available // 10):,} or so, or use a "
             "larger corpus."
         )

@@ -1,4 +1,4 @@
-"""`torch.compile` of the model, where that is wished for and can be done, and why not otherwise."""
+"""`torch.compile` of the model where it is requested and possible, and the reason where it is not."""
 
 from dataclasses import dataclass
 
@@ -13,25 +13,27 @@ _SENTENCES = 32
 
 @dataclass(frozen=True, eq=False)
 class CompileChoice:
-    """What computes the hidden states.
+    """The function that computes the hidden states.
 
     Attributes:
         hidden_states: the model's own method, or a compiled form of it.
-        reason: why, for people; "" if nobody asked for compiling.
+        reason: why, for the user; "" if compiling was not requested.
     """
 
     hidden_states: HiddenStates
     reason: str = ""
 
 
-def choose_compiled(wish: bool, model: Transformer, device: torch.device, precision: PrecisionChoice) -> CompileChoice:
-    """Compiles the model for sentences of any length, if it is wished for.
+def choose_compiled(
+    is_requested: bool, model: Transformer, device: torch.device, precision: PrecisionChoice
+) -> CompileChoice:
+    """Compiles the model for sentences of any length, if requested.
 
-    It is tried at once on short sentences, forward and backward, because what is missing (a C++ compiler on a CPU,
-    Triton on a GPU) shows only then. Random numbers go on as if nothing had been tried. The sentences are as many as
-    a small batch has, of two lengths, the target without its last token: else the first step would compile anew.
+    Runs it at once on short sentences, forward and backward, because missing tools (a C++ compiler on a CPU, Triton on
+    a GPU) show only then; random numbers are restored afterwards. The trial uses as many sentences as a small batch,
+    of two lengths, the target without its last token: otherwise the first step would compile again.
     """
-    if not wish:
+    if not is_requested:
         return CompileChoice(model.hidden_states)
     compiled: HiddenStates = torch.compile(model.hidden_states, dynamic=True)
     devices = [device] if device.type == "cuda" else []
@@ -41,10 +43,10 @@ def choose_compiled(wish: bool, model: Transformer, device: torch.device, precis
             with precision.computing(device):
                 total = compiled(source, target[:, :-1]).sum()
             total.backward()
-        except Exception as error:  # whatever the compiler's tools raise: training goes on without them
+        except Exception as error:  # whatever the compiler raises: training continues without it
             torch._dynamo.reset()
             message = (str(error).strip() or type(error).__name__).splitlines()[0]
             return CompileChoice(model.hidden_states, f"not compiled: the compiler failed ({message})")
         finally:
             model.zero_grad(set_to_none=True)
-    return CompileChoice(compiled, "compiled, as the settings ask for")
+    return CompileChoice(compiled, "compiled, as requested in the settings")

@@ -1,4 +1,4 @@
-"""Deterministic algorithms on a GPU, where that is wished for: the same run gives the same bits each time."""
+"""Deterministic algorithms on a GPU, if requested: the same run gives bit-identical results."""
 
 import os
 from collections.abc import Iterator
@@ -11,25 +11,25 @@ WORKSPACE, WORKSPACE_SIZE = "CUBLAS_WORKSPACE_CONFIG", ":4096:8"
 
 
 @contextmanager
-def deterministic(wish: bool, device: str) -> Iterator[str]:
-    """While this is entered, a GPU computes with deterministic algorithms, where PyTorch has them.
+def deterministic(is_requested: bool, device: str) -> Iterator[str]:
+    """Within this context a GPU uses deterministic algorithms, where PyTorch has them.
 
-    Where it has none for an operation, it warns, and goes on. The flags of the process are as before at the end.
+    Where it has none for an operation, it warns and continues. The flags of the process are restored at the end.
 
     Args:
-        wish: whether anybody asked for it.
+        is_requested: whether the settings ask for it.
         device: "cpu", "cuda:0" …
 
     Yields:
-        What was done and why, for people; "" if nobody asked.
+        What was done and why, for the user; "" if not requested.
     """
     kind = device.partition(":")[0]
-    if not wish:
+    if not is_requested:
         yield ""
     elif kind == "cpu":
-        yield "Deterministic, as the settings ask for: on a CPU that is so anyhow, with as many threads as before"
+        yield "Deterministic, as requested: on a CPU always, for the same number of threads"
     elif kind != "cuda":
-        yield f"Not deterministic for certain: PyTorch promises that for cuda only, not for {kind}"
+        yield f"Not guaranteed to be deterministic: PyTorch guarantees that for cuda only, not for {kind}"
     else:
         with _deterministic_cuda() as reason:
             yield reason
@@ -44,8 +44,8 @@ def _deterministic_cuda() -> Iterator[str]:
         os.environ.setdefault(WORKSPACE, WORKSPACE_SIZE)
         torch.use_deterministic_algorithms(True, warn_only=True)
         torch.backends.cudnn.benchmark = False
-        reason = "Deterministic on the GPU, which costs some speed: the settings ask for it"
-        yield f"{reason}; cuBLAS may not follow, because CUDA had been started before" if is_late else reason
+        reason = "Deterministic on the GPU, at some cost in speed, as requested"
+        yield f"{reason}; except possibly cuBLAS, because CUDA was initialized before" if is_late else reason
     finally:
         torch.use_deterministic_algorithms(before[0], warn_only=before[1])
         torch.backends.cudnn.benchmark = benchmark

@@ -52,7 +52,7 @@ def _carry_out_commands(
         elif command.kind == CommandKind.STEP and session is not None:
             try:
                 _take_step(session, command.tensors, command.learning_rate)
-            except Exception as error:  # the main process heard of it in the step; it says what is to be done
+            except Exception as error:  # the main process learns of it in the step, and decides what follows
                 failure = error
         elif command.kind == CommandKind.SEND_RANDOM_STATE and session is not None:
             world.all_gather(random_state(session.device))
@@ -60,8 +60,8 @@ def _carry_out_commands(
             return
         else:
             raise failure or TrainingError(
-                "The main process (number 0) of this run failed, and says why itself. It was expected to run to the "
-                "end: mend that, then resume the run."
+                "The main process (number 0) of this run failed and reports why. It was expected to run to the end: "
+                "fix that, then resume the run."
             )
 
 

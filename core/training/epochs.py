@@ -1,4 +1,4 @@
-"""Epoch after epoch: steps, validations, checkpoints. It never prints, sleeps or knows a window."""
+"""The loop over epochs: steps, validations, checkpoints. It prints nothing and knows neither threads nor windows."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -9,6 +9,7 @@ from core.corpora.batches import Batch, collate, training_batches
 from core.device import DeviceChoice
 from core.errors import CheckpointError
 from core.evaluation.loss import CorpusLoss
+from core.training.checkpoint_manager import CheckpointManager
 from core.training.events import (
     EndReason,
     EpochDone,
@@ -22,7 +23,6 @@ from core.training.events import (
     TrainingStarted,
 )
 from core.training.folder import BEST, LAST
-from core.training.keeping import Keeper
 from core.training.schedules import cooldown_factor, warmup_optimizer_steps
 from core.training.session import TrainingSession
 from core.training.validation import Validator
@@ -38,7 +38,7 @@ _REASONS: Mapping[bool | StopRequest, EndReason] = {
 
 
 @dataclass
-class _Pace:
+class _Throughput:
     """Tokens per second as a running average, and an estimate of the time left."""
 
     seconds_per_step: float = 0.0
@@ -57,20 +57,20 @@ class EpochLoop:
 
     Args:
         session: what is trained.
-        keeper: writes it.
-        validator: judges it.
+        checkpoints: saves it.
+        validator: validates it.
         device: where it runs, and why there.
-        on_event: told of everything.
+        on_event: called with all events.
         should_stop: asked before every step, and between its micro-batches.
 
     Raises:
-        CheckpointError: the session was begun with another corpus.
+        CheckpointError: the session was started with another corpus.
     """
 
     def __init__(
         self,
         session: TrainingSession,
-        keeper: Keeper,
+        checkpoints: CheckpointManager,
         validator: Validator,
         device: DeviceChoice,
         on_event: OnEvent,
@@ -79,24 +79,24 @@ class EpochLoop:
         self.session = session
         self.run = session.run
         self.progress = session.progress
-        self.keeper = keeper
+        self.checkpoints = checkpoints
         self.validator = validator
         self.device = device
         self.on_event = on_event
         self.should_stop = should_stop
-        self.pace = _Pace()
+        self.throughput = _Throughput()
         self.started = time.perf_counter()
         self.seconds_before = sum(record.seconds for record in self.progress.history) + self.progress.epoch_seconds
         self.groups = self._epoch_groups()
         if self.progress.group >= len(self.groups):
             raise CheckpointError(
                 f"The run stands at step {self.progress.group + 1} of its epoch, but with this corpus an epoch has "
-                f"{len(self.groups)}. The corpus it was begun with was expected: resume with that, or start a new run "
-                "in another folder."
+                f"{len(self.groups)}. The corpus it was started with was expected: resume with that, or start a new "
+                "run in another folder."
             )
 
     def run_to_end(self) -> TrainingFinished:
-        """Epochs and steps until the run is complete, long enough, or stopped."""
+        """Trains until the run is complete, reaches its step limit, or is stopped."""
         groups = self.groups
         self._announce(len(groups))
         if self.progress.step == 0:
@@ -109,7 +109,7 @@ class EpochLoop:
                 self._end_epoch()
                 groups = self._epoch_groups()
             elif self.progress.step % self.run.training.checkpoint_steps == 0:
-                self.keeper.save_last()
+                self.checkpoints.save_last()
         return self._finish(reason)
 
     def _epoch_groups(self) -> list[list[list[int]]]:
@@ -139,7 +139,7 @@ class EpochLoop:
                 first_step=self.progress.step,
                 device=self.device.name,
                 device_reason=self.device.reason,
-                folder=self.keeper.folder,
+                folder=self.checkpoints.folder,
             )
         )
         if (note := self._note_on_warmup()) is not None:
@@ -167,7 +167,7 @@ class EpochLoop:
         return _REASONS.get(self.should_stop())
 
     def _run_step(self, batches: list[Batch], epochs_done: float) -> bool:
-        """False if it was left because of `should_stop`: then it is as if it had never begun."""
+        """False if `should_stop` interrupted the step: then it has had no effect."""
         began = time.perf_counter()
         training = self.run.training
         factor = cooldown_factor(epochs_done, training.num_epochs, training.cooldown_epochs)
@@ -175,7 +175,7 @@ class EpochLoop:
         if result is None:
             return False
         seconds = time.perf_counter() - began
-        self.pace.add(seconds, result.num_tokens)
+        self.throughput.add(seconds, result.num_tokens)
         self.progress.epoch_seconds += seconds
         self.on_event(
             StepDone(
@@ -185,8 +185,8 @@ class EpochLoop:
                 learning_rate=result.learning_rate,
                 gradient_norm=result.gradient_norm,
                 num_tokens=result.num_tokens,
-                tokens_per_second=self.pace.tokens_per_second,
-                seconds_left=max(0, self.num_steps - self.progress.step) * self.pace.seconds_per_step,
+                tokens_per_second=self.throughput.tokens_per_second,
+                seconds_left=max(0, self.num_steps - self.progress.step) * self.throughput.seconds_per_step,
             )
         )
         return True
@@ -194,10 +194,10 @@ class EpochLoop:
     def _end_epoch(self) -> None:
         record = self._validate(with_sample=True)
         self.progress.history.append(record)
-        self.keeper.save_history()
+        self.checkpoints.save_history()
         self._keep(record, self.progress.history)
         self.progress.begin_epoch(self.progress.epoch + 1)
-        self.keeper.save_last()
+        self.checkpoints.save_last()
 
     def _validate(self, *, with_sample: bool) -> EpochRecord:
         self.on_event(PhaseStarted("Validating"))
@@ -224,21 +224,21 @@ class EpochLoop:
             bleu=bleu,
         )
 
-    def _judge_in_seconds(self) -> None:
-        """After a Stop within an epoch, where judging the model in full would take long: on some pairs, or not at all.
+    def _validate_after_stop(self) -> None:
+        """After a stop within an epoch, where a full validation takes long: validates on some pairs, or not at all.
 
-        The file to resume from was written before and knows nothing of it: the next full validation decides anew.
+        The checkpoint to resume from was written before and is not affected: the next full validation decides.
         """
         progress = self.progress
         stopped = f"Stopped within epoch {progress.epoch}: {LAST} holds step {progress.step:,}. "
         if progress.best_epoch:
-            text = f"It was not validated, which would take long; {BEST} stays that of epoch {progress.best_epoch}."
+            text = f"It was not validated, which takes long; {BEST} is still that of epoch {progress.best_epoch}."
             self.on_event(Noted(stopped + text))
             return
         self.on_event(PhaseStarted("Validating on some pairs"))
-        loss, num_pairs = self.validator.loss_of_some()
+        loss, num_pairs = self.validator.loss_on_subset()
         whole = len(self.session.corpus.validation)
-        text = f"It was validated on {num_pairs:,} of {whole:,} pairs only, because all of them would take long."
+        text = f"It was validated on only {num_pairs:,} of {whole:,} pairs, because all of them would take long."
         self.on_event(Noted(stopped + text))
         record = self._record(loss, None)
         self._keep(record, [*progress.history, record])
@@ -246,11 +246,11 @@ class EpochLoop:
     def _add_to_film(self, validation_loss: float | None) -> None:
         frame = self.validator.translate_probe(validation_loss)
         if frame is not None:
-            self.keeper.save_frame(frame)
+            self.checkpoints.save_frame(frame)
             self.on_event(ProbeTranslated(frame.epoch, frame.step, frame.validation_loss, frame.translation))
 
     def _keep(self, record: EpochRecord, history: list[EpochRecord]) -> None:
-        is_best = self.keeper.save_if_among_the_best(record, history)
+        is_best = self.checkpoints.save_if_best(record, history)
         self.on_event(
             EpochDone(
                 epoch=record.epoch,
@@ -266,28 +266,28 @@ class EpochLoop:
         )
 
     def _finish(self, reason: EndReason) -> TrainingFinished:
-        """Whatever ended the run, what was learned is kept, judged and said; unless it is to be paused or discarded."""
+        """Saves, validates and reports the model, whatever ended the run; unless it is paused or discarded."""
         progress = self.progress
         last_epoch = progress.epoch if progress.group else max(1, progress.epoch - 1)  # that of the last step
         if reason != "discarded":
-            self.keeper.save_last()
+            self.checkpoints.save_last()
         if reason not in ("paused", "discarded"):
             if not (progress.group and progress.epoch_tokens):
-                if not progress.best_epoch:  # stopped before the first step: still the two files that were promised
-                    self.keeper.save_best(progress.history)
-            elif reason == "stopped" and not self.validator.takes_seconds:
-                self._judge_in_seconds()
+                if not progress.best_epoch:  # stopped before the first step: both files are still written
+                    self.checkpoints.save_best(progress.history)
+            elif reason == "stopped" and not self.validator.is_fast:
+                self._validate_after_stop()
             else:
-                record = self._validate(with_sample=reason != "stopped")  # who stops does not want to wait
+                record = self._validate(with_sample=reason != "stopped")  # a user who stops does not want to wait
                 self._keep(record, [*progress.history, record])
-                self.keeper.save_last()
+                self.checkpoints.save_last()
         return TrainingFinished(
             reason=reason,
             epoch=min(last_epoch, self.run.training.num_epochs),
             step=progress.step,
             best_epoch=progress.best_epoch,
             best_validation_loss=progress.best_validation_loss,
-            best_checkpoint=self.keeper.folder / BEST,
-            last_checkpoint=self.keeper.folder / LAST,
+            best_checkpoint=self.checkpoints.folder / BEST,
+            last_checkpoint=self.checkpoints.folder / LAST,
             seconds=self.seconds_before + time.perf_counter() - self.started,
         )

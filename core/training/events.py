@@ -1,4 +1,4 @@
-"""What the training loop tells the world. No torch here: a window can draw these before torch is imported.
+"""The events of the training loop. No torch here: a window can show these before torch is imported.
 
 Losses are natural-log cross-entropies per target token, without smoothing unless said otherwise.
 """
@@ -17,15 +17,15 @@ AfterFailedSave = Literal["retry", "stop"]
 
 @dataclass(frozen=True)
 class TrainingEvent:
-    """Base of everything that `train` reports through `on_event`."""
+    """Base class of the events that `train` reports through `on_event`."""
 
 
 @dataclass(frozen=True)
 class PhaseStarted(TrainingEvent):
-    """Something that takes time begins: reading, tokenizing, moving to the device, validating.
+    """A phase begins: reading, tokenizing, moving to the device, validating.
 
     Attributes:
-        text: what is being done, for people ("Tokenizing 29,000 sentence pairs").
+        text: its description for the user ("Tokenizing 29,000 sentence pairs").
     """
 
     text: str
@@ -33,10 +33,10 @@ class PhaseStarted(TrainingEvent):
 
 @dataclass(frozen=True)
 class Noted(TrainingEvent):
-    """Something that a person should know though training goes on: an older checkpoint was taken, say.
+    """A note for the user; training continues. For example, an older checkpoint was used.
 
     Attributes:
-        text: one or two sentences for people.
+        text: one or two sentences.
     """
 
     text: str
@@ -50,11 +50,11 @@ class TrainingStarted(TrainingEvent):
         preset: name of the configuration.
         num_parameters: trainable parameters of the model.
         num_training_pairs, num_validation_pairs: sentence pairs of each split.
-        num_epochs: epochs the run is to have in all.
-        num_steps: optimiser steps the run is to have in all.
-        first_step: steps done before (0, or where a resumed run goes on).
+        num_epochs: epochs of the whole run.
+        num_steps: optimiser steps of the whole run.
+        first_step: steps done before (0, unless the run was resumed).
         device, device_reason: where it runs, and why there.
-        folder: where checkpoints and the history go.
+        folder: of checkpoints and history.
     """
 
     preset: str
@@ -76,7 +76,7 @@ class StepDone(TrainingEvent):
     Attributes:
         step: optimiser steps done so far, from 1.
         epoch: epoch it belongs to, from 1.
-        loss: what was minimised, per target token (with smoothing, if the run has it).
+        loss: per target token (with label smoothing, if used).
         learning_rate: the rate this step used.
         gradient_norm: before clipping.
         num_tokens: target tokens in the step.
@@ -96,7 +96,7 @@ class StepDone(TrainingEvent):
 
 @dataclass(frozen=True)
 class TranslatedExample:
-    """A validation sentence, its reference, and what the model makes of it at the moment, as people read them."""
+    """A validation sentence, its reference, and its current translation, detokenized."""
 
     source: str
     reference: str
@@ -108,7 +108,7 @@ class SampleTranslated(TrainingEvent):
     """Part of a validation: the run's sample of the validation split was translated greedily.
 
     Attributes:
-        epoch, step: where the run stands.
+        epoch, step: progress of the run.
         bleu: BLEU-4 of the sample from 0 to 100, tokenized and lower-cased (`bleu_tokenized_lowercased` of
             `core.evaluation.scores`).
         num_sentences: size of the sample, the same sentences each time.
@@ -126,13 +126,12 @@ class SampleTranslated(TrainingEvent):
 class ProbeTranslated(TrainingEvent):
     """A frame of the film: the probe sentence was translated, with the maps of every head.
 
-    It comes before the first step (epoch 0, step 0) and at each validation; it stays on the disk, see
-    `core.training.film`.
+    Sent before the first step (epoch 0, step 0) and at each validation; saved by `core.training.film`.
 
     Attributes:
-        epoch, step: where the run stands.
+        epoch, step: progress of the run.
         validation_loss: of this validation; None before the first step.
-        translation: the probe and what the model makes of it at the moment.
+        translation: the current translation of the probe sentence.
     """
 
     epoch: int
@@ -146,7 +145,7 @@ class EpochDone(TrainingEvent):
     """A validation: an epoch ended, or the run did.
 
     Attributes:
-        epoch, step: where the run stands.
+        epoch, step: progress of the run.
         training_loss: token-weighted mean of the epoch's step losses.
         validation_loss: token-weighted.
         validation_loss_batch_mean: mean of the batches' means, as the published `notebook` curve counts it.
@@ -168,7 +167,7 @@ class EpochDone(TrainingEvent):
 
     @property
     def perplexity(self) -> float:
-        """exp of the token-weighted validation loss; infinite where that is too large a number."""
+        """exp of the token-weighted validation loss; infinite if it overflows."""
         try:
             return math.exp(self.validation_loss)
         except OverflowError:
@@ -177,12 +176,12 @@ class EpochDone(TrainingEvent):
 
 @dataclass(frozen=True)
 class CheckpointSaved(TrainingEvent):
-    """A checkpoint stands on the disk, complete.
+    """A checkpoint was saved.
 
     Attributes:
         path: the file.
-        kind: "best" by validation loss, or "last" (with all that is needed to resume).
-        epoch, step: where the run stood.
+        kind: "best" by validation loss, or "last" (with everything needed to resume).
+        epoch, step: progress of the run.
     """
 
     path: Path
@@ -193,11 +192,11 @@ class CheckpointSaved(TrainingEvent):
 
 @dataclass(frozen=True)
 class SaveFailed(TrainingEvent):
-    """Something could not be written; training waits for the answer of `on_save_failed`.
+    """A file could not be written; training waits for the decision of `on_save_failed`.
 
     Attributes:
-        path: the file. What stood there before stands there still.
-        message: what was given, expected and can be done, for people.
+        path: the file; its previous version is intact.
+        message: for the user.
         step: optimiser steps done.
     """
 
@@ -208,15 +207,15 @@ class SaveFailed(TrainingEvent):
 
 @dataclass(frozen=True)
 class TrainingFinished(TrainingEvent):
-    """The run ended and everything is on the disk.
+    """The run ended and everything is saved.
 
     Attributes:
-        reason: "completed" all epochs; "max_steps" reached; "patience" is at its end; `should_stop` said so:
-            "stopped" and kept, "paused" to go on later, or "discarded", and the run's files are gone.
+        reason: "completed" all epochs; "max_steps" reached; "patience" exhausted; or, by `should_stop`: "stopped" and
+            saved, "paused" to be resumed, or "discarded" with its files deleted.
         epoch, step: the last step, and the epoch it belongs to.
         best_epoch, best_validation_loss: the best validation so far; 0 and infinity before the first.
         best_checkpoint, last_checkpoint: the two files.
-        seconds: wall time of this run; if it was resumed, with the seconds of the steps before.
+        seconds: wall time of this run, including the time before it was resumed.
     """
 
     reason: EndReason

@@ -1,4 +1,4 @@
-"""What can end a training against one's will, and what to try then. No torch here: a window reads these."""
+"""Failures that end a training, and changed settings to continue with. No torch here: a window reads these."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,17 +11,17 @@ from core.training.events import TrainingFinished
 from core.training.folder import kept_checkpoints
 
 LARGEST_NORM = 1.0
-"""What gradients are proposed to be clipped to where they are not: as the published systems do."""
+"""The proposed clipping norm where gradients are not clipped: that of the published systems."""
 _OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "cannot allocate memory")
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """Other settings to go on with.
+    """Changed settings to continue with.
 
     Attributes:
         changes: settings of `TrainingConfig` and the values to try, ready for `train(..., resume=True, changes=...)`.
-        text: the same for people: "a learning rate of 0.00025 instead of 0.0005".
+        text: the same as text: "a learning rate of 0.00025 instead of 0.0005".
     """
 
     text: str
@@ -29,7 +29,7 @@ class Proposal:
 
 
 class InterruptedTrainingError(TrainingError):
-    """Training had to end, but can go on with other settings.
+    """Training failed, but can continue with other settings.
 
     Attributes:
         proposal: what to try; None if nothing is left to lower.
@@ -80,7 +80,7 @@ def smaller_batches(training: TrainingConfig) -> Proposal | None:
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether the machine or the device has no more memory to give, in whatever words."""
+    """Whether the error means that the machine or the device is out of memory."""
     return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OUT_OF_MEMORY)
 
 
@@ -88,18 +88,18 @@ class _Position(Protocol):
     step: int
 
 
-def explained(
+def with_explained_failures(
     body: Callable[[], TrainingFinished], training: TrainingConfig, folder: Path, progress: _Position
 ) -> TrainingFinished:
-    """Runs `body`; a loss that is no number, or memory used up, becomes an error with a proposal.
+    """Runs `body`; a loss that is not finite, or lack of memory, becomes an error with a proposal.
 
-    The new error is raised after the old one is gone, and with it the tensors that its frames held.
+    The new error is raised after the original one is freed, together with the tensors in its frames.
 
     Args:
-        body: what to run.
+        body: the training.
         training: settings of the run.
         folder: where its checkpoints are.
-        progress: where it stands.
+        progress: of the run.
 
     Raises:
         InterruptedTrainingError: instead of what was raised by `body`.
@@ -114,9 +114,7 @@ def explained(
             raise
         kind = OutOfMemoryError
         reason = (str(error) or repr(error)).splitlines()[0]
-        message = (
-            f"At step {progress.step + 1} there was not enough memory ({reason}). What was saved before is intact."
-        )
+        message = f"At step {progress.step + 1} there was not enough memory ({reason}). Files saved earlier are intact."
     proposal = lower_rate(training) if kind is DivergedError else smaller_batches(training)
     saved = kept_checkpoints(folder, "last")
     path, step = (saved[0].path, saved[0].step) if saved else (None, 0)
@@ -129,4 +127,4 @@ def _what_to_do(proposal: Proposal | None, path: Path | None, step: int) -> str:
     options = " ".join(f"--change {name}={value:g}" for name, value in proposal.changes.items())
     if path is None:
         return f"Start again with {proposal.text}."
-    return f"Go on from step {step} ({path.name}) with {proposal.text}: --resume {options}."
+    return f"Resume from step {step} ({path.name}) with {proposal.text}: --resume {options}."

@@ -1,4 +1,4 @@
-"""The film of attention: one sentence, translated again and again while the model learns. No torch here.
+"""The film of attention: one sentence, translated at each validation. No torch here.
 
 Each frame is a file in the folder `film` of the run: the maps of every head as 16-bit floats, the rest as JSON in the
 header (safetensors). A frame is written atomically, so a film never holds half a frame.
@@ -30,12 +30,12 @@ _FRAME_NAME = re.compile(r"frame-(\d+)\.safetensors")
 
 @dataclass(frozen=True, eq=False)
 class FilmFrame:
-    """The probe sentence at one moment of a training.
+    """The probe sentence at one step of a training.
 
     Attributes:
-        epoch, step: where the run stood; 0 before the first step.
+        epoch, step: progress of the run; 0 before the first step.
         validation_loss: token-weighted; None before the first step.
-        translation: what the model made of the probe; its maps are exact to three decimal digits.
+        translation: of the probe sentence; its maps are exact to three decimal digits.
     """
 
     epoch: int
@@ -58,7 +58,7 @@ def write_frame(run_folder: Path, frame: FilmFrame) -> Path:
     """Adds `frame` to the film of the run in `run_folder`, or replaces the one of the same step. Returns its path.
 
     Raises:
-        StorageError: it cannot be written; an older frame stays as it was.
+        StorageError: it cannot be written; an older frame is intact.
     """
     path = frame_path(run_folder, frame.step)
     maps = frame.translation.maps
@@ -77,12 +77,12 @@ def write_frame(run_folder: Path, frame: FilmFrame) -> Path:
         try:
             save_file(arrays, temporary, metadata={"augenmerk": json.dumps(header, ensure_ascii=False)})
         except SafetensorError as error:
-            raise OSError(str(error)) from error  # a full disk, in the words of safetensors
+            raise OSError(str(error)) from error  # safetensors reports a full disk so
     return path
 
 
 def read_film(run_folder: Path) -> Film:
-    """The film of the run in `run_folder`: empty if it has none. Frames that are damaged are left out."""
+    """The film of the run in `run_folder`; empty if it has none. Damaged frames are left out."""
     frames = []
     for path in frame_paths(run_folder):
         try:
@@ -93,7 +93,7 @@ def read_film(run_folder: Path) -> Film:
 
 
 def frame_path(run_folder: Path, step: int) -> Path:
-    """Where the frame of `step` is kept."""
+    """The path of the frame of `step`."""
     return Path(run_folder) / FILM / f"frame-{step:08d}.safetensors"
 
 
@@ -107,7 +107,7 @@ def frame_paths(run_folder: Path) -> list[Path]:
 
 
 def step_of_frame(path: Path) -> int:
-    """The step whose frame `path` is, by its name."""
+    """The step of the frame at `path`, from its name."""
     match = _FRAME_NAME.fullmatch(path.name)
     return int(match[1]) if match else 0
 
@@ -144,7 +144,7 @@ def _describe(translation: Translation) -> dict[str, Any]:
 
 
 def _rebuild(values: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float16]]) -> Translation:
-    """The translation that `_describe` described. Raises `TypeError`, `KeyError` or `ValueError` if it is damaged."""
+    """The inverse of `_describe`. Raises `TypeError`, `KeyError` or `ValueError` if the values are damaged."""
     plain: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
     plain.pop("is_given", None)  # version 0.1.0 wrote it
     plain["experiment"] = Experiment(plain.pop("source_text"))

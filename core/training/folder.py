@@ -26,25 +26,25 @@ _PART_NAME = re.compile(r"\..+\.part|\.tmp[A-Za-z0-9]{6}")
 """What `core.storage.atomic_path` writes before it renames, and what safetensors does within that."""
 
 
-def check_free(folder: Path, resume: bool) -> None:
-    """Raises `TrainingError` if `folder` holds a run that is not to be resumed."""
-    # `Path.exists` raises where one may not look; `os.path.exists` does not, and writing will say it
+def require_no_other_run(folder: Path, resume: bool) -> None:
+    """Raises `TrainingError` if `folder` contains a run that is not to be resumed."""
+    # `Path.exists` raises where reading is not permitted; `os.path.exists` does not, and writing will report it
     if not resume and any(os.path.exists(folder / name) for name in (LAST, BEST)):  # noqa: PTH110
         raise TrainingError(
-            f"{folder} holds a run already. An empty or new folder was expected, so that nothing is overwritten: "
+            f"{folder} already contains a run. An empty or new folder was expected, so that nothing is overwritten: "
             "choose another, or resume that run."
         )
 
 
 @dataclass(frozen=True)
 class KeptCheckpoint:
-    """A checkpoint that stands in a run's folder, as its header tells.
+    """A checkpoint in a run's folder, as described by its header.
 
     Attributes:
         path: the file.
         kind: "best" or "last".
-        epoch, step: where the run stood: for a best one, at its validation.
-        validation_loss: of the last validation in it; infinite if there was none.
+        epoch, step: when it was saved; for a best one, of its validation.
+        validation_loss: of its last validation; infinite if there was none.
         validated: that validation; None if there was none.
     """
 
@@ -59,7 +59,7 @@ class KeptCheckpoint:
 def kept_checkpoints(folder: Path, kind: CheckpointKind) -> list[KeptCheckpoint]:
     """The complete checkpoints of one kind: the best ones best first, the last ones newest first.
 
-    A file that cannot be read is left out, and of two that hold the same moment one is enough.
+    Files that cannot be read are left out, and of two with the same step only one is listed.
     """
     found: dict[int, KeptCheckpoint] = {}
     for path in (Path(folder) / f"{kind}.safetensors", *older_files(folder, kind)):
@@ -80,7 +80,7 @@ def older_files(folder: Path, kind: CheckpointKind) -> list[Path]:
 
 
 def describe_checkpoint(path: Path, kind: CheckpointKind) -> KeptCheckpoint | None:
-    """What the header of a checkpoint says; None if there is none that can be read."""
+    """The description in the header of a checkpoint; None if it cannot be read."""
     try:
         with safe_open(path, framework="numpy") as tensors:
             header: dict[str, Any] = json.loads((tensors.metadata() or {})["augenmerk"])
@@ -99,7 +99,7 @@ def describe_checkpoint(path: Path, kind: CheckpointKind) -> KeptCheckpoint | No
 
 
 def _record(values: dict[str, Any]) -> EpochRecord | None:
-    """None if something is missing or no number."""
+    """None if a value is missing or not a number."""
     try:
         return EpochRecord.from_dict(values)
     except TypeError:
@@ -116,7 +116,7 @@ def discard_run(folder: Path) -> None:
         for path in [*run_files(folder), *frame_paths(folder)]:
             path.unlink(missing_ok=True)
         for path in (folder / FILM, folder / TENSORBOARD, folder):
-            with contextlib.suppress(OSError):  # not empty: something of the user's is in it
+            with contextlib.suppress(OSError):  # not empty: it contains files of the user
                 path.rmdir()
     except OSError as error:
         raise cannot_write(folder, error) from error
@@ -129,8 +129,8 @@ def run_files(folder: Path) -> list[Path]:
     return [*own, *older_files(folder, "best"), *older_files(folder, "last"), *logs]
 
 
-def remove_half_written(folder: Path) -> None:
-    """Removes what a killed process left half written in `folder`. Raises `OSError`."""
+def remove_partial_files(folder: Path) -> None:
+    """Removes partial files that a killed process left in `folder`. Raises `OSError`."""
     film = folder / FILM
     for path in [*folder.iterdir(), *(film.iterdir() if film.is_dir() else ())]:
         if _PART_NAME.fullmatch(path.name):

@@ -1,4 +1,4 @@
-"""Gradients of whole batches, part by part, on one device or on several. Shape legend: `core.corpora.batches`."""
+"""Gradients of whole batches, by micro-batches, on one or more devices. Shape legend: `core.corpora.batches`."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,7 @@ _NAMES = ("forward_sync_buffers", "broadcast_buffers")  # of newer and older ver
 _CONSTANTS_STAY: dict[str, Any] = {
     next(name for name in _NAMES if name in inspect.signature(DistributedDataParallel).parameters): False
 }
-"""The option that says whether constants are sent at each step; ours are the same everywhere anyway."""
+"""Whether constants are broadcast at each step; ours are identical in every process."""
 
 
 class LossSum(nn.Module):
@@ -55,14 +55,14 @@ class LossSum(nn.Module):
 
 
 class Gradients:
-    """Fills in the gradients of a model, each target token of a step weighing the same.
+    """Computes the gradients of a model; each target token of a step has the same weight.
 
     Args:
         model: on `device`.
         smoothing: of the loss.
-        device: where.
-        precision: in which numbers.
-        world: the processes that share the work; each takes every so-manieth pair of a batch.
+        device: of the model.
+        precision: number format of the matrix products.
+        world: the processes that share the work; of a batch, process r of n takes the pairs r, r + n, r + 2n …
         hidden_states: the model's, or a compiled form of it.
         r_drop: α of R-Drop; 0 for none.
 
@@ -96,11 +96,11 @@ class Gradients:
         """Adds the gradients of the mean loss of all target tokens in `batches` to those of the parameters.
 
         Args:
-            batches: of the whole world; each process computes its share.
+            batches: for all processes together; each computes its share.
             should_stop: asked between micro-batches.
 
         Returns:
-            The loss per target token; None if it was left because of `should_stop`, in whichever process.
+            The loss per target token; None if `should_stop` interrupted it, in any process.
 
         Raises:
             TrainingError: another process failed.
@@ -110,7 +110,7 @@ class Gradients:
         total = torch.zeros((), device=self._device)
         outcome, failure = GO, None
         try:
-            with self._without_exchange():
+            with self._without_synchronization():
                 for batch, weight in early:
                     total += self._backward(batch, weight / num_tokens)
                     if should_stop():
@@ -123,8 +123,8 @@ class Gradients:
             raise failure
         if outcome == FAILED:
             raise TrainingError(
-                "Another process of this run failed, and says why itself. All were expected to finish the step: mend "
-                "that, then resume the run."
+                "Another process of this run failed and reports why. All were expected to finish the step: fix that, "
+                "then resume the run."
             )
         if outcome == STOP:
             return None
@@ -133,7 +133,7 @@ class Gradients:
         return self._world.all_reduce_sum(total)
 
     def _parts(self, batches: Sequence[Batch]) -> list[tuple[Batch, float]]:
-        """Micro-batches of this process and their weights; always one at least, for the others wait for it."""
+        """Micro-batches of this process and their weights; at least one, because the other processes wait for it."""
         parts = [(part, 1.0) for batch in self._shares(batches) for part in self._cut(batch)]
         return parts or [(batches[0].rows(slice(0, 1), self._padding_id), 0.0)]
 
@@ -151,13 +151,13 @@ class Gradients:
         )
 
     def _backward(self, batch: Batch, weight: float) -> Tensor:
-        """Adds the gradients of a part; returns its share of the loss."""
+        """Adds the gradients of a micro-batch; returns its share of the loss."""
         batch = batch.to(self._device)
         with self._precision.computing(self._device):
             loss: Tensor = (self._exchanging or self._loss_sum)(batch.source, batch.target)
         loss = loss * weight
-        (loss * self._world.size).backward()  # what is exchanged is the mean over the processes
+        (loss * self._world.size).backward()  # gradients are averaged over the processes
         return loss.detach()
 
-    def _without_exchange(self) -> AbstractContextManager[None]:
+    def _without_synchronization(self) -> AbstractContextManager[None]:
         return nullcontext() if self._exchanging is None else self._exchanging.no_sync()

@@ -1,7 +1,7 @@
-"""Two trainings at once into one folder are kept apart by a lock of the operating system. No torch here.
+"""A lock of the operating system that keeps two trainings from writing to the same folder. No torch here.
 
-Such a lock ends with the process that holds it, however that ends: there is no stale one to take over by hand. Where a
-file system knows no locks, the process named in the file decides: a dead one holds nothing.
+The lock ends with its process, however that ends, so that it can never be stale. On a file system without locks the
+process named in the file decides: one that has ended holds nothing.
 """
 
 import contextlib
@@ -17,23 +17,23 @@ from pathlib import Path
 
 from core.errors import TrainingError
 from core.storage import cannot_write
-from core.training.folder import remove_half_written
+from core.training.folder import remove_partial_files
 
 LOCK = "run.lock"
 _ATTEMPTS, _PAUSE_SECONDS = 4, 0.05
-"""Looking whether a folder is locked (`is_locked`) takes the lock for a moment; a training waits so long for that."""
+"""`is_locked` takes the lock for a moment; a training waits this long for it."""
 _NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 _OWNER = re.compile(r"process (\d+) on (.+)")
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keeps every other training out of `folder`, which is made if it is missing.
+    """Locks `folder` against other trainings; creates it if it is missing.
 
-    What a killed process left half written there is removed.
+    Partial files of a killed process are removed.
 
     Raises:
-        TrainingError: another training is at work there.
+        TrainingError: another training is writing to it.
         StorageError: the folder cannot be written.
     """
     path = folder / LOCK
@@ -45,28 +45,28 @@ def locked(folder: Path) -> Iterator[None]:
         raise cannot_write(path, error) from error
     if descriptor is None:
         raise TrainingError(
-            f"Another training is at work in {folder} ({_owner(path)}). A folder that no other training writes to was "
+            f"Another training is running in {folder} ({_owner(path)}). A folder that no other training writes to was "
             "expected: wait until that one has ended, stop it, or choose another folder."
         )
     try:
         try:
             os.ftruncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
-            remove_half_written(folder)
+            remove_partial_files(folder)
         except OSError as error:
             raise cannot_write(path, error) from error
         yield
     finally:
-        with contextlib.suppress(OSError):  # Windows removes no open file; an unlocked one does no harm
+        with contextlib.suppress(OSError):  # Windows cannot remove an open file; an unlocked one does no harm
             path.unlink()
         os.close(descriptor)
         if is_new:
-            with contextlib.suppress(OSError):  # nothing came of it
+            with contextlib.suppress(OSError):  # the folder was created and is empty
                 folder.rmdir()
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether a training is at work in `folder` at this moment."""
+    """Whether a training is running in `folder`."""
     try:
         descriptor = os.open(Path(folder) / LOCK, os.O_RDWR)
     except OSError:
@@ -104,7 +104,7 @@ def _lock(descriptor: int) -> bool:
     if sys.platform == "win32":
         import msvcrt
 
-        os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # far behind the text, which others may read
+        os.lseek(descriptor, 1 << 30, os.SEEK_SET)  # far beyond the text, which others may read
         try:
             msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
         except PermissionError:
@@ -127,7 +127,7 @@ def _lock(descriptor: int) -> bool:
 
 
 def _is_alive(owner: str) -> bool:
-    """Whether the process that a lock's text names is still there; one of another machine is taken to be."""
+    """Whether the process named in a lock file still exists; one on another machine is assumed to."""
     named = _OWNER.match(owner)
     if named is None:
         return False

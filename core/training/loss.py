@@ -31,12 +31,12 @@ def smoothed_loss(logits: Tensor, targets: Tensor, smoothing: float, padding_id:
 
 
 def _smoothed_loss(logits: Tensor, normalizer: Tensor, targets: Tensor, smoothing: float, padding_id: int) -> Tensor:
-    """The same where the rows' log-sum-exps are known already: `normalizer` is their sum."""
+    """The same with known log-sum-exps of the rows: `normalizer` is their sum."""
     of_truth = logits.gather(1, targets[:, None]).sum()
     if smoothing == 0:
         return normalizer - of_truth
     share = smoothing / (logits.size(1) - 2)
-    # Padding is left out rather than taken away again: there a logit of −∞ counts for nothing, 0 · log 0 = 0.
+    # Padding is left out rather than subtracted: so a logit of −∞ there has no effect, 0 · log 0 = 0.
     of_others = logits[:, :padding_id].sum() + logits[:, padding_id + 1 :].sum() - of_truth
     negative_entropy = (1 - smoothing) * math.log(1 - smoothing) + smoothing * math.log(share)
     return normalizer - (1 - smoothing) * of_truth - share * of_others + len(targets) * negative_entropy
@@ -53,9 +53,9 @@ def output_layer_loss(
 ) -> Tensor:
     """`smoothed_loss` of the logits hidden · weightᵀ + bias, without ever holding all of them.
 
-    Rows are taken `_CHUNK_ROWS` at a time and their gradients computed on the spot: the logits of a batch are larger
-    than any cache, and writing and reading them several times costs more than the arithmetic. Under `torch.autocast`
-    the three products are computed in its numbers; softmax, loss and the weight's gradient are 32-bit all the same.
+    Rows are processed `_CHUNK_ROWS` at a time, gradients included: the logits of a batch are larger than any cache, and
+    writing and reading them several times costs more than the arithmetic. Under `torch.autocast` the three products
+    use its format; softmax, loss and the gradient of the weight stay 32-bit.
 
     Args:
         hidden: [N, D], rows of real tokens only.
@@ -76,7 +76,7 @@ def output_layer_loss(
 
 _CHUNK_ROWS = {"cpu": 256}
 _CHUNK_ROWS_HALVED = {"cpu": 512}
-"""With numbers of half the size: the weight is packed anew for each product, which more rows have to pay for."""
+"""For 16-bit formats: the weight is packed again for each product, which pays off only for more rows."""
 _CHUNK_ROWS_ELSEWHERE = 8192
 
 
@@ -92,7 +92,7 @@ class _OutputLayerLoss(torch.autograd.Function):
         padding_id: int,
         r_drop: float,
     ) -> Tensor:
-        """The loss, and its gradients beside it."""
+        """The loss; its gradients are saved for `backward`."""
         kind = hidden.device.type
         dtype = torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else hidden.dtype
         share = smoothing / (weight.size(0) - 2)
@@ -133,7 +133,7 @@ class _OutputLayerLoss(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        """The gradients found on the way, times the one that comes in."""
+        """The saved gradients, times the incoming one."""
         (outer,) = gradients
         hidden, weight, bias = ctx.saved_tensors
         return hidden * outer, weight * outer, None if bias is None else bias * outer, None, None, None, None
@@ -179,7 +179,7 @@ def _divergence_of_halves(log_probabilities: Tensor, probabilities: Tensor) -> t
 
 
 def smoothed_distribution(target: int, num_tokens: int, smoothing: float, padding_id: int) -> Tensor:
-    """The distribution that the model is pulled towards when the true word is `target`: [V], all zero for padding."""
+    """The target distribution when the true token is `target`: [V], all zero for padding."""
     if target == padding_id:
         return torch.zeros(num_tokens)
     distribution = torch.full((num_tokens,), smoothing / (num_tokens - 2))

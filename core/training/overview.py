@@ -1,4 +1,4 @@
-"""The runs that stand on the disk, as a table. No torch here: a window lists them before torch is imported."""
+"""Lists the runs on the disk. No torch here: a window lists them before torch is imported."""
 
 import math
 from collections.abc import Sequence
@@ -25,11 +25,11 @@ class RunSummary:
         folder: where it is.
         run: its settings; None if they cannot be read.
         history: its complete epochs.
-        validations: these, and what its best checkpoints say of validations within an epoch; by rising step.
+        validations: those of `history`, and validations within an epoch stored in its best checkpoints; by rising step.
         step: optimiser steps in its last checkpoint.
-        has_last: whether its last checkpoint stands there.
-        state: "running" in some process; "finished" as it was meant to be; "stopped" by someone; "interrupted" by a
-            crash or a kill, so that the steps since the last checkpoint are lost.
+        has_last: whether its last checkpoint exists.
+        state: "running" in some process; "finished" as configured; "stopped" by the user; "interrupted" by a crash or
+            a kill, so that the steps since the last checkpoint are lost.
     """
 
     folder: Path
@@ -42,17 +42,17 @@ class RunSummary:
 
     @property
     def can_resume(self) -> bool:
-        """Whether it can go on: it has not come to its end, and no process is at work on it."""
+        """Whether it can be resumed: it is unfinished, and no process is running it."""
         return self.has_last and self.run is not None and self.state in ("stopped", "interrupted")
 
     @property
     def preset(self) -> str:
-        """Name of the configuration it started from; "?" if nothing says it."""
+        """Name of the preset it was started from; "?" if unknown."""
         return self.run.preset if self.run else "?"
 
     @property
     def best(self) -> EpochRecord | None:
-        """The validation with the lowest loss, also one within an epoch; None before the first."""
+        """The validation with the lowest loss, including those within an epoch; None before the first."""
         return min(self.validations, key=lambda record: _sortable(record.validation_loss), default=None)
 
     @property
@@ -62,7 +62,7 @@ class RunSummary:
 
 
 def list_runs(folder: Path) -> list[RunSummary]:
-    """The runs in `folder`: itself, if it is one, and what lies directly in it, by name."""
+    """The runs in `folder`: itself, if it is one, and its subfolders, by name."""
     folder = Path(folder)
     try:
         inside = sorted(path for path in folder.iterdir() if path.is_dir())
@@ -80,7 +80,7 @@ def is_run(folder: Path) -> bool:
 
 
 def summarize(folder: Path) -> RunSummary:
-    """What the files of a run say; what cannot be read is left out."""
+    """The summary of a run from its files; what cannot be read is left out."""
     try:
         run = read_toml(folder / RUN_SETTINGS)
     except ConfigError:
@@ -96,10 +96,10 @@ def summarize(folder: Path) -> RunSummary:
 
 
 def with_best(history: Sequence[EpochRecord], folder: Path) -> tuple[EpochRecord, ...]:
-    """`history`, and the validations that only the best checkpoints in `folder` tell of; by rising step.
+    """`history`, and the validations that are only in the best checkpoints in `folder`; by rising step.
 
-    A run that was stopped, or came to its step limit, is judged within an epoch. The table of epochs says nothing of
-    that: a resumed run must have the same table as one that never stopped.
+    A run that was stopped, or reached its step limit, is validated within an epoch. The table of epochs leaves that
+    out, because a resumed run must have the same table as one that never stopped.
     """
     records = {kept.validated.step: kept.validated for kept in kept_checkpoints(folder, "best") if kept.validated}
     records |= {record.step: record for record in history}
@@ -110,7 +110,7 @@ def _state(folder: Path, run: RunConfig | None, history: tuple[EpochRecord, ...]
     if is_locked(folder):
         return "running"
     starts = read_starts(folder)
-    if not starts:  # of a version that kept no record
+    if not starts:  # written by a version without records
         return "finished" if run and len(history) >= run.training.num_epochs else "stopped"
     reason = starts[-1].get("reason")
     if reason is None:

@@ -1,4 +1,4 @@
-"""In which numbers the matrix products of training are computed, and why."""
+"""The number format of the matrix products in training, and the reason for it."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -13,32 +13,32 @@ _BFLOAT16_INSTRUCTIONS = ("avx512_bf16", "amx_bf16", "arm_bf16", "bf16")
 
 @dataclass(frozen=True)
 class PrecisionChoice:
-    """What was chosen.
+    """The chosen number format.
 
     Attributes:
         name: "float32" or "bfloat16".
-        reason: why, for people.
+        reason: why, for the user.
     """
 
     name: Literal["float32", "bfloat16"]
     reason: str
 
     def computing(self, device: torch.device) -> AbstractContextManager[None]:
-        """While this is entered, matrix products are computed in the chosen numbers; sums and norms stay 32-bit."""
+        """Within this context matrix products use the chosen format; sums and norms stay 32-bit."""
         is_mixed = self.name == "bfloat16"
         context: AbstractContextManager[None] = torch.autocast(device.type, dtype=torch.bfloat16, enabled=is_mixed)
         return context
 
 
-def choose_precision(wish: Precision, device: torch.device) -> PrecisionChoice:
-    """The numbers to compute in.
+def choose_precision(requested: Precision, device: torch.device) -> PrecisionChoice:
+    """The number format for a device.
 
-    "auto" takes bfloat16 only where the device has instructions for it: elsewhere it is emulated, many times slower.
-    The answer depends on the device alone, never on a measurement, so that a resumed run computes as it did before.
+    "auto" selects bfloat16 only where the device has instructions for it: elsewhere it is emulated, many times slower.
+    The choice depends only on the device, never on a measurement, so that a resumed run computes as before.
     """
-    if wish == "float32":
+    if requested == "float32":
         return PrecisionChoice("float32", "the settings ask for it")
-    if wish == "bfloat16":
+    if requested == "bfloat16":
         return PrecisionChoice("bfloat16", "the settings ask for it")
     if device.type == "cuda":
         if torch.cuda.is_bf16_supported(including_emulation=False):

@@ -1,11 +1,11 @@
-"""The state of all random numbers that training on a device draws, as one row of bytes."""
+"""The state of all random number generators used for training on a device, as one tensor of bytes."""
 
 import torch
 from torch import Tensor
 
 
 def random_state(device: torch.device) -> Tensor:
-    """[N] bytes: of the CPU's generator, then of the device's own."""
+    """[N] bytes: of the CPU's generator, then of the device's."""
     parts = [torch.get_rng_state()]
     if device.type == "cuda":
         parts.append(torch.cuda.get_rng_state(device))
@@ -15,7 +15,7 @@ def random_state(device: torch.device) -> Tensor:
 
 
 def set_random_state(device: torch.device, state: Tensor) -> None:
-    """Takes up what `random_state` gave on such a device."""
+    """Restores the result of `random_state` for a device of the same type."""
     size = len(torch.get_rng_state())
     torch.set_rng_state(state[:size].clone())
     if device.type == "cuda":

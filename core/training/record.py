@@ -1,4 +1,4 @@
-"""What a run's folder says of how the run came about: `run.toml` to repeat it, `environment.json` to explain it."""
+"""The record of a run in its folder: `run.toml` to repeat it, `environment.json` for versions and hardware."""
 
 import json
 import platform
@@ -28,11 +28,11 @@ class RunRecord:
 
     Args:
         folder: of the run.
-        run: its settings as they are now.
+        run: its current settings.
         device: where it runs.
-        precision: the numbers it computes in.
-        corpus: name of what it learns from.
-        choices: what was chosen for the device and why, a sentence each.
+        precision: the number format of matrix products.
+        corpus: name of the training data.
+        choices: what was chosen for the device and why, one sentence each.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class RunRecord:
         }
 
     def begin(self, step: int) -> None:
-        """The run is about to go on from `step`. Raises `StorageError`."""
+        """The run is about to continue from `step`. Raises `StorageError`."""
         self.entry["first_step"] = step
         self.starts = [*self.starts, self.entry]
         write_text(self.folder / RUN_SETTINGS, to_toml(self.run))
@@ -79,10 +79,10 @@ def read_starts(folder: Path) -> list[dict[str, Any]]:
     return [entry for entry in starts if isinstance(entry, dict)] if isinstance(starts, list) else []
 
 
-def ended_before_first_checkpoint(folder: Path) -> bool:
-    """Whether a run was begun in `folder` that a crash ended so early that nothing of it can be resumed.
+def was_interrupted_before_first_checkpoint(folder: Path) -> bool:
+    """Whether the run in `folder` crashed so early that it has nothing to resume from.
 
-    False if anything tells that it had a checkpoint to resume from: someone has removed that.
+    False if there is evidence of a checkpoint: then the checkpoint was deleted.
     """
     starts = read_starts(folder)
     if any("last_step" in start or start.get("first_step") != 0 for start in starts):
@@ -92,13 +92,13 @@ def ended_before_first_checkpoint(folder: Path) -> bool:
     if not starts and (folder / BEST).exists():
         return False
     try:
-        return len(read_history(folder / HISTORY)) <= 1  # the second epoch begins with a checkpoint
+        return len(read_history(folder / HISTORY)) <= 1  # a checkpoint is written before the second epoch
     except CheckpointError:
         return False
 
 
 def describe_environment(device: DeviceChoice, precision: str) -> dict[str, Any]:
-    """Versions, machine, device, threads and command line: what the numbers of a run can depend on."""
+    """Versions, machine, device, threads and command line: everything that results may depend on."""
     import torch
 
     return {
@@ -117,7 +117,7 @@ def describe_environment(device: DeviceChoice, precision: str) -> dict[str, Any]
 
 
 def without_paths(arguments: Sequence[str]) -> list[str]:
-    """The words of a command line; of a path only its last part, …/name, for the rest is nobody's business."""
+    """The words of a command line; paths are shortened to …/name, because folders may be private."""
     words = (argument.rstrip("/\\").replace("\\", "/").rpartition("/") for argument in arguments)
     return [f"…/{name}" if slash else name for _, slash, name in words]
 

@@ -1,4 +1,4 @@
-"""Where a run stands, and whether it may be taken up with the settings it is given now. No torch here."""
+"""The progress of a run, and whether it can be resumed with the given settings. No torch here."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -19,12 +19,12 @@ _OF_BATCHES = ("batch_unit", "batch_size", "batching", "num_accumulated")
 
 @dataclass
 class Progress:
-    """Where a run stands.
+    """The progress of a run.
 
     Attributes:
         epoch: the epoch being trained, from 1.
         group: optimiser steps done within it.
-        step: optimiser steps done in all.
+        step: optimiser steps done in total.
         learning_rate: of the last of them.
         epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
         epoch_seconds: spent within the epoch.
@@ -44,7 +44,7 @@ class Progress:
     history: list[EpochRecord] = field(default_factory=list)
 
     def begin_epoch(self, epoch: int) -> None:
-        """Turns to the next epoch."""
+        """Starts an epoch."""
         self.epoch, self.group = epoch, 0
         self.epoch_loss_sum, self.epoch_tokens, self.epoch_seconds = 0.0, 0, 0.0
 
@@ -57,22 +57,22 @@ class Progress:
 
 
 def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Progress:
-    """What `Progress.to_dict` described. Raises `TypeError` or `KeyError` if that is damaged."""
+    """The inverse of `Progress.to_dict`. Raises `TypeError` or `KeyError` if the values are damaged."""
     values = dict(values)
     if values["best_validation_loss"] is None:
         values["best_validation_loss"] = math.inf
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise TypeError(f"{name} is {value!r}, which is no number")
+            raise TypeError(f"{name} is {value!r}, which is not a number")
     return Progress(**values, history=list(history))
 
 
 def require_same_run(now: RunConfig, then: RunConfig, changed: frozenset[str] = frozenset()) -> None:
-    """Raises `CheckpointError` unless the two differ in nothing but length, what is kept, and what is `changed`.
+    """Raises `CheckpointError` if the two differ in more than the length, the number of kept files, and `changed`.
 
     Args:
-        now, then: the settings given, and those in the checkpoint.
-        changed: settings of `TrainingConfig` that are meant to be others.
+        now, then: the given settings, and those in the checkpoint.
+        changed: settings of `TrainingConfig` that may differ.
     """
     different, can_be_meant = [], []
     for part in ("model", "data", "training"):
@@ -85,35 +85,35 @@ def require_same_run(now: RunConfig, then: RunConfig, changed: frozenset[str] = 
                     can_be_meant.append(f"--change {name}={new[name]}")
     if different:
         meant = len(can_be_meant) == len(different)
-        option = f", say that the change is meant ({' '.join(can_be_meant)})" if meant else ""
+        option = f", confirm the change ({' '.join(can_be_meant)})" if meant else ""
         raise CheckpointError(
-            f"The run in this folder was begun with other settings: {'; '.join(different)}. The same settings were "
+            f"The run in this folder was started with other settings: {'; '.join(different)}. The same settings were "
             f"expected: resume with those{option}, or start a new run in another folder."
         )
 
 
 def fit_to_changes(progress: Progress, now: TrainingConfig, then: TrainingConfig) -> list[str]:
-    """Fits `progress`, which was made with `then`, to `now`; what a person should know of it, a sentence each."""
+    """Adapts `progress`, made with `then`, to `now`; returns notes for the user, one sentence each."""
     return [*_on_batches(progress, now, then), *_on_cooldown(progress, now, then)]
 
 
 def _on_batches(progress: Progress, now: TrainingConfig, then: TrainingConfig) -> list[str]:
-    """A position within an epoch means nothing where the epoch is cut otherwise."""
+    """A position within an epoch has no meaning if the batches differ."""
     if progress.group == 0 or all(getattr(now, name) == getattr(then, name) for name in _OF_BATCHES):
         return []
     progress.begin_epoch(progress.epoch)
-    return [f"The batches are others than before, so epoch {progress.epoch} begins anew."]
+    return [f"The batches are different now, so epoch {progress.epoch} starts again."]
 
 
 def _on_cooldown(progress: Progress, now: TrainingConfig, then: TrainingConfig) -> list[str]:
-    """A run made longer after its rate began to fall learns at the higher rate again."""
+    """A run made longer after its cooldown began returns to the higher rate."""
     done = progress.epoch - 1
     before, after = (cooldown_factor(done, each.num_epochs, each.cooldown_epochs) for each in (then, now))
     if math.isclose(before, after):
         return []
     note = (
-        f"When this run was saved, its rate had cooled down to {before:.0%} of the schedule's, because it was to have "
-        f"{then.num_epochs} epochs. It is to have {now.num_epochs} now, so it goes on at {after:.0%}: expect the loss "
+        f"When this run was saved, its rate had cooled down to {before:.0%} of the schedule's, because it was set to "
+        f"{then.num_epochs} epochs. It is set to {now.num_epochs} now, so it continues at {after:.0%}: expect the loss "
         "to rise before it falls again."
     )
     return [note]

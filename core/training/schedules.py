@@ -10,7 +10,7 @@ def noam_rate(step: int, width: int, factor: float, warmup_steps: int) -> float:
 
 
 def cooldown_factor(epochs_done: float, num_epochs: int, cooldown_epochs: int) -> float:
-    """What the rate is multiplied with: 1, falling linearly to 0 over the last `cooldown_epochs` of `num_epochs`."""
+    """The factor of the learning rate: 1, falling linearly to 0 over the last `cooldown_epochs` of `num_epochs`."""
     if cooldown_epochs == 0:
         return 1.0
     return min(1.0, max(0.0, num_epochs - epochs_done) / cooldown_epochs)

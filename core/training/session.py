@@ -1,4 +1,4 @@
-"""A model in training: optimiser step, random numbers, and the whole of it to and from a checkpoint."""
+"""A model in training: optimiser steps, random numbers, saving and restoring."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -44,8 +44,8 @@ class TrainingSession:
 
     Args:
         run: its settings.
-        corpus: what it learns from.
-        device: where.
+        corpus: the training data.
+        device: name of the device.
         world: the processes that train together.
     """
 
@@ -78,7 +78,7 @@ class TrainingSession:
         )
 
     def training_pairs(self, epoch: int) -> EncodedPairs:
-        """The pairs of an epoch: the same for the same epoch, whether the run was interrupted or not."""
+        """The pairs of an epoch, independent of interruptions of the run."""
         seed = self.run.training.seed
         if self._resegmentation is not None:
             return self._resegmentation.pairs(epoch, seed)
@@ -98,18 +98,18 @@ class TrainingSession:
         rate_factor: float = 1.0,
         should_stop: Callable[[], object] = lambda: False,
     ) -> StepResult | None:
-        """One optimiser step on the gradients of all `batches` together, each token weighing the same.
+        """One optimiser step on the gradients of all `batches` together; each token has the same weight.
 
         Args:
-            batches: of all processes, if there are several.
-            rate_factor: the schedule's rate is multiplied with it.
+            batches: for all processes together.
+            rate_factor: multiplies the rate of the schedule.
             should_stop: asked between micro-batches.
 
         Returns:
-            None if `should_stop` said so: then everything is as before the step.
+            None if `should_stop` interrupted the step: then it has had no effect.
 
         Raises:
-            DivergedError: the loss or the gradient is no longer a number; the weights are as before the step.
+            DivergedError: the loss or the gradient is not finite; the weights are unchanged.
         """
         rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, self.run.training)
         if self.world.is_main:
@@ -126,7 +126,7 @@ class TrainingSession:
         return result
 
     def take_step(self, batches: Sequence[Batch], rate: float, should_stop: Callable[[], object]) -> StepResult | None:
-        """What `step` does in each process: gradients, clipping and Adam with this rate."""
+        """The part of `step` that each process does: gradients, clipping and Adam with this rate."""
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad(set_to_none=True)
@@ -143,16 +143,16 @@ class TrainingSession:
         if not (math.isfinite(result.loss) and math.isfinite(result.gradient_norm)):
             raise DivergedError(
                 f"At step {self.progress.step + 1} the loss became {result.loss} (gradient norm {result.gradient_norm}"
-                "). Finite numbers were expected. Nothing was changed by this step; what was saved before is intact."
+                "). Finite numbers were expected. The step was not applied; files saved earlier are intact."
             )
         self.optimizer.step()
         return result
 
     def join(self, random_state: Tensor | None) -> None:
-        """Becomes one of the processes of the world, at the same time as the main process: its weights, its optimiser.
+        """Joins the world together with the main process, taking over its weights and its optimiser state.
 
         Args:
-            random_state: to go on from; None for one of this process's own.
+            random_state: to continue from; None for a new one of this process.
         """
         if random_state is not None:
             set_random_state(self.device, random_state)
@@ -185,12 +185,12 @@ class TrainingSession:
         )
 
     def require_finite_weights(self) -> None:
-        """Raises `DivergedError` if a step made weights of which nobody could go on."""
+        """Raises `DivergedError` if a weight is not finite."""
         for name, parameter in self.model.named_parameters():
             if not bool(torch.isfinite(parameter).all()):
                 raise DivergedError(
-                    f"After step {self.progress.step} the weights {name} hold values that are infinite or no numbers. "
-                    "Finite numbers were expected. These weights were not saved; what was saved before is intact."
+                    f"After step {self.progress.step} the weights {name} contain values that are not finite. Finite "
+                    "numbers were expected. These weights were not saved; files saved earlier are intact."
                 )
 
     def snapshot(self, history: Sequence[EpochRecord]) -> Checkpoint:
@@ -204,7 +204,7 @@ class TrainingSession:
         )
 
     def resumable_snapshot(self) -> Checkpoint:
-        """A checkpoint with everything that continuing needs: optimiser, random numbers, position in the data."""
+        """A checkpoint with everything needed to resume: optimiser, random numbers, position in the data."""
         plain = self.snapshot(self.progress.history)
         state = {"random.cpu": torch.get_rng_state()}
         if self.device.type == "cuda":
@@ -230,27 +230,27 @@ class TrainingSession:
         }
 
     def restore(self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset()) -> list[str]:
-        """Takes up a run where `resumable_snapshot` left it.
+        """Restores a `resumable_snapshot`.
 
         Args:
-            checkpoint: what that gave.
-            changed: settings of `TrainingConfig` that are meant to be others than then.
+            checkpoint: the snapshot.
+            changed: settings of `TrainingConfig` that may differ from it.
 
         Returns:
-            What a person should know of it, a sentence each.
+            Notes for the user, one sentence each.
 
         Raises:
             CheckpointError: the checkpoint is for translation only, or of another architecture, data or recipe.
         """
         if not checkpoint.progress or "random.cpu" not in checkpoint.state:
             raise CheckpointError(
-                "This checkpoint is for translating only: it holds no optimiser state. The file last.safetensors of a "
+                "This checkpoint is for translation only: it has no optimiser state. The file last.safetensors of a "
                 "run was expected; resume from that, or start a new run."
             )
         require_same_run(self.run, checkpoint.run, changed)
         if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
             raise CheckpointError(
-                "The corpus gives another vocabulary than the run was begun with. The same data was expected: resume "
+                "The corpus gives another vocabulary than the run was started with. The same data was expected: resume "
                 "with that, or start a new run in another folder."
             )
         fill_parameters(self.model, checkpoint.weights)
@@ -267,13 +267,13 @@ class TrainingSession:
                 torch.mps.set_rng_state(checkpoint.state["random.mps"])
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
-                f"What this checkpoint holds for resuming is damaged ({error}). The complete file last.safetensors "
+                f"The resume state in this checkpoint is damaged ({error}). The complete file last.safetensors "
                 "of a run was expected; use another copy, or start a new run in another folder."
             ) from error
         return fit_to_changes(self.progress, self.run.training, checkpoint.run.training)
 
     def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
-        """Raises `KeyError` or `ValueError` if something is missing or of another shape."""
+        """Raises `KeyError` or `ValueError` if a tensor is missing or has another shape."""
         for name, parameter in self.model.named_parameters():
             entries = {key: state[f"optimizer.{key}.{name}"].clone() for key in _ADAM_STATE}
             for key, value in entries.items():

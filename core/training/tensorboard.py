@@ -1,4 +1,4 @@
-"""Event files for TensorBoard, if its package is there (`pip install augenmerk[tensorboard]`). No torch until used."""
+"""Event files for TensorBoard, if it is installed (`pip install augenmerk[tensorboard]`). No torch until used."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,12 +17,12 @@ def tensorboard_log(
 ) -> Iterator[Callable[[TrainingEvent], None]]:
     """A listener for `on_event` that writes curves and examples into the folder `tensorboard` of the run.
 
-    A resumed run goes on with the same curves: what was written after the checkpoint is not shown twice. These files
-    are an extra: if they cannot be written, the run goes on without them.
+    A resumed run continues the same curves: steps after the checkpoint are not shown twice. These files are optional:
+    if they cannot be written, the run continues without them.
 
     Args:
         run_folder: of the run.
-        say: told, once, that they cannot be written.
+        say: called once if they cannot be written.
 
     Raises:
         TrainingError: the package is not installed.
@@ -30,7 +30,7 @@ def tensorboard_log(
     if find_spec("tensorboard") is None:
         raise TrainingError(
             "The package tensorboard is not installed, so no event files can be written. Install it with `pip install "
-            "augenmerk[tensorboard]`, or leave --tensorboard out: history.csv holds the same curves."
+            "augenmerk[tensorboard]`, or leave --tensorboard out: history.csv has the same curves."
         )
     log = _Log(Path(run_folder) / TENSORBOARD, say)
     try:
@@ -40,7 +40,7 @@ def tensorboard_log(
 
 
 class _Log:
-    """Writes events; the files are opened with the first step, when the run may write."""
+    """Writes events; the files are opened at the first step."""
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
         self.folder = folder
@@ -52,7 +52,7 @@ class _Log:
         self._try(lambda: self._write(event))
 
     def _try(self, write: Callable[[], None]) -> None:
-        """Writes unless that failed before: one cause, one message."""
+        """Writes, unless an earlier write failed: so there is only one message."""
         if self._has_failed:
             return
         try:
@@ -61,7 +61,7 @@ class _Log:
             self._has_failed = True
             self.say(
                 f"The event files for TensorBoard in {self.folder} cannot be written ({error.strerror or error}). "
-                "Training goes on without them; history.csv holds the curves of the epochs."
+                "Training continues without them; history.csv has the curves of the epochs."
             )
 
     def _write(self, event: TrainingEvent) -> None:
@@ -83,7 +83,7 @@ class _Log:
                 self._writer.add_text("examples", _table(event), event.step)
 
     def close(self) -> None:
-        """Flushes and closes the files; what has failed is left alone, for its writer's thread is dead."""
+        """Flushes and closes the files, unless writing failed: then the writer's thread has ended."""
         if self._writer is not None:
             self._try(self._writer.close)
 

@@ -1,4 +1,4 @@
-"""What is asked of a model between its steps: its loss, a sample of translations, the probe sentence of the film."""
+"""Validation during training: the loss, a sample of translations, the probe sentence of the film."""
 
 import math
 import random
@@ -19,21 +19,21 @@ from core.translation.translator import Hypothesis, Translator
 
 NUM_EXAMPLES = 5
 PROBE_LENGTHS = range(8, 17)
-"""Tokens of a sentence that is worth looking at: neither a heading nor a list."""
+"""Length in tokens of a suitable probe sentence: neither a heading nor a list."""
 _SAMPLE_SEED = "validation sample"
 _FORWARD_ONLY = 3
 """How much faster a forward pass is than forward and backward together."""
 _PARTS = 8
-"""From so many places of the validation split comes what is judged where the whole of it would take too long."""
+"""Number of places in the validation split to sample from, where the whole split would take too long."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Sentences of the validation split, always the same ones, whatever the seed of the run.
+    """A fixed sample of the validation split, independent of the seed of the run.
 
     Attributes:
-        sources, references: as they were written.
-        expected_words: of the references, as BLEU counts them.
+        sources, references: the original text.
+        expected_words: of the references, tokenized for BLEU.
     """
 
     sources: tuple[str, ...]
@@ -42,16 +42,16 @@ class Sample:
 
 
 class Validator:
-    """Judges the model of `session`, without leaving a trace in it: dropout, random numbers and mode stay as they are.
+    """Validates the model of `session` without side effects on dropout, random numbers and training mode.
 
     Args:
-        session: whose model is judged, on its corpus.
-        device: where that is.
+        session: whose model is validated, on its corpus.
+        device: of the session.
         probe: the sentence of the film; None for one of the validation split.
 
     Attributes:
-        probe: the sentence of the film; None if there is none, because the corpus brings no text or spaCy is missing.
-        sample: what is translated at each validation.
+        probe: the sentence of the film; None if the corpus has no text or spaCy is missing.
+        sample: translated at each validation.
 
     Raises:
         TextError: the model cannot read the probe.
@@ -73,30 +73,30 @@ class Validator:
         ]
 
     @property
-    def takes_seconds(self) -> bool:
-        """Whether the whole split is soon judged, so that somebody who stops a run does not wait for it."""
+    def is_fast(self) -> bool:
+        """Whether validating on the whole split takes only seconds, so that it can be done after a stop."""
         limit = self._tokens_in_seconds()
         return limit is None or sum(map(_num_padded, self._batches)) <= limit
 
     def loss(self) -> CorpusLoss:
-        """The loss of the whole validation split. Raises `DivergedError` if it is no finite number."""
+        """The loss of the whole validation split. Raises `DivergedError` if it is not finite."""
         return self._loss(self._batches)
 
-    def loss_of_some(self) -> tuple[CorpusLoss, int]:
-        """The loss of some pairs of the split, all of it if `takes_seconds`; and how many they are.
+    def loss_on_subset(self) -> tuple[CorpusLoss, int]:
+        """The loss on a subset of the split (all of it if `is_fast`), and the number of its pairs.
 
         Raises:
-            DivergedError: it is no finite number.
+            DivergedError: the loss is not finite.
         """
         batches, limit = self._batches, self._tokens_in_seconds()
-        if limit is not None and not self.takes_seconds:
+        if limit is not None and not self.is_fast:
             parts = [part for batch in batches for part in batch.split(limit // _PARTS, self.session.padding_id)]
-            step = max(1, len(parts) // _PARTS)  # from all over the split, for batches are sorted by length
+            step = max(1, len(parts) // _PARTS)  # spread over the split, because batches are sorted by length
             batches = parts[step // 2 :: step][:_PARTS]
         return self._loss(batches), sum(len(batch.source) for batch in batches)
 
     def _tokens_in_seconds(self) -> int | None:
-        """Padded tokens that a forward pass reads in the time of a micro-batch; None if the device is fast enough."""
+        """Padded tokens of a forward pass that takes as long as a micro-batch; None if the device is fast enough."""
         once = max_tokens_at_once(self.session.model.num_parameters, self.session.device)
         return None if once is None else _FORWARD_ONLY * once
 
@@ -105,7 +105,7 @@ class Validator:
         if not math.isfinite(loss.token_weighted):
             raise DivergedError(
                 f"After step {self.session.progress.step} the validation loss is {loss.token_weighted}. A finite "
-                "number was expected. What was saved before is intact."
+                "number was expected. Files saved earlier are intact."
             )
         return loss
 
@@ -123,7 +123,7 @@ class Validator:
         )
 
     def translate_probe(self, validation_loss: float | None) -> FilmFrame | None:
-        """A frame of the film, if there is to be one."""
+        """A frame of the film; None if there is no probe sentence."""
         if self.probe is None:
             return None
         progress = self.session.progress
@@ -131,7 +131,7 @@ class Validator:
         return FilmFrame(epoch, progress.step, validation_loss, self._translator().translate(self.probe))
 
     def _translator(self) -> Translator:
-        """A copy of the model as it is now, ready to translate."""
+        """A translator with a copy of the current model."""
         return Translator(self.session.snapshot(()), self.device)
 
     def _draw_sample(self, size: int) -> Sample:
@@ -151,7 +151,7 @@ class Validator:
         return Hypothesis(hypothesis.text, tuple(hypothesis.text.split())) if self.run.is_copy_task else hypothesis
 
     def _default_probe(self) -> str | None:
-        """The symbols in their order for the copy task, else the first validation sentence of a good length."""
+        """The symbols in order for the copy task, else the first validation sentence of suitable length."""
         data, corpus = self.run.data, self.session.corpus
         if self.run.is_copy_task:
             return " ".join(str(1 + place % data.copy_symbols) for place in range(data.copy_length))
@@ -162,7 +162,7 @@ class Validator:
 
 
 def _has_spacy() -> bool:
-    """Whether text can be cut into words here; a server that trains from prepared numbers may do without."""
+    """Whether spaCy is installed; a server that trains from prepared data does not need it."""
     try:
         import spacy  # noqa: F401
     except ModuleNotFoundError:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QCoreApplication, QEvent, QSettings
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -13,6 +13,7 @@ from tests.viz_app.synthetic import FakeTranslator
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme
 from viz_app.worker import InferenceWorker
+from viz_app.worker.inference import Loader
 
 if TYPE_CHECKING:
     from viz_app.main_window import MainWindow
@@ -36,22 +37,27 @@ def theme(qapp: QApplication) -> Theme:
 
 @pytest.fixture
 def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[MakeWindow]:
-    """Opens main windows with a translator of thin air, and closes them."""
+    """Opens main windows, with a translator of thin air unless another loader is given, and closes them."""
     from viz_app.main_window import MainWindow
 
     windows: list[MainWindow] = []
 
     def make(
-        checkpoint: Path | None = Path("model.safetensors"), *, sentence: str | None = "Ein Mann .", wait: bool = True
+        checkpoint: Path | None = Path("model.safetensors"),
+        *,
+        sentence: str | None = "Ein Mann .",
+        experiment: Path | None = None,
+        loader: Loader | None = FakeTranslator,
+        wait: bool = True,
     ) -> MainWindow:
-        worker = InferenceWorker(FakeTranslator)
-        window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, worker=worker)
+        worker = InferenceWorker(loader)
+        window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment, worker=worker)
         windows.append(window)
         window.resize(1280, 800)
         if not wait:
             window.show()
             return window
-        with qtbot.waitSignal(window.translation_shown, timeout=10_000):
+        with qtbot.waitSignal(window.translation_shown, timeout=30_000):
             window.show()
         qtbot.wait(20)  # the panels find their places
         return window
@@ -60,3 +66,4 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
     for window in windows:
         window.close()
         window.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # a style sheet visits all that is left

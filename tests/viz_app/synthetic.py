@@ -29,6 +29,7 @@ from core.translation.result import (
     Translation,
     Word,
 )
+from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
 
 NUM_LAYERS, NUM_HEADS = 3, 8
 
@@ -95,6 +96,12 @@ def make_result(changed: Translation, original: Translation | None = None) -> Ex
         return ExperimentResult.of(changed)
     first, *others = original.log_probabilities
     return ExperimentResult(changed, original, (first - 1, *others))
+
+
+def measure_by_halves(translation: Translation) -> MeasuredMaps:
+    """Every measure is half the weight."""
+    halves = {(measure, kind): translation.maps.of_kind(kind) / 2 for measure, kind in BESIDE_WEIGHT}
+    return MeasuredMaps(translation, halves)
 
 
 class FakeTranslator:

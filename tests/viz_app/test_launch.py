@@ -33,7 +33,7 @@ def test_alone_it_opens_the_window_with_the_bundled_model(opened: list[tuple[Any
     assert opened == [(None, None, None)]
 
 
-def test_app_passes_on_checkpoint_sentence_and_screenshot(opened: list[tuple[Any, ...]]) -> None:
+def test_app_passes_on_file_sentence_and_screenshot(opened: list[tuple[Any, ...]]) -> None:
     assert launch.main(["app", "a.safetensors", "--sentence", "Ein Hund.", "--screenshot", "out.png"]) == 0
     assert opened == [(Path("a.safetensors"), "Ein Hund.", Path("out.png"))]
 
@@ -48,7 +48,7 @@ def test_help_tells_of_the_window_before_the_commands(
     commands: list[list[str]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert launch.main(["--help"]) == 0
-    assert "app [CHECKPOINT]" in capsys.readouterr().out
+    assert "app [FILE]" in capsys.readouterr().out
     assert commands == [["--help"]]
 
 

@@ -9,14 +9,24 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 import viz_app.models.loader
+from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
 from viz_app.main_window import TRAIN, MainWindow
 from viz_app.preferences import Preferences
-from viz_app.state.translate_state import Cell, HeadChoice
+from viz_app.state.map_view import Pair
+from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.theme import current_theme
+from viz_app.translate.page import TranslatePage
 
 
 def _dialogs(window: MainWindow) -> list[QMessageBox]:
     return [box for box in window.findChildren(QMessageBox) if box.isVisible()]
+
+
+def _row_labels(page: TranslatePage) -> tuple[str, ...]:
+    view = page.state.maps.view()
+    assert view is not None
+    return view.row_labels
 
 
 def _type(qtbot: QtBot, window: MainWindow, text: str) -> None:
@@ -51,7 +61,7 @@ def test_typing_translates_by_itself(make_window: MakeWindow, qtbot: QtBot) -> N
 def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     grid = window.translate_page.heads.grid
-    place = grid.place_of(HeadChoice("encoder", 2, 5))
+    place = grid.place_of(Head("encoder", 2, 5))
     assert place is not None
     qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=place.center())
     panel = window.translate_page.head
@@ -63,64 +73,73 @@ def test_arrows_walk_heads_once_the_sentence_is_left(make_window: MakeWindow, qt
     window = make_window()
     window.activateWindow()
     page = window.translate_page
-    page.choose(HeadChoice("encoder", 2, 0))
+    page.state.choose_head(Head("encoder", 2, 0))
     qtbot.keyClick(page.sentence.input, Qt.Key.Key_Escape)
     for key in (Qt.Key.Key_Right, Qt.Key.Key_Down, Qt.Key.Key_Right, Qt.Key.Key_Left):
         qtbot.keyClick(page.heads.grid, key)
-    assert page.state.choice == HeadChoice("decoder", 0, 1)
+    assert page.state.selection.head == Head("decoder", 0, 1)
 
 
 def test_rows_are_named_by_the_word_predicted_until_a_person_chooses_otherwise(
     make_window: MakeWindow, preferences: Preferences
 ) -> None:
     page = make_window().translate_page
-    page.choose(HeadChoice("cross", 0, 0))
+    page.state.choose_head(Head("cross", 0, 0))
     assert page.head.controls.predicted_button.isChecked()
-    assert page.state.row_labels() == ("ein", "mann", ".", "<eos>")
+    assert _row_labels(page) == ("ein", "mann", ".", "<eos>")
     assert "while it predicts that English token" in page.head.meaning.text()
     page.head.controls.read_button.setChecked(True)
     page.save()
-    assert preferences.label_mode == "read"
+    assert preferences.restored(MapViewSettings()).label_mode == "read"
     again = make_window().translate_page
     assert again.head.controls.read_button.isChecked()
-    assert again.state.row_labels() == ("<sos>", "ein", "mann", ".")
+    assert _row_labels(again) == ("<sos>", "ein", "mann", ".")
     assert "while it reads that English token" in again.head.meaning.text()
 
 
 def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     window = make_window()
     page = window.translate_page
-    page.choose(HeadChoice("cross", 0, 0))
+    page.state.choose_head(Head("cross", 0, 0))
     page.head.controls.read_button.setChecked(True)
     qtbot.mouseClick(page.head.controls.predicted_button, Qt.MouseButton.LeftButton, pos=QPoint(8, 8))
-    assert page.state.row_labels()[-1] == "<eos>"
+    assert _row_labels(page)[-1] == "<eos>"
     assert "predicts" in page.head.meaning.text()
     window.close()
-    assert preferences.label_mode == "predicted"
+    assert preferences.restored(MapViewSettings()).label_mode == "predicted"
 
 
 def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindow, qtbot: QtBot) -> None:
-    window = make_window(sentence="Ein Mann schläft .")
-    page = window.translate_page
-    page.choose(HeadChoice("cross", 0, 0))
-    word, place = page.sentence.chips._chips[1]
-    qtbot.mouseMove(page.sentence.chips, place.center())
-    assert page.state.highlighted_word == word
-    page.head.heatmap.cell_hovered.emit(Cell(2, 1))
-    assert page.sentence.chips._marked is not None
-    assert page.sentence.chips._marked.text == "schläft"
+    page = make_window(sentence="Ein Mann schläft .").translate_page
+    page.state.choose_head(Head("cross", 0, 0))
+    chips, heatmap = page.sentence.chips, page.head.heatmap
+    word, place = chips._chips[1]
+    plain = heatmap.grab().toImage()
+    qtbot.mouseMove(chips, place.center())
+    assert page.state.selection.hovered_word == word
+    assert heatmap.grab().toImage() != plain
+    qtbot.mouseMove(chips, chips.rect().bottomRight())
+    unlit = chips.grab().toImage()
+    cell = heatmap.cell_rect(Pair(2, 1))
+    assert cell is not None
+    qtbot.mouseMove(heatmap, cell.center().toPoint())
+    assert page.state.selection.hovered == Pair(2, 1)
+    lit, (other, place_of_other) = chips.grab().toImage(), chips._chips[2]
+    assert other.text == "schläft"
+    assert lit.copy(place_of_other) != unlit.copy(place_of_other)
+    assert lit.copy(place) == unlit.copy(place)
 
 
 def test_a_pinned_cell_is_let_go_by_a_second_click_or_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
-    page.choose(HeadChoice("cross", 0, 0))
-    place = page.head.heatmap.cell_rect(Cell(1, 2))
+    page.state.choose_head(Head("cross", 0, 0))
+    place, selection = page.head.heatmap.cell_rect(Pair(1, 2)), page.state.selection
     assert place is not None
-    for expected in (Cell(1, 2), None, Cell(1, 2)):
+    for expected in (Pair(1, 2), None, Pair(1, 2)):
         qtbot.mouseClick(page.head.heatmap, Qt.MouseButton.LeftButton, pos=place.center().toPoint())
-        assert page.state.pinned == expected
+        assert selection.pinned == expected
     qtbot.keyClick(page.head.heatmap, Qt.Key.Key_Escape)
-    assert page.state.pinned is None
+    assert selection.pinned is None
 
 
 def test_an_emptied_field_gets_a_hint_and_no_dialog(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -183,7 +202,7 @@ def test_a_dropped_file_is_opened_and_remembered(
     assert window.model is not None
     assert window.model.name == "dropped"
     assert preferences.recent[0] == tmp_path / "dropped.safetensors"
-    qtbot.waitUntil(lambda: window.translate_page.state.awaited_id is None)
+    qtbot.waitUntil(lambda: not window.state.request.is_running)
 
 
 def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
@@ -198,15 +217,15 @@ def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
 
 def test_last_choices_come_back(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     first = make_window(sentence="Zwei Hunde .")
-    first.translate_page.choose(HeadChoice("decoder", 1, 3))
+    first.translate_page.state.choose_head(Head("decoder", 1, 3))
     first.set_theme("dark")
     first.resize(1111, 777)
     first.close()
     second = make_window(sentence=None)
     assert second.translate_page.sentence.input.text == "Zwei Hunde ."
-    assert second.translate_page.state.choice == HeadChoice("decoder", 1, 3)
+    assert second.translate_page.state.selection.head == Head("decoder", 1, 3)
     assert preferences.theme == "dark"
-    assert second._theme.is_dark
+    assert current_theme().is_dark
 
 
 def test_examples_and_copy_button_work(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -255,22 +274,21 @@ def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: Q
     qtbot.waitUntil(lambda: not window.isVisible())
 
 
-def test_notes_are_shown_under_the_chips(make_window: MakeWindow) -> None:
+def test_a_refusal_is_shown_under_the_chips_until_another_text_is_asked_for(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
     window = make_window()
-    panel = window.translate_page.sentence
+    panel, facts = window.translate_page.sentence, window.translate_page.sentence.facts.text()
     assert not panel.note.isVisible()
-    panel.show_problem("Refused.")
+    with qtbot.waitSignal(window.failed):
+        window.state.force(0, "unknown")
     assert panel.note.isVisible()
-
-
-def test_a_refusal_goes_when_another_text_is_asked_for(make_window: MakeWindow) -> None:
-    panel = make_window().translate_page.sentence
-    facts = panel.facts.text()
-    panel.show_problem("Refused.")
+    assert "not in this model's vocabulary" in panel.note.text()
     assert panel.facts.text() == facts
-    panel.set_busy(True)
+    assert _dialogs(window) == []
+    with qtbot.waitSignal(window.translation_shown):
+        window.state.force(0, "Zwei")
     assert not panel.note.isVisible()
-    panel.set_busy(False)
 
 
 def test_nothing_jumps_while_a_sentence_is_translated(make_window: MakeWindow) -> None:
@@ -296,11 +314,24 @@ def test_the_last_model_comes_back_with_its_sentence(make_window: MakeWindow, tm
     assert other.translate_page.sentence.input.text != "5 6 7"
 
 
-def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_told(
+def test_the_sentence_that_an_older_version_kept_comes_back(
     make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     _bundled_is_there(monkeypatch, tmp_path)
-    preferences.model, preferences.sentence = tmp_path / "broken.safetensors", "5 6 7"
+    preferences.settings.setValue("translate/sentence", "Zwei Hunde .")
+    assert make_window(None, sentence=None).translate_page.sentence.sentence.text == "Zwei hunde."
+
+
+@pytest.mark.parametrize("has_session", [True, False])
+def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_told(
+    make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_session
+) -> None:
+    _bundled_is_there(monkeypatch, tmp_path)
+    if has_session:
+        make_window(tmp_path / "copy.safetensors", sentence="5 6 7").close()
+    else:
+        preferences.settings.setValue("translate/sentence", "5 6 7")  # as older versions kept it
+    preferences.model = tmp_path / "broken.safetensors"
     window = make_window(None, sentence=None)
     assert window.model is not None
     assert window.model.name == "bundled"

@@ -23,10 +23,10 @@ from core.cli.interventions import add_interventions
 from core.cli.main import run_guarded
 from core.cli.options import add_beam, add_checkpoint
 from core.errors import AnalysisError, ConfigError
-from core.model.heads import ATTENTION_KINDS, Head
+from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from core.translation.result import FloatArray, MapKind, Translation
+from viz_app.state.map_text import KIND_NAMES
 from viz_app.state.measuring import SHORT_NAMES
-from viz_app.state.translate_state import KIND_NAMES, KIND_TITLES
 
 if TYPE_CHECKING:
     from core.translation.translator import Translator
@@ -195,7 +195,7 @@ def save_html(found: Measured, heads: Sequence[tuple[int, int]], options: argpar
 
     for kind, maps in found.maps.items():
         _refuse_empty(_selection(options).apply(maps, found.translation, kind).weights)
-    facts = {"model": found.model} | _changes(found.translation)
+    facts = {"model": found.model} | _experiment(found.translation)
     content = PageContent(
         found.translation, found.maps, found.measure, _selection(options), facts, Head(options.kind, *heads[0])
     )
@@ -225,7 +225,7 @@ def caption(found: Measured, title: str, options: argparse.Namespace, *, rows: s
         facts["hidden"] = f"{', '.join(options.hide)} ({hidden or 'rows'}, scaled up to their former sum)"
     if options.words:
         facts["words"] = "pieces merged: columns summed, rows averaged"
-    return " · ".join(f"{name}: {value}" for name, value in (facts | _changes(found.translation)).items())
+    return " · ".join(f"{name}: {value}" for name, value in (facts | _experiment(found.translation)).items())
 
 
 def _refuse_empty(weights: FloatArray) -> None:
@@ -233,13 +233,10 @@ def _refuse_empty(weights: FloatArray) -> None:
         raise AnalysisError("Nothing is left to draw: every token is hidden. Hide fewer kinds.")
 
 
-def _changes(translation: Translation) -> dict[str, str]:
-    """What was changed on the way to this translation; nothing if nothing was."""
-    experiment = translation.experiment
-    heads_off = [each for each in experiment.head_scalings if each.factor == 0]
-    others = [each for each in experiment.interventions if each not in heads_off]
-    facts = {"heads off": ", ".join(str(each.head) for each in heads_off), "changed": ", ".join(map(str, others))}
-    return {name: value for name, value in facts.items() if value}
+def _experiment(translation: Translation) -> dict[str, str]:
+    """What was changed, if anything was."""
+    interventions = translation.experiment.interventions
+    return {"experiment": "; ".join(map(str, interventions))} if interventions else {}
 
 
 def _selection(options: argparse.Namespace) -> Selection:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import matplotlib
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import PatchCollection, QuadMesh
-from matplotlib.colors import ListedColormap
+from matplotlib.colors import Colormap, ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Rectangle
@@ -20,7 +21,7 @@ from matplotlib.textpath import text_to_path
 from core.errors import StorageError
 from core.storage import atomic_path
 from core.translation.result import FloatArray
-from viz_app.heatmap.colormap import PAPER, rgb_table
+from viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, rgb_table, signed_rgb_table
 
 FORMATS = ("png", "svg", "pdf")
 CELL_INCHES, THUMBNAIL_INCHES, KIND_GAP_INCHES = 0.28, 0.85, 0.12
@@ -41,6 +42,7 @@ class MapPicture:
         title: a few words.
         caption: what it shows: model, sentence, layer, head, measure, label mode.
         top: the value of the last colour.
+        is_signed: whether values lie on both sides of 0: the colours then reach from −top to top. NaN is hatched.
     """
 
     weights: FloatArray
@@ -49,6 +51,7 @@ class MapPicture:
     title: str
     caption: str
     top: float = 1.0
+    is_signed: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,11 +62,13 @@ class KindPicture:
         title: the kind.
         maps: [L, H, Q, M].
         tops: the values of the last colours, L rows of H.
+        is_signed: as of `MapPicture`; NaN is grey.
     """
 
     title: str
     maps: FloatArray
     tops: Sequence[Sequence[float]]
+    is_signed: bool = False
 
 
 def map_figure(picture: MapPicture) -> Figure:
@@ -87,13 +92,15 @@ def map_figure(picture: MapPicture) -> Figure:
     axes = figure.add_axes(_place(left, top, plot_width, plot_height, figure))
     cells = axes.pcolormesh(
         *(np.arange(-0.5, count) for count in (num_columns, num_rows)),
-        picture.weights,
-        cmap=_colors(),
-        vmin=0,
+        np.ma.masked_invalid(picture.weights) if picture.is_signed else picture.weights,
+        cmap=_colors(is_signed=picture.is_signed),
+        vmin=-picture.top if picture.is_signed else 0,
         vmax=picture.top,
         rasterized=False,
     )
     _close_seams(cells)
+    if picture.is_signed:
+        _hatch_missing(axes, picture.weights)
     axes.set(xlim=(-0.5, num_columns - 0.5), ylim=(num_rows - 0.5, -0.5))
     axes.set_xticks(
         range(num_columns), column_labels, rotation=COLUMN_DEGREES, ha="left", va="bottom", rotation_mode="anchor"
@@ -127,7 +134,9 @@ def grid_figure(kinds: Sequence[KindPicture], caption: str) -> Figure:
                 x = left + head * step
                 around = (x, x + THUMBNAIL_INCHES, y + THUMBNAIL_INCHES, y)
                 top_weight = kind.tops[layer][head]
-                axes.imshow(weights, cmap=_colors(), vmin=0, vmax=top_weight, extent=around, aspect="auto")
+                least = -top_weight if kind.is_signed else 0
+                colors = _colors(is_signed=kind.is_signed)
+                axes.imshow(weights, cmap=colors, vmin=least, vmax=top_weight, extent=around, aspect="auto")
                 frames.append(Rectangle((x, y), THUMBNAIL_INCHES, THUMBNAIL_INCHES))
             y += step
         y += KIND_GAP_INCHES
@@ -196,8 +205,18 @@ def _width_inches(text: str, points: float, weight: str = "normal") -> float:
     return width / POINTS_PER_INCH
 
 
-def _colors() -> ListedColormap:
-    return ListedColormap(rgb_table(PAPER) / 255)
+def _colors(*, is_signed: bool = False) -> Colormap:
+    if not is_signed:
+        return ListedColormap(rgb_table(PAPER) / 255)
+    colors = ListedColormap(signed_rgb_table(is_dark=False) / 255)
+    return colors.with_extremes(bad=f"#{SIGNED_PAPER.missing & 0xFFFFFF:06x}")
+
+
+def _hatch_missing(axes: Axes, values: FloatArray) -> None:
+    """Cells without a value are grey and hatched."""
+    for row, column in np.argwhere(np.isnan(values)).tolist():
+        cell = Rectangle((column - 0.5, row - 0.5), 1, 1, facecolor="0.84", edgecolor="0.55", hatch="////", linewidth=0)
+        axes.add_patch(cell)
 
 
 def _plain(labels: Sequence[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """All maps of one translation as one HTML file: no network, no other file, a small script of its own. No Qt.
 
-Weights travel as whole numbers from 0 to 65,535 (one part in 65,535 of the largest), base64 in the page; a reader may
-choose kind, layer and head, how rows are labelled and how colours are scaled, and read every value.
+Weights travel as whole numbers from 0 to 65,535 (one part in 65,535 of the largest), differences as numbers from 0 to
+65,534 with 0 in the middle and 65,535 for what has no value, base64 in the page; a reader may choose kind, layer and
+head, how rows are labelled and how colours are scaled, and read every value.
 """
 
 import base64
@@ -9,22 +10,28 @@ import html
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from core.analysis.comparing import difference
 from core.analysis.measures import MEASURES, Measure
 from core.analysis.selection import LABEL_MODES, LabelledMap, Selection
-from core.model.heads import Head
+from core.errors import AnalysisError
+from core.model.heads import KIND_TITLES, Head
 from core.storage import write_text
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
-from viz_app.heatmap.colormap import EMBER, PAPER, Ramp, rgb_table
+from viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table
+from viz_app.state.map_source import spread
 from viz_app.state.measuring import SHORT_NAMES
-from viz_app.state.translate_state import KIND_TITLES
 
 LARGEST = 65_535
+ZERO, MISSING = 32_767, 65_535
+"""Of differences."""
 PARTS = Path(__file__).parent / "page"
 
 
@@ -39,6 +46,7 @@ class PageContent:
         selection: words merged, tokens hidden, and the label mode that is chosen when the page opens.
         facts: model and the like for the caption; sentence, translation and measure are put in by the page.
         shown: the head that is chosen when the page opens.
+        original: the translation with nothing changed and its maps; the page then shows `maps` minus these.
     """
 
     translation: Translation
@@ -47,6 +55,7 @@ class PageContent:
     selection: Selection
     facts: Mapping[str, str]
     shown: Head
+    original: tuple[Translation, Mapping[MapKind, FloatArray]] | None = None
 
 
 def save_page(content: PageContent, target: Path) -> None:
@@ -77,12 +86,16 @@ def _data(content: PageContent) -> dict[str, Any]:
         "facts": facts,
         "meaning": described.meaning,
         "caveat": described.caveat,
-        "isShare": described.rows_sum_to_one,
+        "isShare": described.rows_sum_to_one and content.original is None,
         "kinds": kinds,
         "blocks": blocks,
         "mode": content.selection.label_mode,
         "shown": [content.shown.kind, content.shown.layer, content.shown.head],
-        "colors": {"light": _table(PAPER), "dark": _table(EMBER)},
+        "colors": {"light": _table(rgb_table(PAPER)), "dark": _table(rgb_table(EMBER))},
+        "signedColors": {
+            "light": _table(signed_rgb_table(is_dark=False)),
+            "dark": _table(signed_rgb_table(is_dark=True)),
+        },
     }
 
 
@@ -91,10 +104,13 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
     modes: dict[str, Any] = {}
     for mode in LABEL_MODES:
         selection = Selection(mode, content.selection.merge_words, content.selection.hide)
-        labelled = selection.apply(content.maps[kind], content.translation, kind)
-        if not labelled.weights.size:  # everything would be hidden: as in the window, nothing is
-            labelled = replace(selection, hide=frozenset()).apply(content.maps[kind], content.translation, kind)
-        block, top = _packed(labelled.weights)
+        labelled = _labelled(selection, content.maps[kind], content.translation, kind)
+        is_signed = False
+        if content.original is not None:
+            original = _labelled(selection, content.original[1][kind], content.original[0], kind)
+            with suppress(AnalysisError):  # where nothing pairs, the changed maps are shown, as in the window
+                labelled, is_signed = spread(difference(original, labelled), labelled), True
+        block, top = _packed_signed(labelled.weights) if is_signed else _packed(labelled.weights)
         if block not in blocks:
             blocks.append(block)
         modes[mode] = {
@@ -104,10 +120,26 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
             "columnsAre": labelled.columns.meaning,
             "shape": labelled.weights.shape,
             "top": top,
+            "signed": is_signed,
             "block": blocks.index(block),
             "hidden": _hidden(labelled),
         }
     return {"kind": kind, "title": KIND_TITLES[kind], "modes": modes}
+
+
+def _labelled(selection: Selection, maps: FloatArray, translation: Translation, kind: MapKind) -> LabelledMap:
+    labelled = selection.apply(maps, translation, kind)
+    if not labelled.weights.size:  # everything would be hidden: as in the window, nothing is
+        labelled = replace(selection, hide=frozenset()).apply(maps, translation, kind)
+    return labelled
+
+
+def _packed_signed(values: FloatArray) -> tuple[str, float]:
+    """The same for a difference; the second is what the numbers farthest from `ZERO` stand for, on both sides."""
+    top = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
+    numbers = np.rint(np.nan_to_num(values).astype(np.float64) * (ZERO / top)).clip(-ZERO, ZERO) + ZERO
+    packed = np.where(np.isnan(values), MISSING, numbers).astype("<u2")
+    return base64.b64encode(packed.tobytes()).decode("ascii"), top
 
 
 def _packed(weights: FloatArray) -> tuple[str, float]:
@@ -123,5 +155,5 @@ def _hidden(labelled: LabelledMap) -> list[list[float]]:
     return rows
 
 
-def _table(ramp: Ramp) -> Sequence[str]:
-    return [bytes(color).hex() for color in rgb_table(ramp).tolist()]
+def _table(colors: NDArray[np.uint8]) -> Sequence[str]:
+    return [bytes(color).hex() for color in colors.tolist()]

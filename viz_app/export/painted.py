@@ -1,10 +1,22 @@
 """What the painter draws, as a picture file with a caption: PNG, SVG or PDF."""
 
+import html
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QBuffer, QIODevice, QMarginsF, QRect, QSize, QSizeF, Qt
-from PySide6.QtGui import QFontMetrics, QImage, QPageLayout, QPageSize, QPaintDevice, QPainter, QPdfWriter
+from PySide6.QtGui import (
+    QFont,
+    QFontInfo,
+    QFontMetrics,
+    QImage,
+    QPageLayout,
+    QPageSize,
+    QPaintDevice,
+    QPainter,
+    QPdfWriter,
+)
 from PySide6.QtSvg import QSvgGenerator
 
 from core.errors import StorageError
@@ -16,6 +28,8 @@ MARGIN = 12
 SCALE = 2
 POINTS_PER_PIXEL = 0.75
 PIXELS_PER_INCH = 96
+FONT_FAMILY = re.compile(rb'(<[a-z]+\b[^<>]*?\bfont-family=")([^"]*)(")')
+FALLBACK_FAMILIES = ("DejaVu Sans", "Segoe UI", "Helvetica", "Arial", "sans-serif")
 
 
 def save_painted(paint: Paint, size: QSize, caption: str, theme: Theme, target: Path) -> None:
@@ -71,7 +85,18 @@ def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> byte
         image.save(buffer, "PNG")  # type: ignore[call-overload]
     else:
         draw(_svg(buffer, size) if kind == ".svg" else _pdf(buffer, size))
-    return bytes(buffer.data().data())
+    content = bytes(buffer.data().data())
+    return FONT_FAMILY.sub(_known_family, content) if kind == ".svg" else content
+
+
+def _known_family(found: re.Match[bytes]) -> bytes:
+    """The font that was drawn with, by its real name, and others of its kind for viewers that do not have it.
+
+    Qt writes the name that the desktop gave, such as "Sans Serif", which browsers do not know: they take a serif font.
+    """
+    name = html.unescape(found[2].decode("utf-8"))
+    families = (QFontInfo(QFont(name)).family(), *FALLBACK_FAMILIES)
+    return found[1] + html.escape(", ".join(dict.fromkeys(families)), quote=True).encode("utf-8") + found[3]
 
 
 def _svg(buffer: QBuffer, size: QSize) -> QSvgGenerator:

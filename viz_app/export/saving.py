@@ -1,4 +1,4 @@
-"""What the Translate page shows, as files: pictures, numbers, and a page for the browser."""
+"""What a page shows, as files: pictures, numbers, and a page for the browser."""
 
 from pathlib import Path
 
@@ -6,12 +6,15 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QPainter, QRegion
 from PySide6.QtWidgets import QWidget
 
-from core.translation.result import MAP_KINDS
+from core.analysis.measures import Measure
+from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from viz_app.export.exportable import ExportSource
 from viz_app.export.html_page import PageContent, save_page
 from viz_app.export.painted import save_painted
 from viz_app.heatmap.lines_view import LinesPainter
-from viz_app.state.snapshot import Snapshot, in_one_line, save_numbers, take_snapshot
-from viz_app.state.translate_state import KIND_NAMES, HeadChoice, TranslateState
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_text import KIND_NAMES
+from viz_app.state.snapshot import Snapshot, facts_of, in_one_line, save_numbers, take_snapshot
 from viz_app.theme import Theme
 
 MIDDLE_GREY = 128
@@ -20,33 +23,30 @@ OF_ONE_MAP = ("map", "hidden", "rows", "picked")
 
 
 class Saving:
-    """Writes files. While nothing is shown, nothing is written.
+    """Writes files. Where there is no map, no file about maps is written.
 
     Attributes:
-        state: what is shown.
-        model: its name, for captions.
-        page: what "the whole page" is; None until there is one.
+        source: what is in sight.
+        has_caption: whether pictures say below what they are.
     """
 
-    def __init__(self, state: TranslateState) -> None:
-        self.state = state
-        self.model = ""
-        self.page: QWidget | None = None
+    def __init__(self, source: ExportSource, *, has_caption: bool = True) -> None:
+        self.source, self.has_caption = source, has_caption
 
     @property
     def snapshot(self) -> Snapshot | None:
         """The large map as it is shown now; None while there is none."""
-        return take_snapshot(self.state, self.model)
+        return take_snapshot(self.source.state, self.source.model) if self.source.state is not None else None
 
     def save_map(self, target: Path) -> None:
         """The large map as a picture: as a heatmap, or as lines. Raises `StorageError`."""
-        snapshot = self.snapshot
-        if snapshot is None:
+        snapshot, state = self.snapshot, self.source.state
+        if snapshot is None or state is None:
             return
-        if self.state.picture == "lines":
+        if state.settings.picture == "lines":
             theme = Theme.light()
-            lines = LinesPainter.of_natural_size(self.state, theme, snapshot.view)
-            caption = f"{snapshot.title}\n{snapshot.caption}"
+            lines = LinesPainter.of_natural_size(state, theme, snapshot.view)
+            caption = "\n".join(filter(None, (snapshot.title, self._caption(snapshot.caption))))
             save_painted(lines.paint, lines.size, caption, theme, target)
             return
         from viz_app.export.plotting import import_matplotlib
@@ -54,8 +54,16 @@ class Saving:
         import_matplotlib()
         from viz_app.export.figures import MapPicture, map_figure, save_figure
 
-        view, top = snapshot.view, self.state.top_weight(snapshot.view.weights)
-        picture = MapPicture(view.weights, view.row_labels, view.column_labels, snapshot.title, snapshot.caption, top)
+        view = snapshot.view
+        picture = MapPicture(
+            view.values,
+            view.row_labels,
+            view.column_labels,
+            snapshot.title,
+            self._caption(snapshot.caption),
+            snapshot.top,
+            snapshot.is_signed,
+        )
         save_figure(map_figure(picture), target)
 
     def save_heads(self, target: Path) -> None:
@@ -65,50 +73,65 @@ class Saving:
         import_matplotlib()
         from viz_app.export.figures import KindPicture, grid_figure, save_figure
 
-        snapshot, translation = self.snapshot, self.state.translation
-        if snapshot is None or translation is None:
+        snapshot, state = self.snapshot, self.source.state
+        if snapshot is None or state is None:
             return
-        kinds = []
-        for kind in MAP_KINDS:
-            maps = self.state.thumbnails(translation, kind)
-            tops = [
-                [self.state.top_weight(each, HeadChoice(kind, layer, head)) for head, each in enumerate(heads)]
-                for layer, heads in enumerate(maps)
-            ]
-            kinds.append(KindPicture(KIND_NAMES[kind], maps, tops))
+        kinds = [
+            KindPicture(
+                KIND_NAMES[kind],
+                state.maps.thumbnails(kind),
+                state.maps.top_values(kind).tolist(),
+                state.maps.is_signed(kind),
+            )
+            for kind in MAP_KINDS
+        ]
         facts = {name: value for name, value in snapshot.facts.items() if name not in OF_ONE_MAP}
-        rows = {"rows": f"token {self.state.label_mode}, in encoder maps source token"}
-        save_figure(grid_figure(kinds, in_one_line(facts | rows)), target)
+        rows = {"rows": f"token {state.settings.label_mode}, in encoder maps source token"}
+        save_figure(grid_figure(kinds, self._caption(in_one_line(facts | rows))), target)
 
     def save_page(self, target: Path) -> None:
         """The page as it stands in the window, with a caption. Raises `StorageError`."""
-        page, snapshot = self.page, self.snapshot
-        if page is None or snapshot is None:
-            return
+        page, snapshot = self.source.page, self.snapshot
+        caption = self.source.caption or (snapshot.caption if snapshot is not None else "")
 
         def paint(painter: QPainter) -> None:
             page.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
 
         theme = Theme.dark() if page.palette().window().color().lightness() < MIDDLE_GREY else Theme.light()
-        save_painted(paint, page.size(), snapshot.caption, theme, target)
+        save_painted(paint, page.size(), self._caption(caption), theme, target)
 
     def save_table(self, target: Path) -> None:
         """The large map as numbers; as NPZ, those of all heads. Raises `StorageError`."""
-        snapshot = self.snapshot
-        if snapshot is not None:
-            save_numbers(snapshot, self.state, target)
+        snapshot, state = self.snapshot, self.source.state
+        if snapshot is not None and state is not None:
+            save_numbers(snapshot, state, target)
 
     def save_html(self, target: Path) -> None:
         """The maps of all heads, in the measure that is shown, as one page for the browser. Raises `StorageError`."""
-        state, translation = self.state, self.state.translation
-        if translation is None:
+        state = self.source.state
+        if state is None or state.result is None or state.maps.translation is None:
             return
-        measure = state.measure_of_choice
-        maps = {
-            kind: translation.maps.of_kind(kind) if measure == "weight" else state.maps(translation, kind)
-            for kind in MAP_KINDS
-            if measure in ("weight", state.shown_measure(translation, kind))
-        }
-        off = {"heads": state.switchboard.maps_fact} if state.switchboard.off else {}
-        content = PageContent(translation, maps, measure, state.selection, {"model": self.model} | off, state.choice)
+        measure = state.maps.shown_measure(state.selection.head.kind)
+        original = state.result.original if state.maps.shown == "difference" else None
+        content = PageContent(
+            state.maps.translation,
+            _maps_of(state, state.maps.translation, measure),
+            measure,
+            state.settings.selection,
+            facts_of(state, self.source.model),
+            state.selection.head,
+            None if original is None else (original, _maps_of(state, original, measure)),
+        )
         save_page(content, target)
+
+    def _caption(self, text: str) -> str:
+        return text if self.has_caption else ""
+
+
+def _maps_of(state: ExperimentState, translation: Translation, measure: Measure) -> dict[MapKind, FloatArray]:
+    """The maps of a translation in one measure; weights of every kind, or the kinds that the measure exists for."""
+    if measure == "weight":
+        return {kind: translation.maps.of_kind(kind) for kind in MAP_KINDS}
+    return {
+        kind: state.maps.maps_of(translation, kind) for kind in MAP_KINDS if state.maps.shown_measure(kind) == measure
+    }

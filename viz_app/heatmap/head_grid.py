@@ -22,7 +22,7 @@ from viz_app.heatmap.map_image import ramp_of, signed_ramp_of
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.role_words import role_in_short
-from viz_app.theme import Theme, current_theme, is_theme_change
+from viz_app.theme import current_theme, is_theme_change
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 SCROLL_BAR_WIDTH = 12
@@ -37,10 +37,10 @@ class HeadGrid(QWidget):
     on the small switch that the thumbnail under the mouse has in its corner, switches a head off, or on again.
     """
 
-    def __init__(self, state: ExperimentState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self._theme = theme
+        self._theme = current_theme()
         self._painter: GridPainter | None = None
         self._hovered: Head | None = None
         self._store = ImageStore()
@@ -134,8 +134,7 @@ class HeadGrid(QWidget):
 
     def choose(self, head: Head) -> None:
         """Chooses a head alone."""
-        self._state.settings.show_one()
-        self._state.selection.choose(head)
+        self._state.choose_head(head)
 
     def show_together(self, head: Head) -> None:
         """Shows a head together with those shown now, or without it if it is one of them."""

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 from viz_app.heatmap.heatmap_layout import COLUMN_COSINE, COLUMN_SINE, SCROLL_BAR, HeatmapLayout, lay_out
 from viz_app.heatmap.heatmap_paint import HeatmapPainter
 from viz_app.heatmap.map_image import map_image, ramp_of, signed_ramp_of
+from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.state import map_text
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
@@ -14,8 +15,7 @@ from viz_app.state.map_selection import MARKS, token_shift_of_queries
 from viz_app.state.map_view import MapView, Pair, Place
 from viz_app.state.marks import query_sum
 from viz_app.state.zoom import zoomed
-from viz_app.theme import Theme, current_theme, is_theme_change
-from viz_app.heatmap.selection_mode import selection_mode_of
+from viz_app.theme import current_theme, is_theme_change
 
 WHEEL_STEP = 120
 ROW_TIP = "Click: pick this row. With Ctrl: one more row. With Shift: up to here. Picked rows are summed."
@@ -29,10 +29,10 @@ class Heatmap(QWidget):
     nothing.
     """
 
-    def __init__(self, state: ExperimentState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self._theme = theme
+        self._theme = current_theme()
         self._view: MapView | None = None
         self._image, self._top = QImage(), 1.0
         self._was_plain = False

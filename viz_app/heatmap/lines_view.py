@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from core.translation.result import FloatArray
 from viz_app.heatmap.colormap import signed_color_table
 from viz_app.heatmap.map_image import signed_ramp_of
+from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
 from viz_app.state.map_view import MapView
 from viz_app.state.marks import lit_keys, lit_queries
 from viz_app.theme import Theme, current_theme, is_theme_change
-from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 HEADER = 24
@@ -203,10 +203,10 @@ class LinesPainter:
 class LinesView(QWidget):
     """Draws the large map of an `ExperimentState` as lines, while its settings ask for lines."""
 
-    def __init__(self, state: ExperimentState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
-        self._theme = theme
+        self._theme = current_theme()
         self._view: MapView | None = None
         self._painter: LinesPainter | None = None
         self.setMouseTracking(True)

@@ -1,4 +1,4 @@
-"""What the keys held down make of a click."""
+"""How the modifier keys change the effect of a click."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QMouseEvent

@@ -1,4 +1,4 @@
-"""Opening models: by dialog, by path, the bundled one; what the window says while one opens, and when it does not."""
+"""Opens models: by dialog, by path, or the bundled one."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ class ModelLoader(QObject):
     Signals:
         loading(str): the model of this name is being opened.
         loaded(ModelInfo): it is in use from now on.
-        failed(Failure, bool): it is not, `model` is still in use; and whether a dialog says why.
+        failed(Failure, bool): it was not opened, `model` is still in use; and whether a dialog shows the failure.
         previous_model_missing(): the model of the last session cannot be opened again.
         file_chosen(Path): the user chose a file in the dialog.
     """

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,12 @@ class MapSource:
         """The maps of a translation in the other measures have become known."""
         self.measured = (*(each for each in self.measured if each.translation is not measured.translation), measured)
         self._cache.clear()
+
+    def with_settings(self, **changes: Any) -> "MapSource":
+        """The same maps, shown in another way: `changes` are fields of `MapViewSettings`."""
+        found = MapSource(replace(self.settings, **changes), self.selection)
+        found.result, found.measured, found.sample_roles = self.result, self.measured, self.sample_roles
+        return found
 
     # --- which maps ----------------------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from viz_app.train.curves import RunCurves
 from viz_app.train.legend import Legend, LegendEntry
 from viz_app.train.state import TrainState
 from viz_app.widgets.choice_menu import ChoiceMenu
-from viz_app.widgets.parts import label
+from viz_app.widgets.parts import label, tab_button
 
 SCALE_ENTRIES = {"linear": ("linear", "Linear"), "log": ("log", "Logarithmic")}
 SMOOTHING_ENTRIES = {
@@ -213,11 +213,7 @@ class ChartPanel(QFrame):
     def _add_tabs(self, head: QHBoxLayout) -> None:
         group = QButtonGroup(self)
         for quantity, name in QUANTITY_NAMES.items():
-            tab = QToolButton()
-            tab.setText(name)
-            tab.setCheckable(True)
-            tab.setProperty("role", "subtab")
-            tab.setToolTip(QUANTITY_TIPS[quantity])
+            tab = tab_button(name, QUANTITY_TIPS[quantity])
             tab.clicked.connect(lambda _checked=False, quantity=quantity: self.choose_quantity(quantity))
             group.addButton(tab)
             head.addWidget(tab)

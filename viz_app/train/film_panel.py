@@ -11,7 +11,7 @@ from core.translation.result import MAP_KINDS, MapKind
 from viz_app.heatmap.head_grid import HeadGridArea
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.state import map_text
-from viz_app.theme import PANEL_MARGIN, current_theme, set_role
+from viz_app.theme import PANEL_MARGIN, set_role
 from viz_app.train.film_grid import FilmGrid
 from viz_app.train.film_strip import FilmStrip, moment_name
 from viz_app.train.panel_tabs import PanelTabs
@@ -67,8 +67,8 @@ class FilmPanel(QFrame):
         self.strip = FilmStrip(playback)
         self.moment = ElidingLabel("muted")
         self.text = MaxLinesLabel("sentence", MAX_LINES)
-        self.heatmap = Heatmap(playback.maps, current_theme())
-        self.grid = FilmGrid(playback.maps, current_theme())
+        self.heatmap = Heatmap(playback.maps)
+        self.grid = FilmGrid(playback.maps)
         self.area = HeadGridArea(self.grid)
         self.area.setMinimumSize(200, 50)
         self.heatmap.setMinimumSize(260, 150)

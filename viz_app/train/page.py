@@ -8,6 +8,7 @@ from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import AugenmerkError
+from viz_app.export.exportable import ExportSource
 from viz_app.export.plotting import import_matplotlib
 from viz_app.theme import GAP
 from viz_app.train import settings as run_settings
@@ -85,6 +86,10 @@ class TrainPage(QWidget):
         """Pauses the training after the current batch; nothing is lost. Returns at once. For closing the window."""
         if self.state.status is not Status.STOPPING:
             self.controller.stop("pause")
+
+    def export_source(self) -> ExportSource:
+        """What can be exported: the page with its charts."""
+        return ExportSource(self, caption=self._status_line or "Training")
 
     def shutdown(self) -> None:
         """Pauses a running training and returns when no thread of this page is left. For closing the window."""

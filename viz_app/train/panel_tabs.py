@@ -5,7 +5,7 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
-from viz_app.widgets.parts import label
+from viz_app.widgets.parts import label, tab_button
 
 LowerPanel = Literal["film", "samples"]
 LOWER_NAMES: dict[LowerPanel, str] = {"film": "Film of attention", "samples": "Sample translations"}
@@ -31,13 +31,11 @@ class PanelTabs(QWidget):
         row.setSpacing(2)
         row.addWidget(self.title)
         for lower, name in LOWER_NAMES.items():
-            tab = QToolButton()
-            tab.setText(name)
-            tab.setCheckable(True)
-            tab.setProperty("role", "subtab")
+            tab = tab_button(name)
             tab.clicked.connect(lambda _checked=False, lower=lower: self._choose(lower))
             row.addWidget(tab)
             self.tabs[lower] = tab
+        row.addStretch(1)
         self.show_tabs(False)
 
     def show_tabs(self, are_shown: bool) -> None:

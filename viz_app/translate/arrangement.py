@@ -1,11 +1,15 @@
 """How the Translate page divides its space: all heads, one head, and the analysis tabs beside them."""
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from viz_app.preferences import Preferences
 from viz_app.theme import GAP
 from viz_app.widgets.parts import flat_button
+
+NARROW = 1240
+"""Pixels below which thumbnails, large map and tabs do not fit side by side."""
 
 
 class Arrangement(QSplitter):
@@ -27,6 +31,7 @@ class Arrangement(QSplitter):
     ) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._preferences = preferences
+        self._heads = heads
         self.analysis = analysis
         self.analysis_button = flat_button("", "Decoding steps, alignment, importance, sources, comparison (Ctrl+3)")
         self.maps = QSplitter(Qt.Orientation.Horizontal)
@@ -53,6 +58,16 @@ class Arrangement(QSplitter):
         self._preferences.is_analysis_open = is_shown
         self.analysis.setVisible(is_shown)
         self.analysis_button.setText("Analysis ▾" if is_shown else "Analysis ▸")
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow page has no room for thumbnails beside the tabs."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """In a narrow page the tabs take the place of the thumbnails: the large map and the texts keep their room."""
+        self._heads.setVisible(self.analysis.isHidden() or self.width() >= NARROW)
 
     def toggle_analysis(self) -> None:
         """Opens the analysis tabs if they are closed, and the other way round."""

@@ -4,9 +4,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from viz_app.export.exportable import ExportSource
 from viz_app.preferences import Preferences
 from viz_app.state.head_navigation import Direction, neighbour
-from viz_app.theme import GAP, current_theme
+from viz_app.theme import GAP
 from viz_app.translate.arrangement import Arrangement
 from viz_app.translate.no_model_message import NoModelMessage
 from viz_app.views.head import HeadPanel
@@ -55,8 +56,8 @@ class TranslatePage(QWidget):
         self.controller, self.analysis = controller, analysis
         self.state = controller.state
         self.sentence = SentencePanel(self.state)
-        self.heads = HeadsPanel(self.state, current_theme())
-        self.head = HeadPanel(self.state, current_theme(), self.controller)
+        self.heads = HeadsPanel(self.state)
+        self.head = HeadPanel(self.state, self.controller)
         self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self._arrangement.analysis_button
         self.message = NoModelMessage()
@@ -87,9 +88,9 @@ class TranslatePage(QWidget):
         self._arrangement.setVisible(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A low page shows fewer lines of long sentences."""
+        """A small page shows fewer lines of the sentences."""
         super().resizeEvent(event)
-        self.sentence.fit(self.height())
+        self.sentence.fit(self.width(), self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""
@@ -118,6 +119,11 @@ class TranslatePage(QWidget):
         if self.state.selection.was_chosen:
             self._preferences.head = self.state.selection.head
         self._arrangement.save()
+
+    def export_source(self) -> ExportSource:
+        """The maps of this page; see `viz_app.export.exportable.Exportable`."""
+        model = self.state.model
+        return ExportSource(self, self.state, self.head.map, model.title if model is not None else "")
 
     def hide_analysis(self) -> None:
         """Closes the analysis tabs."""

@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from core.text.vocabulary import START
 from core.translation.result import Translation, Word
+from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.state.changed_words import new_words
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS
 from viz_app.state.marks import key_shares, word_of_query
 from viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change
 from viz_app.views.alternatives_card import AlternativesCard
-from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.widgets.chip_flow import flow_chips
 
 INSET = 3  # where the text of the lines above begins

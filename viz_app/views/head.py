@@ -18,7 +18,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.explain import explain
 from viz_app.state.measuring import SHORT_NAMES
 from viz_app.state.role_words import role_in_words
-from viz_app.theme import PANEL_MARGIN, Theme
+from viz_app.theme import PANEL_MARGIN
 from viz_app.views.cell_menu import CellMenu
 from viz_app.views.explanation import Explanation
 from viz_app.views.head_controls import HeadControls, SizeControls
@@ -70,15 +70,14 @@ class HeadPanel(QFrame):
     def __init__(
         self,
         state: ExperimentState,
-        theme: Theme,
         controller: ExperimentController,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._state = state
-        self.heatmap = Heatmap(state, theme)
-        self.lines = LinesView(state, theme)
+        self.heatmap = Heatmap(state)
+        self.lines = LinesView(state)
         self.map = QStackedWidget()
         self.map.addWidget(self.heatmap)
         self.map.addWidget(LinesArea(self.lines))

@@ -12,7 +12,7 @@ from core.translation.result import Translation
 from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import GAP, PANEL_MARGIN, Theme
+from viz_app.theme import GAP, PANEL_MARGIN
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.parts import label
@@ -41,12 +41,12 @@ class HeadsPanel(QFrame):
         order_menu: in which order they stand.
     """
 
-    def __init__(self, state: ExperimentState, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._state = state
         self._offered: tuple[Translation | None, Role | None, SampleRoles | None] = None, None, None
-        self.grid = HeadGrid(state, theme)
+        self.grid = HeadGrid(state)
         self.area = HeadGridArea(self.grid)
         self.scale_menu = ChoiceMenu("How far the colours reach", SCALES, "scale: ")
         self.scale_menu.chosen.connect(partial(setattr, state.settings, "scale"))

@@ -28,6 +28,8 @@ from viz_app.widgets.parts import flat_button, label, labelled_row
 BUSY_DELAY_MS = 250
 LONG_TEXT = 150
 LOW_PAGE = 820
+NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
+"""Pixels of the page, which is a little smaller than the window, below which the card is folded."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
 BUSY = "translating …\n"  # two lines, as the facts have, so that nothing jumps
 
@@ -43,6 +45,7 @@ class SentencePanel(QFrame):
         interventions: what is changed.
         note: what happened to the text: unknown words, an end left out, a refusal, changes that were dropped.
         facts: log-probability and time.
+        is_folded: whether the words stand in place of the sentence that they make: where there is little room.
         examples: the button that holds the example sentences.
     """
 
@@ -66,8 +69,9 @@ class SentencePanel(QFrame):
         self.edit_button = flat_button("✎ edit", EDIT_TIP)
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._is_dense = False
-        self._source_name, self._target_name = label("muted"), label("muted")
-        self._indents = [QWidget() for _ in range(3)]
+        self.is_folded = False
+        self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
+        self._indents = [QWidget() for _ in range(2)]
         self._lay_out()
         self._show_languages()
         self._offer_examples(example_sentences())
@@ -77,6 +81,7 @@ class SentencePanel(QFrame):
     def start_editing(self) -> None:
         """The translation can be written over."""
         if self._state.translation is not None:
+            self._show_sentence(True)
             self.sentence.set_editable(True)
             self.sentence.setFocus()
             self.edit_button.setText("✓ done")
@@ -89,6 +94,7 @@ class SentencePanel(QFrame):
         self.edit_button.setToolTip(EDIT_TIP)
         if self._state.translation is not None:
             self.sentence.show_text(self._state.translation.text)
+        self._show_sentence(not self.is_folded or not self._has_words)
 
     def undo(self) -> None:
         """Undoes the last change; text that was typed and not yet told is one."""
@@ -99,8 +105,18 @@ class SentencePanel(QFrame):
         """Does again what was undone."""
         self._state.redo()
 
-    def fit(self, page_height: int) -> None:
-        """Long sentences show fewer lines at once on a low page: the maps keep their room."""
+    def fit(self, page_width: int, page_height: int) -> None:
+        """A small page leaves the maps their room: long sentences show fewer lines, and the card is folded."""
+        is_folded = page_width < NARROW_PAGE or page_height < LOW_PAGE_TO_FOLD
+        if is_folded != self.is_folded:
+            self.is_folded = is_folded
+            row = self._words_row if is_folded else self._target_row
+            row.addWidget(self._buttons, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+            other = self._original_row if is_folded else self._words_row
+            other.addWidget(self.facts, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+            self._column.removeItem(self._original_row)  # it stands under what it is compared with
+            self._column.insertLayout(3 if is_folded else 2, self._original_row)
+            self._show_result()
         self.input.set_max_lines(3 if page_height < LOW_PAGE else 4)
         for translated in (self.sentence, self.chips_area):
             translated.set_max_lines(2 if page_height < LOW_PAGE else 4)
@@ -174,7 +190,7 @@ class SentencePanel(QFrame):
         has_result = translation is not None
         for widget in (self.copy_button, self.edit_button, self.interventions):
             widget.setVisible(has_result)
-        self.chips_area.setVisible(translation is not None and bool(translation.target_words))
+        self.chips_area.setVisible(self._has_words)
         self._say()
         if translation is None or result is None:
             self.stop_editing()
@@ -189,12 +205,22 @@ class SentencePanel(QFrame):
             self.sentence.emphasize([word.text for word in translation.target_words if word in new])
         before = _original_text(result)
         self.original_line.setText(before)
-        self.original_line.setVisible(bool(before))
+        self.original_line.setVisible(bool(before) or self.is_folded)
         self.facts.setText(self._facts())
         if self.input.text == translation.source_text:
             self.input.mark(unknown_spans(result.original), ignored_span(translation))
         self.chips_area.fit()
         self._show_shares()
+
+    @property
+    def _has_words(self) -> bool:
+        return self._state.translation is not None and bool(self._state.translation.target_words)
+
+    def _show_sentence(self, is_shown: bool) -> None:
+        """The sentence; folded, its words say the same, and stand in its place."""
+        self.sentence.setVisible(is_shown)
+        self._target_name.setVisible(is_shown)
+        self._words_name.setText("" if is_shown else self._target_name.text())
 
     def _show_shares(self) -> None:
         """Queries were picked or let go: the source words they look at are shaded."""
@@ -214,7 +240,11 @@ class SentencePanel(QFrame):
         self.note.setVisible(bool(text))
 
     def _facts(self) -> str:
-        """Two lines: what the translation is worth, and what the changes cost the original one, or the time."""
+        """How probable the translation is, and what the changes cost the original one, or the time: in two lines."""
+        facts = self._facts_in_two_lines()
+        return facts.replace("\n", " · ") if self.is_folded else facts
+
+    def _facts_in_two_lines(self) -> str:
         result = self._state.result
         if result is None:
             return ""
@@ -238,7 +268,7 @@ class SentencePanel(QFrame):
         self._target_name.setText(target.capitalize())
         names = (self._source_name, self._target_name)
         width = max(name.sizeHint().width() for name in names)
-        for name in (*names, *self._indents):
+        for name in (*names, self._words_name, *self._indents):
             name.setFixedWidth(width)
         self.input.setPlaceholderText(typing_hint(source))
 
@@ -268,20 +298,23 @@ class SentencePanel(QFrame):
     def _lay_out(self) -> None:
         self._source_name.setContentsMargins(0, 7, 0, 0)
         self._target_name.setContentsMargins(0, 5, 0, 0)
-        column = QVBoxLayout(self)
+        column = self._column = QVBoxLayout(self)
         column.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN - 6, 10)
         column.setSpacing(5)
         column.addLayout(labelled_row(self._source_name, self.input, self.examples))
-        buttons = QWidget()
-        pair = QHBoxLayout(buttons)
+        self._words_name.setContentsMargins(0, 5, 0, 0)
+        self._buttons = QWidget()
+        pair = QHBoxLayout(self._buttons)
         pair.setContentsMargins(0, 0, 0, 0)
         pair.setSpacing(2)
         pair.addWidget(self.edit_button)
         pair.addWidget(self.copy_button)
-        column.addLayout(labelled_row(self._target_name, self.sentence, buttons))
-        column.addLayout(labelled_row(self._indents[0], self.original_line, QWidget()))
-        column.addLayout(labelled_row(self._indents[1], self.chips_area, self.facts))
-        self._last_row = labelled_row(self._indents[2], self.interventions, QWidget())
+        self._target_row = labelled_row(self._target_name, self.sentence, self._buttons)
+        self._original_row = labelled_row(self._indents[0], self.original_line, QWidget())
+        self._words_row = labelled_row(self._words_name, self.chips_area, self.facts)
+        for row in (self._target_row, self._original_row, self._words_row):
+            column.addLayout(row)
+        self._last_row = labelled_row(self._indents[1], self.interventions, QWidget())
         column.addLayout(self._last_row)
         column.addWidget(self.note)
 

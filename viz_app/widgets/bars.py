@@ -1,4 +1,4 @@
-"""Words with bars, one under the other; a click picks one, or says how long its bar is to be."""
+"""A list of labelled horizontal bars. A click on a label selects it; a click on a bar gives a value."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ class Bar:
     """One line.
 
     Attributes:
-        label: the word.
+        label: at the left.
         value: length of the bar, from 0 to 1.
-        text: what stands at the end of the line.
-        is_lit: the word stands out.
-        is_changed: the bar was set by hand, or deserves a second look.
-        is_struck: the word is struck through: it is no longer there.
-        tip: of the mouse; empty for that of the whole list.
+        text: at the right.
+        is_lit: whether the label is highlighted.
+        is_changed: whether the bar has the warning colour: set by the user, or notable.
+        is_struck: whether the label is struck through: it is no longer there.
+        tip: tool tip; empty for that of the whole list.
     """
 
     label: str
@@ -43,15 +43,15 @@ class BarList(QWidget):
     """Draws bars.
 
     Signals:
-        label_clicked(int): the word of a line was clicked.
-        bar_clicked(int, float): the bar of a line was clicked at this share of its room, from 0 to 1.
+        label_clicked(int): the label of a line was clicked.
+        bar_clicked(int, float): the bar of a line was clicked at this value, from 0 to 1.
     """
 
     label_clicked = Signal(int)
     bar_clicked = Signal(int, float)
 
     def __init__(self, name: str, tip: str, *, rest: str = "border", parent: QWidget | None = None) -> None:
-        """`rest`: the colour, by its name in the palette, of what a bar leaves of its room."""
+        """`rest`: the colour of the empty part of a bar, by its name in the palette."""
         super().__init__(parent)
         self._tip, self._rest = tip, rest
         self.bars: tuple[Bar, ...] = ()
@@ -62,28 +62,28 @@ class BarList(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_bars(self, bars: Sequence[Bar]) -> None:
-        """Draws other bars."""
+        """Shows these bars."""
         self.bars = tuple(bars)
         self.setAccessibleDescription(", ".join(f"{bar.label} {bar.text}" for bar in self.bars))
         self.setFixedHeight(max(1, len(self.bars) * self._line()))
         self.update()
 
     def label_place(self, index: int) -> QRectF:
-        """Where a word stands."""
+        """The rectangle of a label."""
         return QRectF(0, index * self._line(), self._label_width(), self._line())
 
     def bar_place(self, index: int) -> QRectF:
-        """The room for a bar of length 1."""
+        """The rectangle of a bar of length 1."""
         left = self._label_width() + GAP
         width = max(float(LEAST_BAR), self.width() - left - GAP - self._text_width())
         return QRectF(left, index * self._line(), width, self._line())
 
     def sizeHint(self) -> QSize:
-        """As high as the lines need."""
+        """High enough for all lines."""
         return QSize(180, max(1, len(self.bars) * self._line()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click on a word, or into the room of its bar."""
+        """A click on a label, or on a bar."""
         index = self._index_at(event.position())
         if index is None or event.button() != Qt.MouseButton.LeftButton:
             return
@@ -94,7 +94,7 @@ class BarList(QWidget):
             self.bar_clicked.emit(index, min(1.0, max(0.0, (event.position().x() - room.left()) / room.width())))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The line under the mouse stands out."""
+        """Highlights the line under the mouse."""
         index = self._index_at(event.position())
         if index != self._hovered:
             self._hovered = index
@@ -103,12 +103,12 @@ class BarList(QWidget):
             self.update()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """No line stands out."""
+        """Highlights no line."""
         self._hovered = None
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Words, bars, numbers."""
+        """Draws labels, bars and texts."""
         painter, theme = QPainter(self), current_theme()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         metrics = QFontMetrics(theme.font("body"))

@@ -1,4 +1,4 @@
-"""The dialogs that tell something. They lose nothing: what was there before stays."""
+"""Dialogs that report something."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
@@ -8,7 +8,7 @@ from viz_app.worker import Failure
 
 
 def show_failure(parent: QWidget, title: str, failure: Failure) -> QMessageBox:
-    """Opens a dialog without waiting for it; unexpected errors carry their traceback under Details."""
+    """Opens a dialog without waiting for it; unexpected errors have their traceback under Details."""
     icon = QMessageBox.Icon.Critical if failure.details else QMessageBox.Icon.Warning
     box = QMessageBox(icon, title, title, QMessageBox.StandardButton.Ok, parent)
     box.setTextFormat(Qt.TextFormat.PlainText)

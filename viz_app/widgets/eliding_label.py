@@ -1,4 +1,4 @@
-"""A label of one line that ends in an ellipsis where there is no room; the whole text is its tool tip then."""
+"""A single-line label that elides text that does not fit; the tool tip then has the whole text."""
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -6,12 +6,12 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 
 class ElidingLabel(QLabel):
-    """Wants room for its whole text, and makes do with less.
+    """A label that prefers the width of its whole text but can be narrower.
 
     Args:
         role: one of the roles of `viz_app.theme`.
-        text: what it says.
-        elide: where it is cut; paths are best cut in the middle.
+        text: the text.
+        elide: where it is elided; paths are best elided in the middle.
     """
 
     def __init__(
@@ -28,21 +28,21 @@ class ElidingLabel(QLabel):
         self.setProperty("role", role)
 
     def show_short(self, text: str, whole: str) -> None:
-        """Says something in a shorter form; the tool tip tells the whole."""
+        """Shows a shorter form of a text; the tool tip has the whole text."""
         self._whole = whole
         self.setText(text)
         self.update()
 
     def minimumSizeHint(self) -> QSize:
-        """No room is enough."""
+        """No minimum width."""
         return QSize(0, super().minimumSizeHint().height())
 
     def shown_text(self) -> str:
-        """What fits into the width."""
+        """The text that fits the width."""
         return self.fontMetrics().elidedText(self.text(), self._elide, self.width())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draws what fits."""
+        """Draws the text that fits."""
         shown = self.shown_text()
         whole = self._whole or self.text()
         tip = "" if shown == whole else whole

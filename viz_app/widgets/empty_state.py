@@ -3,6 +3,9 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+MAX_WIDTH_PX = 560
+"""Of the message: lines of about 80 characters."""
+
 
 class EmptyState(QFrame):
     """A message in the middle, and buttons below it.
@@ -18,11 +21,16 @@ class EmptyState(QFrame):
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.label.setWordWrap(True)
+        self.label.setMaximumWidth(MAX_WIDTH_PX)
         self._buttons = QWidget()
         self._row = QHBoxLayout(self._buttons)
         column = QVBoxLayout(self)
         column.addStretch(2)
-        column.addWidget(self.label)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.label, 1000)  # up to its greatest width; the rest is split between both sides
+        row.addStretch(1)
+        column.addLayout(row)
         column.addWidget(self._buttons, 0, Qt.AlignmentFlag.AlignHCenter)
         column.addStretch(3)
         self._buttons.hide()

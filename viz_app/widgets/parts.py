@@ -1,11 +1,11 @@
-"""Small things the panels are made of."""
+"""Functions that make small widgets and rows."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
 
 def labelled_row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayout:
-    """What it is, the thing itself, and what can be done with it."""
+    """A row of a name, its content, and a button."""
     row = QHBoxLayout()
     row.setSpacing(12)
     top = Qt.AlignmentFlag.AlignTop
@@ -16,11 +16,21 @@ def labelled_row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayou
 
 
 def flat_button(text: str, tip: str) -> QToolButton:
-    """A word that can be pressed."""
+    """A button without a frame."""
     button = QToolButton()
     button.setText(text)
     button.setToolTip(tip)
     button.setProperty("role", "flat")
+    return button
+
+
+def tab_button(text: str, tip: str = "") -> QToolButton:
+    """A button for one of several tabs inside a panel."""
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setCheckable(True)
+    button.setProperty("role", "subtab")
     return button
 
 

@@ -8,7 +8,7 @@ from viz_app.theme import current_theme
 
 
 class ProgressLine(QWidget):
-    """A thin bar: a fraction, or, when nobody knows how much there is, a piece that wanders."""
+    """A thin bar: shows a fraction, or a moving segment if the amount of work is unknown."""
 
     HEIGHT_PX = 8
     FRAME_MS = 60
@@ -19,11 +19,11 @@ class ProgressLine(QWidget):
         self._phase = 0.0
         self._timer = QTimer(self)
         self._timer.setInterval(self.FRAME_MS)
-        self._timer.timeout.connect(self._wander)
+        self._timer.timeout.connect(self._advance)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
-        """As wide as it is given, and thin."""
+        """Any width, fixed height."""
         return QSize(120, self.HEIGHT_PX)
 
     def set_fraction(self, fraction: float | None) -> None:
@@ -34,17 +34,17 @@ class ProgressLine(QWidget):
         self.update()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Moves only while it is seen."""
+        """Animates only while visible."""
         super().showEvent(event)
         self._run_timer_if_needed()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Stands still when nobody looks."""
+        """Stops the animation."""
         super().hideEvent(event)
         self._timer.stop()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draws the groove and the part that is done."""
+        """Draws the background and the completed part."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -63,6 +63,6 @@ class ProgressLine(QWidget):
         else:
             self._timer.stop()
 
-    def _wander(self) -> None:
+    def _advance(self) -> None:
         self._phase = (self._phase + 0.02) % 1.0
         self.update()

@@ -1,4 +1,4 @@
-"""A label whose text changes often: its height does not, so that nothing around it moves."""
+"""A label whose height stays the same when its text changes, so that nothing around it moves."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
@@ -6,12 +6,12 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 
 class StableHeightLabel(QWidget):
-    """Keeps as much height as the longest of the label's texts so far took, until the width changes.
+    """As high as the highest text so far at the current width.
 
-    The label stands in no layout, so that a new text does not make the page lay itself out again.
+    The label is in no layout, so that a new text does not cause a new layout of the page.
 
     Args:
-        label: what is shown; its words wrap.
+        label: the label, with word wrap.
     """
 
     def __init__(self, label: QLabel, parent: QWidget | None = None) -> None:
@@ -23,7 +23,7 @@ class StableHeightLabel(QWidget):
         label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
     def show_text(self, text: str, width: int) -> None:
-        """Another text, wrapped at `width` pixels."""
+        """Shows a text, wrapped at `width` pixels."""
         self._label.setText(text)
         if width != self._width:
             self._width, self._heights = width, {}
@@ -34,6 +34,6 @@ class StableHeightLabel(QWidget):
                 self.setFixedHeight(needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The label fills it."""
+        """The label fills the widget."""
         super().resizeEvent(event)
         self._label.resize(event.size())

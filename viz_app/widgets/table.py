@@ -1,4 +1,4 @@
-"""A table of short texts that can be sorted; a click chooses a row."""
+"""A sortable table of short texts; a click chooses a row."""
 
 from collections.abc import Mapping, Sequence
 
@@ -13,13 +13,13 @@ class Table(QTableWidget):
     """Rows of texts under headings; numbers sort as numbers.
 
     Signals:
-        row_chosen(int): the index of a row, as it was given, whatever the order now.
+        row_chosen(int): the original index of a row, whatever the sort order.
     """
 
     row_chosen = Signal(int)
 
     def __init__(self, headings: Mapping[str, str], parent: QWidget | None = None) -> None:
-        """`headings`: by their text, what they mean."""
+        """`headings`: tool tips of the columns by heading."""
         super().__init__(0, len(headings), parent)
         for column, (text, tip) in enumerate(headings.items()):
             item = QTableWidgetItem(text)
@@ -51,7 +51,7 @@ class Table(QTableWidget):
         self._fit_columns(rows)
 
     def _fit_columns(self, rows: Sequence[Sequence[str]]) -> None:
-        """As wide as their texts; the sign of the order needs no room of its own."""
+        """Column widths from the texts; the sort indicator takes no extra width."""
         metrics = self.fontMetrics()
         for column in range(self.columnCount()):
             heading = self.horizontalHeaderItem(column)
@@ -65,7 +65,7 @@ class Table(QTableWidget):
 
 
 class _Item(QTableWidgetItem):
-    """Sorts by the number that its text begins with, if it begins with one."""
+    """Sorts by the number at the beginning of its text, if there is one."""
 
     def __lt__(self, other: QTableWidgetItem) -> bool:
         return _key(self.text()) < _key(other.text())

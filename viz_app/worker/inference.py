@@ -66,23 +66,28 @@ class InferenceWorker(QObject):
             self._thread.join()
 
     def _work(self) -> None:
-        """The thread's body: takes requests until closed."""
+        """The thread's body: answers requests until closed."""
         while (request := self._requests.take()) is not None:
-            try:
-                value = self._answer(request)
-            except JobInterrupted as interruption:
-                request.job = interruption.rest
-                self._requests.put_back(request)
-                continue
-            except TranslationStoppedError:
-                self._requests.put_back(request)
-                continue
-            except Exception as error:  # a thread's boundary: whatever it is, the window must hear of it
-                value = Failure.of(error)
-            self._tell(_Outcome(request, value))
-            if not isinstance(value, Failure):
-                for outdated in self._requests.outdated_by(request):
-                    self._tell(_Outcome(outdated, _Superseded()))
+            self._handle(request)
+            del request  # nor do the locals of a call outlive it: what asked and was answered can be freed
+
+    def _handle(self, request: Request) -> None:
+        """Answers one request, or puts back what is left of it."""
+        try:
+            value = self._answer(request)
+        except JobInterrupted as interruption:
+            request.job = interruption.rest
+            self._requests.put_back(request)
+            return
+        except TranslationStoppedError:
+            self._requests.put_back(request)
+            return
+        except Exception as error:  # a thread's boundary: whatever it is, the window must hear of it
+            value = Failure.of(error)
+        self._tell(_Outcome(request, value))
+        if not isinstance(value, Failure):
+            for outdated in self._requests.outdated_by(request):
+                self._tell(_Outcome(outdated, _Superseded()))
 
     def _answer(self, request: Request) -> object:
         if isinstance(request.job, LoadJob):

@@ -93,7 +93,7 @@ def test_another_vocabulary_is_refused_and_the_run_stays_byte_for_byte(
     before = files(tmp_path / "run")
     assert train("--config", config, "--resume", data=other) == 2
     told = capsys.readouterr().err
-    assert "gives another vocabulary than the run was begun with" in told
+    assert "gives another vocabulary than the run was started with" in told
     assert "The same data was expected" in told
     assert files(tmp_path / "run") == before
     assert train("--config", config, "--resume", data=own) == 0
@@ -110,7 +110,7 @@ def test_two_trainings_at_once_into_one_folder_are_refused(
         before = files(tmp_path / "run")
         assert train("--config", config, *more) == 2
         told = capsys.readouterr().err
-        assert f"Another training is at work in {tmp_path / 'run'} (process" in told
+        assert f"Another training is running in {tmp_path / 'run'} (process" in told
         assert "wait until that one has ended, stop it, or choose another folder" in told
         assert files(tmp_path / "run") == before
     assert train("--config", config, *more) == 0
@@ -133,7 +133,7 @@ def test_an_absurd_rate_ends_in_a_proposal_and_the_last_good_checkpoint_stands(
     assert train("--resume", "--max-steps", "99", "--checkpoint-steps", "1", "--change", "learning_rate=1e39") == 2
     told = capsys.readouterr().err
     assert "Finite numbers were expected" in told
-    assert f"Go on from step 7 ({LAST}) with a learning rate of 5e+38 instead of 1e+39" in told
+    assert f"Resume from step 7 ({LAST}) with a learning rate of 5e+38 instead of 1e+39" in told
     assert "Traceback" not in told
     assert (tmp_path / "run" / LAST).read_bytes() == good
     options = proposed(told)
@@ -160,7 +160,7 @@ def test_memory_used_up_in_a_forward_pass_ends_in_a_proposal_that_works(
     assert train("--config", settings_file(tmp_path, RUN), "--checkpoint-steps", "2") == 2
     told = capsys.readouterr().err
     assert "At step 4 there was not enough memory (CUDA out of memory. Tried to allocate 20.00 GiB.)" in told
-    assert f"Go on from step 2 ({LAST}) with a batch size of 4 instead of 8" in told
+    assert f"Resume from step 2 ({LAST}) with a batch size of 4 instead of 8" in told
     assert "Traceback" not in told
     assert train(*proposed(told)) == 0
     assert load_checkpoint(tmp_path / "run" / LAST).run.training.batch_size == 4

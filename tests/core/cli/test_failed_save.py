@@ -19,7 +19,7 @@ from core.training.events import SaveFailed
 from core.training.folder import LAST
 from tests.core.training.crashes import REPOSITORY, assert_same_run, half_written
 from tests.core.training.runs import copy_run
-from tests.core.training.test_keeping import Filling
+from tests.core.training.test_checkpoint_manager import Filling
 
 FAILURE = SaveFailed(Path("runs/mine/last.safetensors"), "Cannot write it: No space left on device.", 40)
 

@@ -134,5 +134,5 @@ def test_deterministic_mode_is_an_option_that_is_said_and_kept(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert train(config, tmp_path / "run", "--max-steps", "1", "--deterministic") == 0
-    assert "Deterministic, as the settings ask for" in capsys.readouterr().err
+    assert "Deterministic, as requested" in capsys.readouterr().err
     assert read_toml(tmp_path / "run" / "run.toml").training.deterministic

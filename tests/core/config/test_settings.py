@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from core.config import DataConfig, ModelConfig, TrainingConfig
-from core.config.settings import Settings, require_choice, require_positive, require_share, require_whole
+from core.config.settings import Settings, require_choice, require_fraction, require_integer, require_positive
 from core.errors import AugenmerkError, ConfigError
 
 GROUPS = [ModelConfig, DataConfig, TrainingConfig]
@@ -121,17 +121,17 @@ def test_what_must_be_positive_is_a_finite_number_above_zero(value: object) -> N
 @pytest.mark.parametrize("value", [0, -3, 1.0, 2.5, True, "3", None, float("nan")])
 def test_what_is_counted_is_a_whole_number_from_one(value: object) -> None:
     with pytest.raises(ConfigError) as caught:
-        require_whole("owner", number=value)  # type: ignore[arg-type]
+        require_integer("owner", number=value)  # type: ignore[arg-type]
     assert f"owner: number is {value!r}; a whole number of at least 1 was expected" in str(caught.value)
-    require_whole("owner", number=1)
+    require_integer("owner", number=1)
 
 
 @pytest.mark.parametrize("value", [1, 1.0, -0.1, 2, float("nan"), False, "0.1", None])
 def test_a_share_lies_from_zero_up_to_but_not_one(value: object) -> None:
     with pytest.raises(ConfigError) as caught:
-        require_share("owner", dropout=value)  # type: ignore[arg-type]
+        require_fraction("owner", dropout=value)  # type: ignore[arg-type]
     assert f"owner: dropout is {value!r}" in str(caught.value)
-    require_share("owner", dropout=0, other=0.999)
+    require_fraction("owner", dropout=0, other=0.999)
 
 
 @pytest.mark.parametrize("value", ["Post", "", None, 1, ["post"]])
@@ -144,4 +144,4 @@ def test_a_choice_is_one_of_the_names_that_the_message_lists(value: object) -> N
 
 def test_the_first_wrong_value_of_several_is_the_one_named() -> None:
     with pytest.raises(ConfigError, match="second is 0"):
-        require_whole("owner", first=1, second=0)
+        require_integer("owner", first=1, second=0)

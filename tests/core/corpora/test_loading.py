@@ -132,8 +132,12 @@ def test_the_name_multi30k_fetches_it_and_says_how_far_it_is(folder: Path, tmp_p
     phases: list[str] = []
     corpus = load_corpus("multi30k", NOTEBOOK, phases.append)
     assert len(corpus.train) == 57
-    assert phases[:3] == ["Fetching Multi30k", "Fetching Multi30k: train.de.gz, 0.5 of 2.0 MB", f"Reading {folder}"]
+    assert phases[:3] == [
+        "Downloading Multi30k",
+        "Downloading Multi30k: train.de.gz, 0.5 of 2.0 MB",
+        f"Reading {folder}",
+    ]
 
 
 def test_progress_of_unknown_size_says_what_is_there() -> None:
-    assert describe_progress(multi30k.DownloadProgress("f", 1_200_000, 0)) == "Fetching Multi30k: f, 1.2 MB"
+    assert describe_progress(multi30k.DownloadProgress("f", 1_200_000, 0)) == "Downloading Multi30k: f, 1.2 MB"

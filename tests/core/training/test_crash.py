@@ -98,7 +98,7 @@ class TestBeforeTheFirstCheckpoint:
         self.crashed(tmp_path / "run", moment)
         _, said = record(self.RUN, tmp_path / "run", resume=True)
         (note,) = said.of(Noted)
-        assert "ended before its first checkpoint, so it begins anew" in note.text
+        assert "ended before its first checkpoint, so it starts again" in note.text
         record(self.RUN, tmp_path / "whole")
         assert_same_run(tmp_path / "whole", tmp_path / "run")
 

@@ -36,7 +36,7 @@ def test_a_gpu_is_switched_and_everything_is_as_before_even_after_an_error() -> 
     assert before == (False, False, True, None)
     with pytest.raises(KeyError), deterministic(True, "cuda:1") as reason:
         assert flags() == (True, True, False, WORKSPACE_SIZE)
-        assert reason == "Deterministic on the GPU, which costs some speed: the settings ask for it"
+        assert reason == "Deterministic on the GPU, at some cost in speed, as requested"
         raise KeyError
     assert flags() == before
 
@@ -53,12 +53,12 @@ def test_a_workspace_that_somebody_chose_stays(monkeypatch: pytest.MonkeyPatch) 
 def test_cuda_that_was_started_before_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     with deterministic(True, "cuda:0") as reason:
-        assert "CUDA had been started before" in reason
+        assert "CUDA was initialized before" in reason
 
 
 @pytest.mark.parametrize(
     ("wish", "device", "said"),
-    [(True, "cpu", "on a CPU that is so anyhow"), (True, "mps", "not for mps"), (False, "cuda:0", "")],
+    [(True, "cpu", "on a CPU always"), (True, "mps", "not for mps"), (False, "cuda:0", "")],
 )
 def test_elsewhere_and_unasked_nothing_is_switched(wish: bool, device: str, said: str) -> None:
     before = flags()
@@ -70,7 +70,7 @@ def test_elsewhere_and_unasked_nothing_is_switched(wish: bool, device: str, said
 
 def test_a_run_says_and_records_it(tmp_path: Path) -> None:
     _, events = record(copy_run(max_steps=1, deterministic=True), tmp_path / "run")
-    line = "Deterministic, as the settings ask for: on a CPU that is so anyhow, with as many threads as before"
+    line = "Deterministic, as requested: on a CPU always, for the same number of threads"
     assert line in [event.text for event in events.of(PhaseStarted)]
     assert line in read_starts(tmp_path / "run")[0]["choices"]
     assert read_toml(tmp_path / "run" / "run.toml").training.deterministic

@@ -82,9 +82,9 @@ def test_memory_used_up_proposes_smaller_batches_that_learn_the_same(
     assert dict(proposal.changes) == {"batch_size": 4, "num_accumulated": 2}
     assert caught.value.__context__ is None, "else its frames would keep the memory"
     finished, said = record(run, tmp_path / "run", resume=True, changes=proposal.changes)
-    assert (finished.reason, finished.step) == ("completed", 15), "epoch 2 begins anew after step 8"
+    assert (finished.reason, finished.step) == ("completed", 15), "epoch 2 starts again after step 8"
     (note,) = said.of(Noted)
-    assert note.text == "The batches are others than before, so epoch 2 begins anew."
+    assert note.text == "The batches are different now, so epoch 2 starts again."
     assert {step.num_tokens for step in said.of(StepDone)} == {step.num_tokens for step in whole.of(StepDone)}
 
 
@@ -138,8 +138,8 @@ class TestChanges:
         longer = copy_run(num_epochs=4, cooldown_epochs=1, sample_size=0)
         _, said = record(longer, tmp_path / "run", resume=True, stop_after=1)
         (note,) = said.of(Noted)
-        assert "its rate had cooled down to 0% of the schedule's, because it was to have 2 epochs" in note.text
-        assert "It is to have 4 now, so it goes on at 100%" in note.text
+        assert "its rate had cooled down to 0% of the schedule's, because it was set to 2 epochs" in note.text
+        assert "It is set to 4 now, so it continues at 100%" in note.text
 
     def test_a_run_made_longer_before_it_cools_says_nothing(self, tmp_path: Path) -> None:
         record(copy_run(num_epochs=3, cooldown_epochs=1, sample_size=0), tmp_path / "run", stop_after=8)

@@ -215,10 +215,10 @@ class TestLeftUndone:
 
 
 class _Others(World):
-    """A world whose other processes do not exist, but vote."""
+    """A world in which another process, which does not exist, reports a failure."""
 
-    def worst(self, vote: int) -> int:
-        return max(vote, FAILED)
+    def all_reduce_max(self, value: int) -> int:
+        return max(value, FAILED)
 
 
 def test_the_failure_of_another_process_ends_the_step(corpus: PreparedCorpus) -> None:
@@ -234,6 +234,6 @@ def test_each_choice_is_said_with_its_reason(corpus: PreparedCorpus, tmp_path: P
     train(run, corpus, tmp_path / "run", device="cpu", on_event=said)
     texts = [event.text for event in said.events if hasattr(event, "text")]
     assert "Computing in float32: the settings ask for it" in texts
-    assert "Adam fused, in one pass over all parameters: PyTorch has that for cpu" in texts
+    assert "Fused Adam, in one pass over all parameters: available for cpu" in texts
     assert any(text.startswith("Computing on ") for text in texts)
-    assert any(text.endswith("tokens at once: so that Stop acts within seconds") for text in texts)
+    assert any(text.endswith("tokens: so that a stop acts within seconds") for text in texts)

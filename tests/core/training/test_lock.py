@@ -55,7 +55,7 @@ def test_a_second_training_is_refused_and_changes_nothing(tmp_path: Path) -> Non
     finished, _ = record(copy_run(max_steps=3), folder, on_event=begin_another)
     assert finished.step == 3
     for message in refusals:
-        assert f"Another training is at work in {folder} (process {os.getpid()} on {socket.gethostname()})" in message
+        assert f"Another training is running in {folder} (process {os.getpid()} on {socket.gethostname()})" in message
         assert "choose another folder" in message
     assert len(refusals) == 2
     assert not (folder / LOCK).exists()

@@ -26,7 +26,7 @@ from core.evaluation.loss import CorpusLoss
 from core.text.tokenizers import SpacyTokenizer
 from core.training import epochs as epochs_module
 from core.training import validation as validation_module
-from core.training.choices import choices_of
+from core.training.device_report import describe_device_choices
 from core.training.events import (
     CheckpointSaved,
     EpochDone,
@@ -86,7 +86,7 @@ class TestEvents:
     def test_they_come_in_order(self, tmp_path: Path) -> None:
         run = copy_run(num_epochs=2)
         _, said = record(run, tmp_path / "run")
-        choices = choices_of(TrainingSession(run, copy_corpus(run), "cpu"))
+        choices = describe_device_choices(TrainingSession(run, copy_corpus(run), "cpu"))
         assert choices[0] == "Computing in float32: the settings ask for it"
         judged = ["PhaseStarted", "PhaseStarted", "SampleTranslated", "ProbeTranslated"]
         epoch = [*["StepDone"] * STEPS_PER_EPOCH, *judged, "CheckpointSaved", "EpochDone", "CheckpointSaved"]
@@ -287,14 +287,14 @@ class TestStop:
             (epoch,) = said.of(EpochDone)
             assert (first.best_epoch, first.best_validation_loss) == (1, epoch.validation_loss)
             (note,) = said.of(Noted)
-            judged = int(note.text.split("validated on ")[1].split(" of ")[0])
+            judged = int(note.text.split("validated on only ")[1].split(" of ")[0])
             assert 0 < judged < num_pairs
-            assert f"of {num_pairs} pairs only" in note.text
+            assert f"of {num_pairs} pairs," in note.text
             _, said = record(run, folder, resume=True, stop_after=6)
             assert len(said.of(EpochDone)) == 1, "the epoch's end, not the stop"
             assert said.of(Noted)[-1].text == (
-                "Stopped within epoch 2: last.safetensors holds step 9. It was not validated, which would take long; "
-                "best.safetensors stays that of epoch 1."
+                "Stopped within epoch 2: last.safetensors holds step 9. It was not validated, which takes long; "
+                "best.safetensors is still that of epoch 1."
             )
             assert load_checkpoint(folder / BEST).history[-1].step == STEPS_PER_EPOCH
         third, said = record(run, folder, resume=True)
@@ -450,7 +450,7 @@ class TestResume:
     @pytest.mark.parametrize("settings", [{"learning_rate": 1.0}, {"seed": 7}, {"label_smoothing": 0.1}])
     def test_other_settings_are_refused(self, tmp_path: Path, settings: dict[str, Any]) -> None:
         record(copy_run(max_steps=2), tmp_path / "run")
-        with pytest.raises(CheckpointError, match=f"begun with other settings: training.{next(iter(settings))} was"):
+        with pytest.raises(CheckpointError, match=f"started with other settings: training.{next(iter(settings))} was"):
             record(copy_run(**settings), tmp_path / "run", resume=True)
 
     def test_another_vocabulary_is_refused(self, tmp_path: Path) -> None:
@@ -478,7 +478,7 @@ class TestRefusals:
         with pytest.raises(TrainingError) as caught:
             record(copy_run(), tmp_path)
         message = str(caught.value)
-        assert f"{tmp_path} holds a run already" in message
+        assert f"{tmp_path} already contains a run" in message
         assert "choose another, or resume that run" in message
         assert [path.name for path in tmp_path.iterdir()] == [name]
         assert (tmp_path / name).read_bytes() == b"precious"
@@ -515,7 +515,7 @@ class TestRefusals:
             record(run, tmp_path / "run", corpus=corpus)
         message = str(caught.value)
         assert f"The longest {split} sentence of made up has 13 tokens, but the model has 12 positions" in message
-        assert "leave that sentence out" in message
+        assert "remove that sentence" in message
 
     def test_padding_beyond_the_positions(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigError, match="padded to 13 tokens, but the model has 12 positions"):

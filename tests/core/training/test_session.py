@@ -220,7 +220,7 @@ class TestRestoring:
     def test_a_checkpoint_for_translation_is_refused(self) -> None:
         for changes in ({"state": {}}, {"progress": {}}):
             message = self.refusal(self.trained(**changes))
-            assert "for translating only" in message
+            assert "for translation only" in message
             assert "last.safetensors of a run was expected" in message
 
     @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ class TestRestoring:
         (batch,) = batches(session.corpus, [[0, 1]])
         session.step([batch])
         other = session_of(text_corpus(run, number=2), run)
-        with pytest.raises(CheckpointError, match="gives another vocabulary than the run was begun with"):
+        with pytest.raises(CheckpointError, match="gives another vocabulary than the run was started with"):
             other.restore(session.resumable_snapshot())
 
     def test_missing_or_misshapen_state_of_the_optimiser_is_refused(self) -> None:
@@ -263,13 +263,13 @@ class TestRestoring:
         without = {key: value for key, value in state.items() if key != name}
         for damaged in (without, state | {name: torch.zeros(3)}, state | {"random.cpu": torch.zeros(3)}):
             message = self.refusal(self.trained(state=damaged))
-            assert "What this checkpoint holds for resuming is damaged" in message
+            assert "The resume state in this checkpoint is damaged" in message
             assert "use another copy" in message
 
     @pytest.mark.parametrize("damage", [{"step": "two"}, {"epoch": None}, {"extra": 1}, {"step": True}])
     def test_damaged_progress_is_refused(self, damage: dict[str, Any]) -> None:
         progress = dict(self.trained().progress) | damage
-        assert "resuming is damaged" in self.refusal(self.trained(progress=progress))
+        assert "The resume state in this checkpoint is damaged" in self.refusal(self.trained(progress=progress))
 
     def test_a_run_that_has_not_begun_can_be_taken_up(self) -> None:
         session = session_of(copy_corpus(self.RUN), self.RUN)

@@ -134,5 +134,5 @@ print(finished.reason, finished.step)
     assert done.returncode == 0, done.stderr
     said, ending = done.stdout.splitlines()
     assert f"event files for TensorBoard in {tmp_path / 'run' / TENSORBOARD} cannot be written (File too large)" in said
-    assert "Training goes on without them" in said
+    assert "Training continues without them" in said
     assert ending == "completed 14"

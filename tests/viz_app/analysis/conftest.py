@@ -45,15 +45,25 @@ def translators(model_files: dict[str, Path]) -> dict[str, Translator]:
     return {name: Translator.load(path, "cpu") for name, path in model_files.items()}
 
 
+@pytest.fixture(scope="session")
+def opened(model_files: dict[str, Path]) -> dict[Path | None, Translator]:
+    """Once more, for the workers, which open a model by its file."""
+    return {path: Translator.load(path, "cpu") for path in model_files.values()}
+
+
 @pytest.fixture
 def make_context(
-    qtbot: QtBot, preferences: Preferences, theme: Theme, model_files: dict[str, Path]
+    qtbot: QtBot,
+    preferences: Preferences,
+    theme: Theme,
+    model_files: dict[str, Path],
+    opened: dict[Path | None, Translator],
 ) -> Iterator[MakeContext]:
     """Opens a model in a worker of its own and waits for a sentence's translation; ends the worker."""
     workers: list[InferenceWorker] = []
 
     def make(model: str = "words", sentence: str = SENTENCE) -> AnalysisContext:
-        worker = InferenceWorker()
+        worker = InferenceWorker(lambda path, device: opened.get(path) or Translator.load(path, device))
         workers.append(worker)
         state = ExperimentState()
         state.begin_text(sentence)

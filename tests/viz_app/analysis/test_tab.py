@@ -1,15 +1,18 @@
 """What every tab gets from its base class: when it works, what it forgets, and where keyboard focus stays."""
 
+import gc
+import weakref
 from typing import ClassVar
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
 from core.translation.experiment import HeadScaled
 from tests.viz_app.analysis.conftest import MakeContext, load, settle
+from viz_app.analysis.area import AnalysisPanel
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from viz_app.state.progress import Progress
 from viz_app.state.request_state import RequestState
@@ -168,3 +171,21 @@ def test_focus_stays_in_the_bar_of_a_job(qtbot: QtBot, theme: Theme) -> None:
     request.begin()
     request.finish()
     assert bar.start.hasFocus(), "an answer at once"
+
+
+def test_nothing_keeps_a_tab_that_was_closed(make_context: MakeContext, qtbot: QtBot, qapp: QApplication) -> None:
+    context = make_context()
+    panel = AnalysisPanel(context)
+    panel.show()
+    for index, tab in enumerate(panel.tabs):
+        panel.show_tab(index)
+        settle(qtbot, tab)
+    kept = [weakref.ref(each) for each in (panel, *panel.tabs)]
+    panel.close()
+    panel.deleteLater()
+    del panel, tab
+    qapp.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # type: ignore[arg-type]  # the stub forgets None
+    gc.collect()
+    assert [each() for each in kept] == [None] * len(kept)
+    context.state.toggle_head(Head("cross", 0, 0))
+    qtbot.waitUntil(lambda: not context.state.request.is_running, timeout=10_000)

@@ -1,9 +1,95 @@
-"""A disk that is full: no file may become larger than so many bytes."""
+"""A page with maps that can be exported; a disk that is full."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 import pytest
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.model.heads import Head
+from core.translation.result import Translation
+from tests.viz_app.synthetic import FakeTranslator, make_translation
+from viz_app.export.exportable import ExportSource
+from viz_app.export.menu import ExportMenu
+from viz_app.export.saving import Saving
+from viz_app.preferences import Preferences
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.theme import Theme
+from viz_app.views.head import HeadPanel
+from viz_app.views.heads import HeadsPanel
+from viz_app.worker.experiment_controller import ExperimentController
+from viz_app.worker.inference import InferenceWorker
+
+SENTENCE = "Der schöne große Bär überquert die Straße ."
+
+
+class MapsPage(QWidget):
+    """All heads, and one of them large: what the pages with maps are made of.
+
+    Attributes:
+        state: whose maps.
+        heads, head: the panels.
+        in_sight: the page that the user looks at: this one, until a test puts another one there.
+    """
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.state = ExperimentState()
+        self.worker = InferenceWorker(FakeTranslator)
+        self.controller = ExperimentController(self.state, self.worker, self)
+        self.heads, self.head = HeadsPanel(self.state), HeadPanel(self.state, self.controller)
+        row = QHBoxLayout(self)
+        row.addWidget(self.heads, 4)
+        row.addWidget(self.head, 5)
+        self.in_sight: MapsPage | EmptyPage = self
+
+    def export_source(self) -> ExportSource:
+        """All of it."""
+        return ExportSource(self, self.state, self.head.map, "model")
+
+
+class EmptyPage(QWidget):
+    """A page without maps."""
+
+    def export_source(self) -> ExportSource:
+        """All of it."""
+        return ExportSource(self, caption="nothing but charts")
+
+
+@pytest.fixture
+def translation() -> Translation:
+    """Words are copied."""
+    words = " ".join(SENTENCE.lower().split())
+    return make_translation(words, words, text=SENTENCE)
+
+
+@pytest.fixture
+def page(qtbot: QtBot, theme: Theme, translation: Translation) -> Iterator[MapsPage]:
+    """A page that shows a translation, and one of its heads large."""
+    page = MapsPage(theme)
+    qtbot.addWidget(page)
+    page.resize(1280, 760)
+    with qtbot.waitExposed(page):
+        page.show()
+    page.state.show_translation(translation)
+    page.state.selection.choose(Head("cross", 1, 4))
+    yield page
+    page.worker.close()
+
+
+@pytest.fixture
+def menu(page: MapsPage, preferences: Preferences) -> ExportMenu:
+    """The menu of the page in sight."""
+    menu = ExportMenu(lambda: page.in_sight, preferences, page)
+    page.addActions(menu.actions())
+    return menu
+
+
+@pytest.fixture
+def saving(page: MapsPage) -> Saving:
+    """Writes what the page shows."""
+    return Saving(page.export_source())
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from core.analysis.selection import Selection
 from core.model.heads import Head
 from core.translation.experiment import Experiment, GivenTarget, heads_switched_off
 from core.translation.translator import Translator
-from tests.test_walls import modules_imported_by
+from tests.test_import_rules import modules_imported_by
 from viz_app.export import figures
 from viz_app.launch import main
 
@@ -69,9 +69,18 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
         "rows: token predicted",
         "hidden: end",
         "% of the attention",
-        "heads off: encoder layer 1 head 1",
+        "experiment: encoder 1·1 off",
     ):
         assert words in picture.caption, words
+
+
+def test_the_earlier_name_of_the_option_still_works(untrained_checkpoint: Path, tmp_path: Path, drawn: list) -> None:
+    for name in ("--head-off", "--off"):
+        assert draw(untrained_checkpoint, name, "cross:1:2", "decoder:2:1", "--out", str(tmp_path / "map.png")) == 0
+    (first,), (second,) = drawn
+    assert first.caption == second.caption
+    assert "experiment: decoder 2·1 off; cross 1·2 off" in first.caption
+    np.testing.assert_array_equal(first.weights, second.weights)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +96,7 @@ def test_heads_that_are_not_named_are_combined(
     how = "max" if not arguments else "mean"
     assert draw(untrained_checkpoint, *arguments, "--combine", how, "--out", str(tmp_path / "map.png")) == 0
     (picture,) = drawn[0]
-    cross = Translator.load(untrained_checkpoint, "cpu").translate(SENTENCE).maps.cross[2 - count[0] :]
+    cross = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE)).maps.cross[2 - count[0] :]
     expected = cross.max(axis=(0, 1)) if how == "max" else cross.mean(axis=(0, 1))
     np.testing.assert_allclose(picture.weights, expected, atol=1e-6)
     assert picture.title == title
@@ -97,7 +106,7 @@ def test_heads_that_are_not_named_are_combined(
 def test_a_grid_holds_every_head_of_every_kind(untrained_checkpoint: Path, tmp_path: Path, drawn: list) -> None:
     assert draw(untrained_checkpoint, "--grid", "--own-scale", "--out", str(tmp_path / "grid.png")) == 0
     kinds, caption = drawn[0]
-    maps = Translator.load(untrained_checkpoint, "cpu").translate(SENTENCE).maps
+    maps = Translator.load(untrained_checkpoint, "cpu").run(Experiment(SENTENCE)).maps
     for kind, found in zip(("encoder", "decoder", "cross"), kinds, strict=True):
         np.testing.assert_allclose(found.maps, maps.of_kind(kind), atol=1e-6)
         np.testing.assert_allclose(found.tops, maps.of_kind(kind).max(axis=(-2, -1)), atol=1e-6)

@@ -1,11 +1,14 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.collections import QuadMesh
 
 from core.errors import StorageError
-from tests.test_walls import modules_imported_by
+from tests.test_import_rules import modules_imported_by
 from viz_app.export.figures import KindPicture, MapPicture, grid_figure, map_figure, save_figure
+from viz_app.heatmap.colormap import signed_rgb_table
 
 
 def _picture(rows: int = 2, columns: int = 3) -> MapPicture:
@@ -48,6 +51,26 @@ def test_all_heads_have_a_place_and_missing_ones_are_blank() -> None:
     ]
     figure = grid_figure(kinds, "caption")
     assert sum(len(axes.images) for axes in figure.axes) == 3 + 4
+
+
+def test_a_difference_has_its_zero_in_the_middle_and_what_is_missing_is_hatched() -> None:
+    values = np.array([[-0.5, 0.25, 0.0], [np.nan, np.nan, np.nan]], dtype=np.float32)
+    picture = replace(_picture(), weights=values, top=0.5, is_signed=True)
+    axes = map_figure(picture).axes[0]
+    (cells,) = (each for each in axes.collections if isinstance(each, QuadMesh))
+    assert cells.get_clim() == (-0.5, 0.5)
+    zero = signed_rgb_table(is_dark=False)[127] / 255
+    np.testing.assert_allclose(cells.cmap(cells.norm(0.0))[:3], zero, atol=0.02)
+    hatched = [patch for patch in axes.patches if patch.get_hatch()]
+    assert [patch.get_xy() for patch in hatched] == [(-0.5, 0.5), (0.5, 0.5), (1.5, 0.5)]
+
+
+def test_small_maps_of_a_difference_share_their_colours() -> None:
+    values = np.array([[[[-0.5, 0.25], [np.nan, np.nan]]]], dtype=np.float32)
+    (axes,) = grid_figure([KindPicture("Cross", values, [[0.5]], is_signed=True)], "").axes
+    (image,) = axes.images
+    assert image.get_clim() == (-0.5, 0.5)
+    np.testing.assert_allclose(image.cmap(np.ma.masked)[:3], [0xD3 / 255, 0xD6 / 255, 0xDA / 255], atol=0.01)
 
 
 def test_figures_need_no_qt() -> None:

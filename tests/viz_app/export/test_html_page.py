@@ -9,13 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.analysis.comparing import difference
 from core.analysis.selection import Selection
 from core.errors import StorageError
 from core.model.heads import Head
-from tests.test_walls import modules_imported_by
+from core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
+from tests.test_import_rules import modules_imported_by
 from tests.viz_app.synthetic import make_translation
 from viz_app.export.html_page import PageContent, page_html, save_page
-from viz_app.heatmap.colormap import EMBER, PAPER, rgb_table
+from viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table
+from viz_app.state.map_source import spread
 
 TRANSLATION = make_translation("ein mann </script> steh|t & <b> $5 .", "a man stand|s .", num_layers=2, num_heads=3)
 KINDS = ("encoder", "decoder", "cross")
@@ -81,7 +84,7 @@ JSON.stringify(data.kinds.map((each) => ["read", "predicted"].map((mode) => {
   const [layers, heads] = each.modes[mode].shape, found = [];
   for (let layer = 0; layer < layers; layer++) for (let head = 0; head < heads; head++) {
     const map = headMap(each.modes, mode, layer, head);
-    found.push(Array.from(map.numbers, (number) => number * map.unit));
+    found.push(Array.from(map.numbers, (_, index) => map.value(index)));
   }
   return found;
 })))
@@ -115,7 +118,9 @@ def test_the_script_reads_every_weight(qapp, selection: Selection, scale: float)
 
 def test_a_given_translation_stands_in_the_page_as_the_model_s_own_does(qapp) -> None:
     assert TRANSLATION.text in read_by_the_script(page_html(content()), "JSON.stringify(said)")
-    given = replace(TRANSLATION, is_given=True, text="Given by hand.")
+    given = replace(
+        TRANSLATION, experiment=Experiment(TRANSLATION.source_text, GivenTarget("x")), text="Given by hand."
+    )
     assert "Given by hand." in read_by_the_script(page_html(content(translation=given)), "JSON.stringify(said)")
 
 
@@ -192,3 +197,83 @@ def test_a_page_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
 def test_the_page_needs_neither_qt_nor_torch_nor_matplotlib() -> None:
     modules = modules_imported_by("import viz_app.export.html_page")
     assert not {name for name in modules if name.split(".")[0] in {"PySide6", "shiboken6", "torch", "matplotlib"}}
+
+
+CHANGED = make_translation(
+    "ein mann </script> steh|t & <b> $5 .",
+    "a man now stand|s .",
+    num_layers=2,
+    num_heads=3,
+    interventions=(HeadScaled(Head("cross", 1, 2)), ForcedToken(2, "now")),
+)
+
+
+def of_difference(**changes) -> PageContent:
+    original = TRANSLATION, {kind: TRANSLATION.maps.of_kind(kind) for kind in KINDS}
+    maps = {kind: CHANGED.maps.of_kind(kind) for kind in KINDS}
+    return content(translation=CHANGED, maps=maps, original=original, **changes)
+
+
+@pytest.mark.parametrize("selection", [Selection(), Selection("predicted", True)])
+def test_the_script_reads_every_difference_and_what_has_no_partner(qapp, selection: Selection) -> None:
+    found = read_by_the_script(page_html(of_difference(selection=selection)))
+    for kind, modes in zip(KINDS, found, strict=True):
+        for mode, heads in zip(("read", "predicted"), modes, strict=True):
+            chosen = Selection(mode, selection.merge_words)
+            changed = chosen.apply(CHANGED.maps.of_kind(kind), CHANGED, kind)
+            original = chosen.apply(TRANSLATION.maps.of_kind(kind), TRANSLATION, kind)
+            expected = spread(difference(original, changed), changed).weights
+            read = np.array(heads, dtype=float).reshape(expected.shape)
+            np.testing.assert_allclose(read, expected, atol=1e-4, err_msg=f"{kind} {mode}")
+            assert np.isnan(read).any() == (kind != "encoder")
+
+
+def test_a_difference_has_colours_of_its_own_and_says_so(qapp) -> None:
+    page = page_html(of_difference(facts={"maps": "changed minus original"}))
+    data = data_of(page)
+    assert data["facts"]["maps"] == "changed minus original"
+    assert not data["isShare"], "no scale up to 1"
+    for name, is_dark in (("light", False), ("dark", True)):
+        table = [list(bytes.fromhex(color)) for color in data["signedColors"][name]]
+        assert table == signed_rgb_table(is_dark=is_dark).tolist()
+    tell = "JSON.stringify([-1, 0, 1, NaN].map((value) => colorOf(value, 1, true)))"
+    below, zero, above, missing = read_by_the_script(page, tell)
+    assert [below, zero, above] == [data["signedColors"]["light"][index] for index in (0, 127, 254)]
+    assert missing not in data["signedColors"]["light"]
+    assert read_by_the_script(page, "JSON.stringify(colorOf(1, 1, false))") == data["colors"]["light"][-1]
+
+
+def test_where_nothing_pairs_the_page_shows_the_changed_maps(qapp) -> None:
+    other = make_translation("x y", "z", num_layers=2, num_heads=3)
+    maps = {kind: other.maps.of_kind(kind) for kind in KINDS}
+    page = page_html(content(original=(other, maps)))
+    data = data_of(page)
+    assert not any(mode["signed"] for kind in data["kinds"] for mode in kind["modes"].values())
+    read = read_by_the_script(page)[2][0]
+    np.testing.assert_allclose(np.array(read).reshape(TRANSLATION.maps.cross.shape), TRANSLATION.maps.cross, atol=2e-5)
+
+
+COUNTING_STUB = """
+JSON.stringify((() => {
+  const made = [];
+  thumbnail = (each, kind, found, layer, head) => { made.push(`${each.kind} ${layer} ${head}`); return stub; };
+  drawGrid();
+  return made;
+})())
+"""
+
+
+def test_all_heads_are_those_of_every_kind(qapp) -> None:
+    made = read_by_the_script(page_html(content()), COUNTING_STUB)
+    assert made == [f"{kind} {layer} {head}" for kind in KINDS for layer in range(2) for head in range(3)]
+    page = page_html(content())
+    assert "`layer ${layer + 1}`" in page
+    assert "`L$" not in page
+
+
+def test_the_map_may_take_the_whole_width() -> None:
+    styles = page_html(content()).partition("<style>")[2].partition("</style>")[0]
+    (body,) = re.findall(r"body \{[^}]*\}", styles)
+    (main,) = re.findall(r"main \{[^}]*\}", styles)
+    assert "max-width" not in body + main
+    assert "flex" not in main, "nothing stands beside it"

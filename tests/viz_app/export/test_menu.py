@@ -3,15 +3,14 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtCore import QPointF, Qt, QTimer
+from PySide6.QtGui import QCursor, QEnterEvent, QGuiApplication, QImage
+from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from tests.viz_app.conftest import MakeWindow
-from viz_app.export.menu import ExportMenu
-from viz_app.state.translate_state import HeadChoice
-from viz_app.translate.page import TranslatePage
+from tests.viz_app.export.conftest import SENTENCE, EmptyPage, MapsPage
+from viz_app.export.menu import NOTHING, OF_MAPS, ExportMenu
+from viz_app.preferences import Preferences
 
 FILES = [
     ("map", "map.svg"),
@@ -26,15 +25,11 @@ FILES = [
 
 
 @pytest.fixture
-def page(make_window: MakeWindow) -> TranslatePage:
-    page = make_window(sentence="Ein Mann .").translate_page
-    page.choose(HeadChoice("cross", 1, 4))
-    return page
-
-
-@pytest.fixture
-def menu(page: TranslatePage) -> ExportMenu:
-    return page.export_menu
+def told(menu: ExportMenu) -> list[str]:
+    """What the menu said."""
+    said: list[str] = []
+    menu.done.connect(said.append)
+    return said
 
 
 def save_by_dialog(menu: ExportMenu, entry: str, target: Path) -> None:
@@ -45,17 +40,39 @@ def save_by_dialog(menu: ExportMenu, entry: str, target: Path) -> None:
     dialog.reject()
 
 
-def the_box(page: TranslatePage) -> QMessageBox:
+def the_box(page: MapsPage) -> QMessageBox:
     (box,) = [box for box in page.window().findChildren(QMessageBox) if box.isVisible()]
     return box
 
 
 @pytest.mark.parametrize(("entry", "name"), FILES)
-def test_the_menu_saves_what_is_shown(page: TranslatePage, menu: ExportMenu, tmp_path: Path, entry: str, name: str):
-    assert page.head.export_button.isVisible()
+def test_the_menu_saves_what_is_shown(menu: ExportMenu, told: list[str], tmp_path: Path, entry: str, name: str) -> None:
     save_by_dialog(menu, entry, tmp_path / name)
     assert (tmp_path / name).stat().st_size > 50
-    assert page.window().top_bar.status.text() == f"saved {name}"
+    assert told == [f"saved {name}"]
+
+
+def test_a_picture_of_the_page_does_not_show_the_button_hovered_that_opened_the_menu(
+    page: MapsPage, menu: ExportMenu, tmp_path: Path, qtbot: QtBot
+) -> None:
+    button = page.head.export_button
+    button.setMenu(menu)
+    qtbot.wait(50)  # the buttons above the thumbnails find their places
+    menu.saving.save_page(tmp_path / "before.png")
+    middle = button.rect().center()
+    QCursor.setPos(button.mapToGlobal(middle))
+    QApplication.sendEvent(button, QEnterEvent(QPointF(middle), QPointF(middle), QPointF(QCursor.pos())))
+    menu.saving.save_page(tmp_path / "hovered.png")
+    assert QImage(str(tmp_path / "hovered.png")) != QImage(str(tmp_path / "before.png"))
+
+    def choose() -> None:
+        QCursor.setPos(page.mapToGlobal(page.rect().bottomRight()))  # away from every button
+        menu.close()
+
+    QTimer.singleShot(50, choose)
+    button.showMenu()
+    menu.saving.save_page(tmp_path / "after.png")
+    assert QImage(str(tmp_path / "after.png")) == QImage(str(tmp_path / "before.png"))
 
 
 def test_every_entry_says_what_it_does(menu: ExportMenu) -> None:
@@ -66,26 +83,20 @@ def test_every_entry_says_what_it_does(menu: ExportMenu) -> None:
         assert name in texts
 
 
-def test_the_windows_menu_offers_the_export_too(page: TranslatePage, menu: ExportMenu) -> None:
-    actions = page.window().top_bar.menu_button.menu().actions()
-    assert actions[0].menu() is menu
-    assert actions[0].text() == "Export"
-
-
-def test_the_entry_says_whether_the_map_is_a_heatmap_or_lines(page: TranslatePage, menu: ExportMenu) -> None:
+def test_the_entry_says_whether_the_map_is_a_heatmap_or_lines(page: MapsPage, menu: ExportMenu) -> None:
     assert "heatmap" in menu.entries["map"].text()
     page.head.picture_menu.actions_by_name["lines"].trigger()
     menu.aboutToShow.emit()
     assert "lines" in menu.entries["map"].text()
 
 
-def test_keys_export_too(page: TranslatePage, menu: ExportMenu, qtbot: QtBot) -> None:
-    page.window().activateWindow()
-    qtbot.waitUntil(page.window().isActiveWindow)
+def test_keys_export_too(page: MapsPage, menu: ExportMenu, qtbot: QtBot) -> None:
+    page.activateWindow()
+    qtbot.waitUntil(page.isActiveWindow)
     control = Qt.KeyboardModifier.ControlModifier
     qtbot.keyClick(page.heads.grid, Qt.Key.Key_S, control)
     assert menu.dialog is not None
-    assert "map" not in menu.dialog.directory().dirName()
+    assert menu.dialog.directory().dirName() != "map"
     menu.dialog.reject()
     QGuiApplication.clipboard().clear()
     qtbot.keyClick(page.heads.grid, Qt.Key.Key_C, control | Qt.KeyboardModifier.ShiftModifier)
@@ -99,18 +110,19 @@ def test_a_file_is_proposed_that_names_the_head(menu: ExportMenu) -> None:
     menu.dialog.reject()
 
 
-def test_picture_and_table_go_to_the_clipboard(page: TranslatePage, menu: ExportMenu) -> None:
+def test_picture_and_table_go_to_the_clipboard(page: MapsPage, menu: ExportMenu, told: list[str]) -> None:
     menu.entries["copy table"].trigger()
     first = QGuiApplication.clipboard().text().splitlines()[0]
-    assert first.split("\t") == ["", "<sos>", "ein", "mann", ".", "<eos>"]
+    assert first.split("\t") == ["query \\ key", "<sos>", *SENTENCE.lower().split(), "<eos>"]
     menu.entries["copy picture"].trigger()
     assert QGuiApplication.clipboard().image().size() == page.head.heatmap.grab().toImage().size()
-    assert "copied" in page.window().top_bar.status.text()
+    assert len(told) == 2
+    assert all("copied" in each for each in told)
 
 
 @pytest.mark.parametrize(("entry", "name"), FILES)
 def test_a_folder_that_cannot_be_written_is_told_and_loses_nothing(
-    page: TranslatePage, menu: ExportMenu, tmp_path: Path, entry: str, name: str
+    page: MapsPage, menu: ExportMenu, tmp_path: Path, entry: str, name: str
 ) -> None:
     (tmp_path / "file").write_text("not a folder")
     save_by_dialog(menu, entry, tmp_path / "file" / name)
@@ -124,7 +136,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_loses_nothing(
 
 @pytest.mark.parametrize(("entry", "name"), FILES)
 def test_a_disk_that_is_full_is_told_and_the_older_file_stays(
-    page: TranslatePage, menu: ExportMenu, tmp_path: Path, full_disk, entry: str, name: str
+    page: MapsPage, menu: ExportMenu, tmp_path: Path, full_disk, entry: str, name: str
 ) -> None:
     (tmp_path / name).write_text("older")
     with full_disk(300):
@@ -139,7 +151,7 @@ def test_a_disk_that_is_full_is_told_and_the_older_file_stays(
 
 
 @pytest.mark.parametrize(("entry", "expected"), [("map", ".png, .svg, .pdf"), ("numbers", ".csv, .json, .npz")])
-def test_another_ending_is_refused(page: TranslatePage, menu: ExportMenu, tmp_path: Path, entry: str, expected: str):
+def test_another_ending_is_refused(page: MapsPage, menu: ExportMenu, tmp_path: Path, entry: str, expected: str):
     save_by_dialog(menu, entry, tmp_path / "map.txt")
     box = the_box(page)
     assert expected in box.informativeText()
@@ -159,7 +171,7 @@ def test_a_name_without_an_ending_gets_that_of_the_chosen_format(menu: ExportMen
 
 
 def test_a_file_that_gets_its_ending_here_is_replaced_only_when_asked(
-    page: TranslatePage, menu: ExportMenu, tmp_path: Path, qtbot: QtBot
+    page: MapsPage, menu: ExportMenu, tmp_path: Path, qtbot: QtBot
 ) -> None:
     (tmp_path / "map.csv").write_text("older")
     save_by_dialog(menu, "numbers", tmp_path / "map")
@@ -167,7 +179,7 @@ def test_a_file_that_gets_its_ending_here_is_replaced_only_when_asked(
     box = the_box(page)
     (replace,) = [button for button in box.buttons() if button.text() == "Replace"]
     qtbot.mouseClick(replace, Qt.MouseButton.LeftButton)
-    assert "mann" in (tmp_path / "map.csv").read_text(encoding="utf-8")
+    assert "straße" in (tmp_path / "map.csv").read_text(encoding="utf-8")
 
 
 def test_the_next_dialog_begins_where_the_last_file_went(menu: ExportMenu, tmp_path: Path) -> None:
@@ -178,19 +190,65 @@ def test_the_next_dialog_begins_where_the_last_file_went(menu: ExportMenu, tmp_p
     menu.dialog.reject()
 
 
-def test_before_there_are_maps_nothing_is_taken_along(page: TranslatePage, menu: ExportMenu, tmp_path: Path) -> None:
-    page.show_hint()
-    for action in menu.entries.values():
-        action.trigger()
+def test_before_there_are_maps_only_the_page_is_exported(
+    page: MapsPage, menu: ExportMenu, told: list[str], tmp_path: Path
+) -> None:
+    page.state.clear()
+    for name in OF_MAPS:
+        menu.entries[name].trigger()
         assert menu.dialog is None
-        assert "translate a sentence first" in page.window().top_bar.status.text()
+        assert told.pop() == NOTHING
     saving = menu.saving
-    for save in (saving.save_map, saving.save_heads, saving.save_page, saving.save_table, saving.save_html):
+    for save in (saving.save_map, saving.save_heads, saving.save_table, saving.save_html):
         save(tmp_path / "map.png")
     assert list(tmp_path.glob("map.*")) == []
+    save_by_dialog(menu, "page", tmp_path / "page.png")
+    assert told == ["saved page.png"]
 
 
-def test_a_copied_picture_can_be_read_back(page: TranslatePage, menu: ExportMenu) -> None:
+def test_the_page_in_sight_is_exported_not_one_that_is_hidden(
+    page: MapsPage, menu: ExportMenu, told: list[str], tmp_path: Path, qtbot: QtBot
+) -> None:
+    other = EmptyPage()
+    qtbot.addWidget(other)
+    other.resize(300, 200)
+    other.show()
+    save_by_dialog(menu, "page", tmp_path / "maps.png")
+    page.in_sight = other
+    save_by_dialog(menu, "page", tmp_path / "other.png")
+    qtbot.waitUntil(lambda: menu.dialog is None)
+    assert QImage(str(tmp_path / "maps.png")).width() > 2 * page.width()
+    assert 2 * other.width() <= QImage(str(tmp_path / "other.png")).width() < 800
+    told.clear()
+    menu.entries["map"].trigger()
+    assert menu.dialog is None
+    assert told == [NOTHING]
+    menu.aboutToShow.emit()
+    assert [name for name, action in menu.entries.items() if not action.isEnabled()] == list(OF_MAPS)
+    menu.aboutToHide.emit()
+    assert all(action.isEnabled() for action in menu.entries.values()), "keys say why nothing is exported"
+    page.in_sight = page
+    menu.aboutToShow.emit()
+    assert all(action.isEnabled() for action in menu.entries.values())
+
+
+def test_a_caption_can_be_left_out_and_this_is_remembered(
+    page: MapsPage, menu: ExportMenu, preferences: Preferences, tmp_path: Path
+) -> None:
+    assert menu.entries["caption"].isChecked()
+    for entry in ("map", "heads", "page"):
+        save_by_dialog(menu, entry, tmp_path / f"{entry}-with.svg")
+    menu.entries["caption"].trigger()
+    assert not preferences.exports_captions
+    for entry in ("map", "heads", "page"):
+        save_by_dialog(menu, entry, tmp_path / f"{entry}-without.svg")
+        texts = [(tmp_path / f"{entry}-{which}.svg").read_text(encoding="utf-8") for which in ("with", "without")]
+        assert "model: model" in texts[0], entry
+        assert "model: model" not in texts[1], entry
+    assert not ExportMenu(lambda: page, preferences).entries["caption"].isChecked()
+
+
+def test_a_copied_picture_can_be_read_back(page: MapsPage, menu: ExportMenu) -> None:
     menu.copy_picture()
     image = QGuiApplication.clipboard().image().convertToFormat(QImage.Format.Format_RGB32)
     colors = {image.pixel(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)}

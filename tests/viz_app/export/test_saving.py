@@ -13,38 +13,25 @@ import numpy as np
 import pytest
 from PySide6.QtGui import QImage
 
-from core.translation.result import MAP_KINDS
-from tests.viz_app.conftest import MakeWindow
+from core.model.heads import Head
+from core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
+from core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from tests.viz_app.export.conftest import SENTENCE, MapsPage
 from tests.viz_app.export.test_html_page import Parts, data_of, read_by_the_script
 from tests.viz_app.synthetic import make_translation, measure_by_halves
 from viz_app.export.saving import Saving
 from viz_app.heatmap.map_image import map_image, ramp_of
 from viz_app.state.snapshot import take_snapshot
-from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import Theme
-from viz_app.translate.page import TranslatePage
 
-SENTENCE = "Der schöne große Bär überquert die Straße ."
 CAPTION = ("model: model", SENTENCE, "Cross-attention · layer 2 · head 5", "weight α", "rows: token ")
 SHAPES = {"path", "polyline", "rect", "line", "image", "use"}
 
 
-@pytest.fixture
-def page(make_window: MakeWindow) -> TranslatePage:
-    page = make_window(sentence=SENTENCE).translate_page
-    page.choose(HeadChoice("cross", 1, 4))
-    return page
-
-
-@pytest.fixture
-def saving(page: TranslatePage) -> Saving:
-    return page.export_menu.saving
-
-
-def weights_of(page: TranslatePage) -> np.ndarray:
-    view = page.state.view()
+def weights_of(page: MapsPage) -> np.ndarray:
+    view = page.state.maps.view()
     assert view is not None
-    return view.weights
+    return view.values
 
 
 def svg_text(path: Path) -> tuple[str, dict[str, int]]:
@@ -66,7 +53,7 @@ def pdf_streams(path: Path) -> list[bytes]:
     return streams
 
 
-def save(saving: Saving, page: TranslatePage, what: str, target: Path) -> None:
+def save(saving: Saving, page: MapsPage, what: str, target: Path) -> None:
     if what == "lines":
         page.head.picture_menu.actions_by_name["lines"].trigger()
     {"heatmap": saving.save_map, "lines": saving.save_map, "heads": saving.save_heads, "page": saving.save_page}[what](
@@ -75,9 +62,7 @@ def save(saving: Saving, page: TranslatePage, what: str, target: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
-def test_an_svg_is_shapes_and_text_with_the_caption(
-    page: TranslatePage, saving: Saving, tmp_path: Path, what: str
-) -> None:
+def test_an_svg_is_shapes_and_text_with_the_caption(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
     save(saving, page, what, tmp_path / "picture.svg")
     words, counts = svg_text(tmp_path / "picture.svg")
     assert sum(counts.get(name, 0) for name in SHAPES) > 8
@@ -92,9 +77,7 @@ def test_an_svg_is_shapes_and_text_with_the_caption(
 
 
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
-def test_a_pdf_holds_lines_and_fonts_with_umlauts(
-    page: TranslatePage, saving: Saving, tmp_path: Path, what: str
-) -> None:
+def test_a_pdf_holds_lines_and_fonts_with_umlauts(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
     save(saving, page, what, tmp_path / "picture.pdf")
     assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
     streams = pdf_streams(tmp_path / "picture.pdf")
@@ -106,14 +89,14 @@ def test_a_pdf_holds_lines_and_fonts_with_umlauts(
 
 
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
-def test_a_png_is_a_picture_of_many_colours(page: TranslatePage, saving: Saving, tmp_path: Path, what: str) -> None:
+def test_a_png_is_a_picture_of_many_colours(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
     save(saving, page, what, tmp_path / "picture.png")
     image = QImage(str(tmp_path / "picture.png")).convertToFormat(QImage.Format.Format_RGB32)
     assert min(image.width(), image.height()) > 300
     assert len({image.pixel(x, y) for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}) > 10
 
 
-def test_the_large_map_in_an_svg_is_cells_not_a_bitmap(page: TranslatePage, saving: Saving, tmp_path: Path) -> None:
+def test_the_large_map_in_an_svg_is_cells_not_a_bitmap(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
     saving.save_map(tmp_path / "picture.svg")
     _, counts = svg_text(tmp_path / "picture.svg")
     assert "image" not in counts
@@ -121,12 +104,12 @@ def test_the_large_map_in_an_svg_is_cells_not_a_bitmap(page: TranslatePage, savi
 
 
 def test_the_page_in_an_svg_has_no_bitmap_that_a_viewer_must_enlarge(
-    page: TranslatePage, saving: Saving, tmp_path: Path
+    page: MapsPage, saving: Saving, tmp_path: Path
 ) -> None:
     saving.save_page(tmp_path / "page.svg")
     elements = list(ElementTree.parse(tmp_path / "page.svg").iter())
     images = [element for element in elements if element.tag.endswith("}image")]
-    num_heads = sum(np.prod(page.state.shape(kind)) for kind in MAP_KINDS)
+    num_heads = sum(np.prod(page.state.maps.shape(kind)) for kind in MAP_KINDS)
     assert len(images) == num_heads, "the thumbnails, and nothing else"
     address = "{http://www.w3.org/1999/xlink}href"
     for image in images:
@@ -135,17 +118,19 @@ def test_the_page_in_an_svg_has_no_bitmap_that_a_viewer_must_enlarge(
 
 
 def test_the_large_map_of_the_page_is_drawn_as_rectangles_in_its_colours(
-    page: TranslatePage, saving: Saving, tmp_path: Path
+    page: MapsPage, saving: Saving, tmp_path: Path
 ) -> None:
     saving.save_page(tmp_path / "page.svg")
     text = (tmp_path / "page.svg").read_text(encoding="utf-8")
-    image = map_image(weights_of(page), ramp_of(Theme.light()), page.state.top_weight(weights_of(page)))
+    image = map_image(
+        weights_of(page), ramp_of(Theme.light()), page.state.maps.top_value(page.state.selection.head, weights_of(page))
+    )
     colors = {image.pixelColor(x, y).name() for x in range(image.width()) for y in range(image.height())}
     assert len(colors) > 5
     assert all(f'fill="{color}"' in text for color in colors)
 
 
-def test_numbers_come_back_as_they_were(page: TranslatePage, saving: Saving, tmp_path: Path) -> None:
+def test_numbers_come_back_as_they_were(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
     for name in ("map.csv", "map.json", "map.npz"):
         saving.save_table(tmp_path / name)
     snapshot, translation = saving.snapshot, page.state.translation
@@ -153,7 +138,7 @@ def test_numbers_come_back_as_they_were(page: TranslatePage, saving: Saving, tmp
     assert translation is not None
     with (tmp_path / "map.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = list(csv.reader(file))
-    assert header == [snapshot.caption, *snapshot.view.column_labels]
+    assert header == ["query \\ key", *snapshot.view.column_labels]
     assert tuple(row[0] for row in rows) == snapshot.view.row_labels
     np.testing.assert_allclose(np.array([row[1:] for row in rows], dtype=float), weights_of(page), rtol=1e-6)
     content = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
@@ -167,15 +152,15 @@ def test_numbers_come_back_as_they_were(page: TranslatePage, saving: Saving, tmp
             np.testing.assert_array_equal(arrays[kind], translation.maps.of_kind(kind))
 
 
-def test_an_npz_holds_the_maps_in_the_measure_that_is_shown(
-    page: TranslatePage, saving: Saving, tmp_path: Path
-) -> None:
+def test_an_npz_holds_the_maps_in_the_measure_that_is_shown(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
     translation = page.state.translation
     assert translation is not None
-    page.state.measure, page.state.measured = "rollout", measure_by_halves(None, translation)
+    page.state.settings.measure = "rollout"
+    measured = measure_by_halves(translation)
+    page.state.take_measured(measured)
     saving.save_table(tmp_path / "map.npz")
     with np.load(tmp_path / "map.npz", allow_pickle=False) as arrays:
-        expected = page.state.measured.maps["rollout", "cross"]
+        expected = measured.maps["rollout", "cross"]
         np.testing.assert_array_equal(arrays["rollout_cross"], np.broadcast_to(expected, arrays["cross"].shape))
         assert not np.array_equal(arrays["rollout_cross"], arrays["cross"])
         assert "rollout_decoder" not in arrays  # there is none
@@ -183,7 +168,7 @@ def test_an_npz_holds_the_maps_in_the_measure_that_is_shown(
 
 
 def test_the_page_for_the_browser_holds_every_map_and_no_address(
-    page: TranslatePage, saving: Saving, tmp_path: Path
+    page: MapsPage, saving: Saving, tmp_path: Path
 ) -> None:
     saving.save_html(tmp_path / "maps.html")
     text = (tmp_path / "maps.html").read_text(encoding="utf-8")
@@ -202,75 +187,151 @@ def test_the_page_for_the_browser_holds_every_map_and_no_address(
 
 
 def test_the_page_for_the_browser_shows_the_measure_and_selection_of_the_window(
-    page: TranslatePage, saving: Saving, tmp_path: Path
+    page: MapsPage, saving: Saving, tmp_path: Path
 ) -> None:
     translation = page.state.translation
     assert translation is not None
-    page.state.measure, page.state.measured = "rollout", measure_by_halves(None, translation)
-    page.state.hides_wrapping, page.state.label_mode = True, "predicted"
+    page.state.settings.measure = "rollout"
+    measured = measure_by_halves(translation)
+    page.state.take_measured(measured)
+    page.state.settings.hides_wrapping, page.state.settings.label_mode = True, "predicted"
     saving.save_html(tmp_path / "maps.html")
     data = data_of((tmp_path / "maps.html").read_text(encoding="utf-8"))
     assert data["facts"]["measure"] == "rollout"
     assert [kind["kind"] for kind in data["kinds"]] == ["encoder", "cross"]
     assert data["mode"] == "predicted"
     assert data["kinds"][0]["modes"]["read"]["columns"][0] == "der"
-    page.state.choose(HeadChoice("decoder", 0, 0))  # has no rollout: its weights are shown
+    page.state.selection.choose(Head("decoder", 0, 0))  # has no rollout: its weights are shown
     saving.save_html(tmp_path / "maps.html")
     data = data_of((tmp_path / "maps.html").read_text(encoding="utf-8"))
     assert data["facts"]["measure"] == "weight α"
     assert len(data["kinds"]) == 3
 
 
-def test_a_caption_says_model_sentence_head_measure_and_label_mode(page: TranslatePage) -> None:
+def test_a_caption_says_model_sentence_head_measure_and_label_mode(page: MapsPage) -> None:
     snapshot = take_snapshot(page.state, "model")
     assert snapshot is not None
     for words in CAPTION:
         assert words in snapshot.caption
-    assert f"token {page.state.label_mode}" in snapshot.caption
-    page.state.hides_wrapping = True
-    page.state.choose(HeadChoice("encoder", 0, 0))
+    assert f"token {page.state.settings.label_mode}" in snapshot.caption
+    page.state.settings.hides_wrapping = True
+    page.state.selection.choose(Head("encoder", 0, 0))
     snapshot = take_snapshot(page.state, "model")
     assert snapshot is not None
     assert "source token" in snapshot.caption
     assert "hidden: " in snapshot.caption
 
 
-def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: TranslatePage) -> None:
-    page.state.label_mode = "read"
-    page.state.pick_rows((1,))
+def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: MapsPage) -> None:
+    page.state.settings.label_mode = "read"
+    page.state.selection.pick_queries((1,), 1)
     snapshot = take_snapshot(page.state, "model")
     assert snapshot is not None
     assert "picked: Row der → " in snapshot.caption
     translation = page.state.translation
     assert translation is not None
-    page.state.show(replace(translation, is_given=True))
+    given = Experiment(SENTENCE, GivenTarget(translation.text))
+    page.state.show_translation(replace(translation, experiment=given))
     snapshot = take_snapshot(page.state, "model")
     assert snapshot is not None
     assert "given translation: " in snapshot.caption
 
 
-def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: TranslatePage, tmp_path: Path) -> None:
-    page.state.show(make_translation(" ".join(["wort"] * 98), " ".join(["word"] * 98)))
+def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: MapsPage, tmp_path: Path) -> None:
+    page.state.show_translation(make_translation(" ".join(["wort"] * 98), " ".join(["word"] * 98)))
     saving.save_map(tmp_path / "picture.svg")
     words, _ = svg_text(tmp_path / "picture.svg")
     assert words.count("wort") >= 98 * 2
     assert words.lower().count("word") >= 98 * 2
 
 
-def test_files_say_that_every_head_was_on_and_which_were_switched_off_beside_the_maps(
-    page: TranslatePage, saving: Saving, tmp_path: Path
+OFF, RUN = HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "now")
+
+
+@pytest.fixture
+def changed(page: MapsPage, translation: Translation) -> Translation:
+    """The page shows an experiment with two interventions."""
+    words = SENTENCE.lower().split()
+    target = " ".join([*words[:2], "now", *words[2:]])
+    changed = make_translation(" ".join(words), target, text=SENTENCE, interventions=(OFF, RUN))
+    page.state.accept(ExperimentResult(changed, translation, translation.log_probabilities))
+    return changed
+
+
+def test_files_name_the_interventions_in_plain_words(
+    page: MapsPage, saving: Saving, changed: Translation, tmp_path: Path
 ) -> None:
-    page.state.switchboard.toggle(HeadChoice("encoder", 1, 3))
-    words = "heads: every head on, in maps and translation"
-    snapshot = take_snapshot(page.state, "model")
+    snapshot = saving.snapshot
     assert snapshot is not None
-    assert words in snapshot.caption
-    saving.save_heads(tmp_path / "heads.svg")
-    assert words in svg_text(tmp_path / "heads.svg")[0]
+    assert snapshot.facts["experiment"] == "cross 2·5 off; step 3: now"
+    assert snapshot.facts["maps"] == "changed"
+    assert snapshot.facts["translation"] == changed.text
+    for what in (saving.save_map, saving.save_heads, saving.save_page):
+        what(tmp_path / "picture.svg")
+        letters = svg_text(tmp_path / "picture.svg")[0].replace(" ", "")
+        assert "cross2·5off" in letters
+        assert "step3:now" in letters
     saving.save_html(tmp_path / "maps.html")
     facts = data_of((tmp_path / "maps.html").read_text(encoding="utf-8"))["facts"]
-    assert facts["heads"].endswith("encoder layer 2 head 4")
-    page.state.switchboard.reset()
-    snapshot = take_snapshot(page.state, "model")
+    assert facts["experiment"] == "cross 2·5 off; step 3: now"
+    page.state.settings.shown = "original"
+    snapshot = saving.snapshot
     assert snapshot is not None
-    assert "heads" not in snapshot.facts
+    assert snapshot.facts["maps"] == "original, with nothing changed"
+    assert snapshot.facts["translation"] != changed.text
+    assert snapshot.file_name == "cross-attention-layer-2-head-5-original"
+
+
+def test_a_difference_is_exported_as_one(
+    page: MapsPage, saving: Saving, changed: Translation, translation: Translation, tmp_path: Path
+) -> None:
+    page.state.settings.shown, page.state.settings.label_mode = "difference", "predicted"
+    snapshot, values = saving.snapshot, weights_of(page)
+    assert snapshot is not None
+    assert np.isnan(values[2]).all()
+    assert "maps: changed minus original" in snapshot.caption
+    assert snapshot.facts["original translation"] == translation.text
+    saving.save_table(tmp_path / "map.csv")
+    with (tmp_path / "map.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    assert set(rows[2][1:]) == {""}
+    np.testing.assert_allclose(np.array(rows[3][1:], dtype=float), values[3], rtol=1e-5, atol=1e-9)
+    saving.save_table(tmp_path / "map.json")
+    content = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
+    assert set(content["weights"][2]) == {None}
+    saving.save_table(tmp_path / "map.npz")
+    with np.load(tmp_path / "map.npz", allow_pickle=False) as arrays:
+        np.testing.assert_array_equal(arrays["map"], values)
+        np.testing.assert_array_equal(arrays["cross"], changed.maps.cross)
+        np.testing.assert_array_equal(arrays["original_cross"], translation.maps.cross)
+    saving.save_html(tmp_path / "maps.html")
+    data = data_of((tmp_path / "maps.html").read_text(encoding="utf-8"))
+    assert all(mode["signed"] for kind in data["kinds"] for mode in kind["modes"].values())
+    for name, save_it in (("map", saving.save_map), ("heads", saving.save_heads)):
+        save_it(tmp_path / f"{name}.png")
+        image = QImage(str(tmp_path / f"{name}.png"))
+        colors = [image.pixelColor(x, y) for x in range(0, image.width(), 7) for y in range(0, image.height(), 7)]
+        assert any(color.red() > color.blue() + 40 for color in colors), name
+        assert any(color.blue() > color.red() + 40 for color in colors), name
+    page.state.settings.picture = "lines"
+    saving.save_map(tmp_path / "lines.svg")
+    assert "maps:changedminusoriginal" in svg_text(tmp_path / "lines.svg")[0].replace(" ", "")
+
+
+def test_browsers_know_the_fonts_of_a_picture_of_the_page(saving: Saving, tmp_path: Path) -> None:
+    saving.save_page(tmp_path / "page.svg")
+    elements = list(ElementTree.parse(tmp_path / "page.svg").iter())
+    families = {element.attrib["font-family"] for element in elements if "font-family" in element.attrib}
+    assert families
+    for each in families:
+        names = [name.strip() for name in each.split(",")]
+        assert names[-1] == "sans-serif"
+        assert "Sans Serif" not in names
+        assert len(names) > 2
+
+
+def test_a_sentence_that_looks_like_a_font_is_left_alone(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
+    words = '<g font-family="Sans Serif"'
+    page.state.show_translation(make_translation(text=f"{words} >"))
+    saving.save_page(tmp_path / "page.svg")
+    assert words in svg_text(tmp_path / "page.svg")[0]

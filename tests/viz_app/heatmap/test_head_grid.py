@@ -23,13 +23,13 @@ from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from viz_app.heatmap.map_image import map_image
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view_settings import Scale
-from viz_app.theme import Theme, current_theme
+from viz_app.theme import Theme
 
 
 def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[ExperimentState, HeadGrid, HeadGridArea]:
     state = ExperimentState()
     state.show_translation(make_translation(num_layers=num_layers))
-    grid = HeadGrid(state, theme)
+    grid = HeadGrid(state)
     area = HeadGridArea(grid)
     qtbot.addWidget(area)
     area.resize(540, 600)
@@ -102,7 +102,7 @@ def test_a_diagonal_survives_being_made_small(size: int) -> None:
 def test_another_label_mode_makes_no_picture_anew_and_another_scale_does(qtbot: QtBot, theme: Theme) -> None:
     state = ExperimentState()
     state.show_translation(make_translation())
-    grid = HeadGrid(state, theme)
+    grid = HeadGrid(state)
     qtbot.addWidget(grid)
     grid.available = QSize(400, 500)
     grid.resize(400, 500)
@@ -125,7 +125,7 @@ def test_the_frame_follows_the_choice_wherever_it_goes(qtbot: QtBot, theme: Them
     """Painting only what changed leaves the same picture as painting all of it."""
     state = ExperimentState()
     state.show_translation(make_translation())
-    grid = HeadGrid(state, theme)
+    grid = HeadGrid(state)
     qtbot.addWidget(grid)
     grid.available = QSize(400, 500)
     grid.rebuild()
@@ -144,7 +144,7 @@ def test_another_scale_is_seen_in_every_head(qtbot: QtBot, theme: Theme, scale: 
     """The same: only the pictures are painted anew, and nothing around them."""
     state = ExperimentState()
     state.show_translation(make_translation())
-    grid = HeadGrid(state, theme)
+    grid = HeadGrid(state)
     qtbot.addWidget(grid)
     grid.available = QSize(400, 500)
     grid.rebuild()
@@ -164,7 +164,7 @@ def test_another_theme_size_and_translation_leave_nothing_of_the_sheet_before(
     qapp: QApplication, qtbot: QtBot, theme: Theme
 ) -> None:
     def made(size: QSize) -> HeadGrid:
-        grid = HeadGrid(state, current_theme())
+        grid = HeadGrid(state)
         qtbot.addWidget(grid)
         fit(grid, size)
         return grid

@@ -30,7 +30,7 @@ def state() -> ExperimentState:
 
 @pytest.fixture
 def heatmap(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Heatmap:
-    heatmap = Heatmap(state, theme)
+    heatmap = Heatmap(state)
     qtbot.addWidget(heatmap)
     heatmap.resize(700, 560)
     heatmap.show()
@@ -112,7 +112,7 @@ def _long_state(num_tokens: int) -> ExperimentState:
 
 def test_a_long_map_has_legible_rows_and_scrolls_under_labels_that_stay(qtbot: QtBot, theme: Theme) -> None:
     state = _long_state(100)
-    heatmap = Heatmap(state, theme)
+    heatmap = Heatmap(state)
     qtbot.addWidget(heatmap)
     heatmap.resize(700, 560)
     heatmap.show()
@@ -281,7 +281,7 @@ def test_without_a_partner_the_changed_map_is_shown_in_its_usual_colours(
 
 def test_lines_of_a_difference_are_told_apart_by_colour(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
     state.settings.picture, state.settings.line_threshold = "lines", 0.0
-    lines = LinesView(state, theme)
+    lines = LinesView(state)
     qtbot.addWidget(lines)
     lines.resize(640, 420)
     lines.show()
@@ -305,7 +305,7 @@ def test_lines_of_a_difference_are_told_apart_by_colour(qtbot: QtBot, theme: The
 def test_two_maps_of_two_experiments_live_side_by_side(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
     other = ExperimentState()
     other.show_translation(make_translation("zwei", "two"))
-    first, second = Heatmap(state, theme), Heatmap(other, theme)
+    first, second = Heatmap(state), Heatmap(other)
     for each in (first, second):
         qtbot.addWidget(each)
         each.resize(400, 300)

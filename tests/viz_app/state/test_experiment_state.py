@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.analysis.roles import Role
+from core.analysis.sample_roles import SampleRoles
 from core.config import preset
 from core.device import DeviceChoice
 from core.errors import ExperimentError
@@ -190,6 +192,21 @@ def test_what_is_shown_is_outdated_from_the_next_model_to_its_first_answer(state
     state.accept(make_result(make_translation()))
     assert not state.is_of_earlier_model
     assert not ExperimentState().is_of_earlier_model
+
+
+def test_another_model_brings_its_own_roles_with_its_first_answer(state: ExperimentState) -> None:
+    def all_of(role: Role) -> SampleRoles:
+        return SampleRoles(dict.fromkeys(MAP_KINDS, ((role,) * 8,) * 3), "9 pairs")
+
+    head = state.selection.head
+    state.take_roles(all_of("previous"))
+    state.begin_model(replace(MODEL, name="two"))
+    assert state.maps.role(head) == "previous", "what is shown is still of the earlier model"
+    state.accept(make_result(make_translation()))
+    assert state.maps.sample_roles is None
+    state.begin_model(replace(MODEL, name="three", roles=all_of("self")))
+    state.accept(make_result(make_translation()))
+    assert state.maps.count_roles() == {"self": 72}
 
 
 def test_a_head_is_kept_where_the_next_model_has_it_else_the_nearest(state: ExperimentState) -> None:

@@ -511,7 +511,7 @@ def test_page_can_be_closed_while_a_failed_save_waits(make_page: MakePage, qtbot
 
 def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_page: MakePage, qtbot: QtBot) -> None:
     proposal = Proposal("a learning rate of 0.00025 instead of 0.0005", {"learning_rate": 0.00025})
-    words = f"The loss became nan. Go on from step 5 (last.safetensors) with {proposal.text}: --resume --change x."
+    words = f"The loss became nan. Resume from step 5 (last.safetensors) with {proposal.text}: --resume --change x."
     script = ScriptedTraining(error=DivergedError(words, proposal, Path("last.safetensors")), error_step=7)
     page = make_page(script)
     start_and_take(qtbot, page, script, 7)

@@ -65,7 +65,7 @@ def begun(folder: Path, run: RunConfig = RUN) -> dict[Path, bytes]:
     ("run", "resume", "said"),
     [
         (copy_run({"width": 32}, schedule="constant", learning_rate=1e-3), True, "model.width was 16 and is now 32"),
-        (RUN, False, "holds a run already"),
+        (RUN, False, "already contains a run"),
         (replace(RUN, training=RUN.training.replace(batch_size=57)), True, "batch_size is 57 sentence pairs"),
     ],
     ids=["another architecture", "a folder that holds a run", "a batch larger than the corpus"],
@@ -88,7 +88,7 @@ def test_another_vocabulary_is_said_and_the_run_stays_byte_for_byte(
     before = begun(tmp_path / "run", run)
     save_prepared(text_corpus(run, number=9), tmp_path / "other.safetensors")
     train(page, qtbot, run, tmp_path / "run", resume=True, source=tmp_path / "other.safetensors")
-    assert "gives another vocabulary than the run was begun with" in page.notice_bar.text()
+    assert "gives another vocabulary than the run was started with" in page.notice_bar.text()
     assert files(tmp_path / "run") == before
 
 
@@ -100,7 +100,7 @@ def test_a_folder_in_which_another_training_is_at_work_is_left_alone(
         before = files(tmp_path / "run")
         train(page, qtbot, RUN, tmp_path / "run", resume=True)
         assert page.state.status is Status.FAILED
-        assert "Another training is at work in" in page.notice_bar.text()
+        assert "Another training is running in" in page.notice_bar.text()
         assert files(tmp_path / "run") == before
     train(page, qtbot, RUN, tmp_path / "run", resume=True)
     assert page.state.status is Status.FINISHED

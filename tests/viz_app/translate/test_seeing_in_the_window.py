@@ -7,15 +7,15 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
+from viz_app.state.marking import Cell, Place
+from viz_app.state.seeing import clearest_head
+from viz_app.state.translate_state import HeadChoice
 
 from core.translation.result import Translation
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_translation
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
-from viz_app.state.marking import Cell, Place
-from viz_app.state.seeing import clearest_head
-from viz_app.state.translate_state import HeadChoice
 from viz_app.translate.page import TranslatePage
 
 

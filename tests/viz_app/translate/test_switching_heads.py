@@ -6,17 +6,17 @@ from collections.abc import Collection
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
+from viz_app.state.switchboard import MAPS_NOTE
+from viz_app.state.translate_state import HeadChoice
+from viz_app.views.switch_line import HINT
 
 from core.errors import AnalysisError
 from core.model.heads import Head
 from core.translation.result import Translation
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
-from viz_app.state.switchboard import MAPS_NOTE
-from viz_app.state.translate_state import HeadChoice
 from viz_app.theme import Theme
 from viz_app.translate.page import TranslatePage
-from viz_app.views.switch_line import HINT
 from viz_app.worker import InferenceWorker, SwitchOffJob
 
 HEAD = HeadChoice("encoder", 1, 3)

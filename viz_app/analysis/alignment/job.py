@@ -2,14 +2,15 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from core.errors import AnalysisError
 from core.translation.result import TranslationStoppedError
-from viz_app.analysis.alignment.state import RankedAligner, RankedAligners
-from viz_app.analysis.jobs import ShouldStop, Tell, real
-from viz_app.state.progress import Progress
-from viz_app.worker import JobScope, TranslatorLike
+from viz_app.worker import JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
+
+if TYPE_CHECKING:
+    from core.analysis.alignment import Links
+    from core.analysis.alignment_ranking import AlignerRanking
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,9 +19,9 @@ class RankAlignersJob:
 
     scope: ClassVar[JobScope] = "model"
 
-    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> RankedAligners:
-        """See `viz_app.worker.Job.run`."""
-        from core.analysis.alignment import Links, read_gold, read_ibm_1
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> "AlignerRanking":
+        """See `Job.run`."""
+        from core.analysis.alignment import read_gold, read_ibm_1
         from core.analysis.alignment_ranking import rank_aligners
 
         others: dict[str, dict[int, Links]] = {}
@@ -33,24 +34,4 @@ class RankAlignersJob:
         found = rank_aligners(real(translator), read_gold(), others, on_progress=tell, should_stop=should_stop)
         if not found.is_complete:
             raise TranslationStoppedError
-        return RankedAligners(
-            aligners=tuple(
-                RankedAligner(
-                    "",
-                    each.aligner.layer,
-                    each.aligner.head,
-                    each.aligner.label_mode,
-                    each.aligner.measure,
-                    each.choosing.aer,
-                    each.reporting.aer,
-                )
-                for each in found.scores
-            ),
-            baselines=tuple(
-                RankedAligner(each.name, None, None, None, None, each.choosing.aer, each.reporting.aer)
-                for each in found.baselines
-            ),
-            num_choosing=found.num_choosing,
-            num_reporting=found.num_reporting,
-            num_skipped=found.num_skipped,
-        )
+        return found

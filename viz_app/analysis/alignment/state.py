@@ -1,15 +1,19 @@
-"""Links between the words of a sentence and those of its translation. No Qt, no torch."""
+"""Links between the words of a sentence and those of its translation, and which maps give the best ones. No Qt."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.analysis.measures import Measure
-from core.analysis.selection import LabelMode, Selection, combine
+from core.model.heads import Head
 from core.translation.result import FloatArray
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.measuring import SHORT_NAMES
-from viz_app.state.progress import Awaited
-from viz_app.state.translate_state import TranslateState
+
+if TYPE_CHECKING:  # these import torch, which is of the worker's thread
+    from core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore, BaselineScore
+
+    Ranked = AlignerScore | BaselineScore
 
 USUAL_THRESHOLD = 0.2
 
@@ -31,103 +35,42 @@ class Links:
 
     def shown(self, threshold: float) -> list[tuple[int, int, float]]:
         """Target, source and strength of all links of at least `threshold`, and of each target's strongest one."""
-        target, source = np.nonzero(self.strengths >= threshold)
-        pairs = {*zip(target.tolist(), source.tolist(), strict=True), *enumerate(self.best)}
-        return sorted((row, column, float(self.strengths[row, column])) for row, column in pairs)
-
-
-@dataclass(frozen=True)
-class RankedAligner:
-    """One line of the ranking: a way of reading links off the model, or a baseline.
-
-    Attributes:
-        name: of a baseline; empty for an aligner.
-        layer, head: counted from 0; None for the mean of all layers, or of all heads.
-        label_mode, measure: see `core.analysis.alignment_ranking.Aligner`; None of a baseline.
-        choosing, reporting: alignment error rate on the half that it was chosen by, and on the other.
-    """
-
-    name: str
-    layer: int | None
-    head: int | None
-    label_mode: LabelMode | None
-    measure: Measure | None
-    choosing: float
-    reporting: float
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """What stands in the table: error rate reported, that chosen by, layer, head, rows, measure."""
-        rates = (f"{100 * self.reporting:.1f} %", f"{100 * self.choosing:.1f} %")
-        if self.measure is None:
-            return (*rates, "–", "–", "–", self.name)
-        layer = "all" if self.layer is None else str(self.layer + 1)
-        head = "all" if self.head is None else str(self.head + 1)
-        return (*rates, layer, head, str(self.label_mode), SHORT_NAMES[self.measure])
-
-
-@dataclass(frozen=True)
-class RankedAligners:
-    """All ways of reading links off a model, the best on the choosing half first, and the baselines.
-
-    Attributes:
-        aligners, baselines: lines of the ranking.
-        num_choosing, num_reporting, num_skipped: gold pairs in each half, and those that the model could not read.
-    """
-
-    aligners: tuple[RankedAligner, ...]
-    baselines: tuple[RankedAligner, ...]
-    num_choosing: int
-    num_reporting: int
-    num_skipped: int
-
-    @property
-    def in_order(self) -> tuple[RankedAligner, ...]:
-        """Aligners and baselines by the error rate on the choosing half."""
-        return tuple(sorted((*self.aligners, *self.baselines), key=lambda each: each.choosing))
-
-    @property
-    def summary(self) -> str:
-        """The best one beside the baselines."""
-        best = self.aligners[0]
-        others = ", ".join(f"{each.name} {100 * each.reporting:.1f} %" for each in self.baselines)
-        skipped = f" {self.num_skipped} pairs were left out: the model cuts other words." if self.num_skipped else ""
-        return (
-            f"Best: {100 * best.reporting:.1f} % of links wrong (AER); {others}. Chosen on {self.num_choosing} pairs "
-            f"aligned by hand, reported on {self.num_reporting} others.{skipped} Click a row to see it."
-        )
+        targets, sources = np.nonzero(self.strengths >= threshold)
+        pairs = {*zip(targets.tolist(), sources.tolist(), strict=True), *enumerate(self.best)}
+        return sorted((target, source, float(self.strengths[target, source])) for target, source in pairs)
 
 
 class AlignmentState:
     """What the tab *Alignment* knows.
 
     Attributes:
+        state: the experiment that is shown.
         threshold: weaker links are not drawn, but for the strongest of each target word.
-        ranking: of the model in use, None until someone asked.
-        awaited: the ranking that is to come.
+        ranking: of the model in use; None until someone asked.
     """
 
-    def __init__(self, page: TranslateState) -> None:
-        self._page = page
+    def __init__(self, state: ExperimentState) -> None:
+        self.state = state
         self.threshold = USUAL_THRESHOLD
-        self.ranking: RankedAligners | None = None
-        self.awaited = Awaited()
-
-    def forget_model(self) -> None:
-        """Another model: its heads are others."""
-        self.ranking = None
-        self.awaited.forget()
+        self.ranking: AlignerRanking | None = None
 
     def links(self) -> Links | None:
-        """The links of the map that is shown large; None if it does not go from target to source."""
-        page, translation = self._page, self._page.translation
-        if translation is None or page.choice.kind != "cross":
+        """The links of the large map; None if it does not go from target to source, or no word is left.
+
+        Words are whole here, and only start and end are left out, whatever is chosen for the large map. Of a
+        difference there are no links: these are then of the changed maps.
+        """
+        shown = self.state.maps.shown
+        if self.state.result is None or self.state.selection.head.kind != "cross":
             return None
-        maps = page.maps(translation, "cross")
-        one = combine(maps, page.combination, page.heads(page.choice, (maps.shape[0], maps.shape[1])))
-        selection = Selection(page.label_mode, merge_words=True, hide=frozenset({"start", "end"}))
-        labelled = selection.apply(one, translation, "cross")
-        if not (len(labelled.rows) and len(labelled.columns)):
+        maps = self.state.maps.with_settings(
+            shown="changed" if shown == "difference" else shown,
+            merges_words=True,
+            hides_wrapping=True,
+            hides_punctuation=False,
+        )
+        labelled = maps.labelled()
+        if labelled is None or maps.hides_nothing:
             return None
         weights = labelled.weights
         top = max(1.0, float(weights.max()))
@@ -137,3 +80,65 @@ class AlignmentState:
             strengths=weights / np.float32(top),
             best=tuple(weights.argmax(axis=-1).tolist()),
         )
+
+    @property
+    def which_maps(self) -> str:
+        """Whose links these are, in a sentence; empty if there is only one translation."""
+        result = self.state.result
+        if result is None or not result.is_changed:
+            return ""
+        if self.state.maps.shown == "difference":
+            return "A difference has no links: these are those of the changed maps."
+        return f"Links of the {self.state.maps.shown} maps."
+
+    def ranked(self) -> "list[Ranked]":
+        """Aligners and baselines by the error rate on the choosing half; empty until they are known."""
+        if self.ranking is None:
+            return []
+        return sorted((*self.ranking.scores, *self.ranking.baselines), key=lambda each: each.choosing.aer)
+
+    def show(self, aligner: "Aligner") -> None:
+        """Shows the map that an aligner reads: its head, or the mean of several; its label mode and its measure."""
+        settings = self.state.settings
+        self.state.choose_head(Head("cross", aligner.layer or 0, aligner.head or 0))
+        settings.label_mode = aligner.label_mode
+        settings.combination = "mean"
+        if aligner.layer is None:
+            settings.scope = "all"
+        else:  # in this measure a layer has one map, whatever the head
+            settings.scope = "layer" if aligner.head is None and aligner.measure != "norm-layer" else "head"
+        settings.measure = aligner.measure
+
+
+def cells(ranked: "Ranked") -> tuple[str, ...]:
+    """A line of the table: error rate reported, that chosen by, layer, head, rows, measure."""
+    rates = (f"{100 * ranked.reporting.aer:.1f} %", f"{100 * ranked.choosing.aer:.1f} %")
+    aligner = aligner_of(ranked)
+    if aligner is None:
+        return (*rates, "–", "–", "–", name_of(ranked))
+    layer = "all" if aligner.layer is None else str(aligner.layer + 1)
+    head = "all" if aligner.head is None else str(aligner.head + 1)
+    return (*rates, layer, head, aligner.label_mode, SHORT_NAMES[aligner.measure])
+
+
+def aligner_of(ranked: "Ranked") -> "Aligner | None":
+    """The way of reading links that a line of the ranking is about; None for a baseline."""
+    return getattr(ranked, "aligner", None)
+
+
+def name_of(ranked: "Ranked") -> str:
+    """What a line of the ranking is called: a baseline by its name."""
+    return str(getattr(ranked, "name", "") or aligner_of(ranked))
+
+
+def summary(ranking: "AlignerRanking") -> str:
+    """The best aligner beside the baselines, in sentences."""
+    if ranking.best is None:
+        return ""
+    best = 100 * ranking.best.reporting.aer
+    others = ", ".join(f"{each.name} {100 * each.reporting.aer:.1f} %" for each in ranking.baselines)
+    skipped = f" {ranking.num_skipped} pairs were left out: the model cuts other words." if ranking.num_skipped else ""
+    return (
+        f"Best: {best:.1f} % of links wrong (AER); {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
+        f"reported on {ranking.num_reporting} others.{skipped} Click a row to see it."
+    )

@@ -1,23 +1,25 @@
 """The tab *Alignment*: which word belongs to which."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QSlider, QWidget
 
 from viz_app.analysis.alignment.job import RankAlignersJob
-from viz_app.analysis.alignment.state import AlignmentState, RankedAligners
+from viz_app.analysis.alignment.state import AlignmentState, aligner_of, cells, summary
 from viz_app.analysis.alignment.word_links import WordLinks
-from viz_app.analysis.tab import JobBar, LabTab, scrolled
-from viz_app.state.model_info import ModelInfo
-from viz_app.state.translate_state import TranslateState
-from viz_app.theme import Theme
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
+from viz_app.state.evented_options import on_redraw
+from viz_app.state.map_text import title
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import label
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 from viz_app.widgets.table import Table
 
+if TYPE_CHECKING:
+    from core.analysis.alignment_ranking import AlignerRanking
+
 NO_LINKS = "Choose a cross-attention head: its rows are target words, its columns source words."
-
-
 HEADINGS = {
     "AER": "Alignment error rate on the pairs that it was not chosen by: 0 % is perfect",
     "chosen by": "The same on the pairs that it was chosen by",
@@ -28,21 +30,16 @@ HEADINGS = {
 }
 
 
-class AlignmentTab(LabTab):
-    """Word links of the chosen head or measure, and a ranking of all heads as aligners.
+class AlignmentTab(AnalysisTab):
+    """Word links of the large map, and a ranking of all heads as aligners.
 
     Attributes:
-        state: what the tab knows.
+        alignment: what the tab knows.
         links: the words and the curves between them.
         threshold: how strong a link must be to be drawn.
         ranker: begins the ranking, and ends it.
-        table: the ranking.
-
-    Signals:
-        aligner_chosen(RankedAligner): its head, label mode and measure are to be shown.
+        table: the ranking. A click on a row shows the map that it is about.
     """
-
-    aligner_chosen = Signal(object)
 
     name: ClassVar[str] = "Alignment"
     tip: ClassVar[str] = "Word links of the chosen head or measure; find the head that aligns best"
@@ -51,77 +48,88 @@ class AlignmentTab(LabTab):
         "weaker. A link shows where the model looks; it need not be the word's translation."
     )
 
-    def __init__(self, page: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
-        self.state = AlignmentState(page)
-        super().__init__(page, theme, self.state.awaited, parent)
-        self.links = WordLinks(theme)
-        self._what = label("heading")
+    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.alignment = AlignmentState(self.state)
+        self.links = WordLinks()
+        self._what, self._which_maps = label("heading", wraps=True), label("small", wraps=True)
         self._hint = label("muted", wraps=True)
         self._hint.setText(NO_LINKS)
         self.threshold = QSlider(Qt.Orientation.Horizontal)
         self.threshold.setRange(2, 100)
-        self.threshold.setValue(round(100 * self.state.threshold))
+        self.threshold.setValue(round(100 * self.alignment.threshold))
         self.threshold.setToolTip("Weaker links are not drawn, but for the strongest of each target word")
-        self.threshold.valueChanged.connect(self._on_threshold)
+        self.threshold.setAccessibleName("Threshold of links")
         self._threshold_text = label("small")
         self.ranker = JobBar(
             "Find the best aligner",
             "Every layer, head, label mode and measure on sentence pairs that were aligned by hand",
+            self.request,
         )
-        self.ranker.start_wanted.connect(lambda: self.job_wanted.emit(RankAlignersJob()))
-        self.ranker.stop_wanted.connect(self.cancel)
         self._summary = label("small", wraps=True)
         self.table = Table(HEADINGS)
+        self._lay_out()
+        self.threshold.valueChanged.connect(self._on_threshold)
+        self.ranker.start_wanted.connect(self._on_start)
+        self.ranker.stop_wanted.connect(self.cancel)
         self.table.row_chosen.connect(self._on_row)
-        row = QHBoxLayout()
+        on_redraw(self.state.settings, ("maps", "large map"), self._redraw_in_sight)
+        self.state.measured_changed.connect(self._redraw_in_sight)
+
+    def begin_model(self) -> None:
+        """Another model: its heads are others."""
+        self.cancel()
+        self._take(None)
+
+    def redraw(self) -> None:
+        """Shows the links, and the ranking if there is one."""
+        links = self.alignment.links()
+        self._what.setText(title(self.state))
+        self._which_maps.setText(self.alignment.which_maps)
+        self._hint.setVisible(links is None and self.state.result is not None)
+        for part in (self._what, self._area):
+            part.setVisible(links is not None)
+        self._which_maps.setVisible(links is not None and bool(self.alignment.which_maps))
+        set_visible(self._threshold_row, links is not None, focus_to=self.ranker.start)
+        self._threshold_text.setText(f"links from {self.alignment.threshold:.2f}")
+        self.links.show_links(links, self.alignment.threshold)
+        ranking = self.alignment.ranking
+        self._summary.setText(summary(ranking) if ranking is not None else "")
+        self._summary.setVisible(ranking is not None)
+        set_visible(self.table, ranking is not None, focus_to=self.ranker.start)
+        self._filler.setVisible(links is None and ranking is None)
+
+    def _take(self, ranking: "AlignerRanking | None") -> None:
+        self.alignment.ranking = ranking
+        self.table.show_rows([cells(each) for each in self.alignment.ranked()])
+        self._redraw_in_sight()
+
+    def _on_start(self) -> None:
+        self.ask(RankAlignersJob(), self._take)
+
+    def _on_row(self, index: int) -> None:
+        aligner = aligner_of(self.alignment.ranked()[index])
+        if aligner is not None:
+            self.alignment.show(aligner)
+
+    def _on_threshold(self, percent: int) -> None:
+        self.alignment.threshold = percent / 100
+        self.redraw()
+
+    def _lay_out(self) -> None:
+        self._threshold_row = QWidget()
+        row = QHBoxLayout(self._threshold_row)
+        row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self._threshold_text)
         row.addWidget(self.threshold, 1)
-        self._area = scrolled(self.links)
+        self._area = VerticalScrollArea(self.links)
+        self._filler = QWidget()
         self.column.addWidget(self._what)
+        self.column.addWidget(self._which_maps)
         self.column.addWidget(self._hint)
         self.column.addWidget(self._area, 3)
-        self.column.addLayout(row)
+        self.column.addWidget(self._threshold_row)
         self.column.addWidget(self.ranker)
         self.column.addWidget(self._summary)
         self.column.addWidget(self.table, 2)
-
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self.links.apply_theme(theme)
-        super().apply_theme(theme)
-
-    def begin_model(self, info: ModelInfo) -> None:
-        """Another model answers from now on."""
-        self.cancel()
-        self.state.forget_model()
-
-    def take(self, result: object) -> None:
-        """A ranking."""
-        assert isinstance(result, RankedAligners)
-        self.state.ranking = result
-        self.table.show_rows([each.cells for each in result.in_order])
-
-    def redraw(self) -> None:
-        """Shows the state."""
-        super().redraw()
-        links = self.state.links()
-        self._what.setText(self.page.title() if links is not None else "")
-        self._what.setVisible(links is not None)
-        self._hint.setVisible(links is None)
-        self._area.setVisible(links is not None)
-        self._threshold_text.setText(f"links from {self.state.threshold:.2f}")
-        self.links.show_links(links, self.state.threshold)
-        self.ranker.show_progress(self.awaited)
-        ranking = self.state.ranking
-        self._summary.setVisible(ranking is not None)
-        self.table.setVisible(ranking is not None)
-        self._summary.setText(ranking.summary if ranking is not None else "")
-
-    def _on_row(self, index: int) -> None:
-        ranking = self.state.ranking
-        if ranking is not None and ranking.in_order[index].measure is not None:
-            self.aligner_chosen.emit(ranking.in_order[index])
-
-    def _on_threshold(self, percent: int) -> None:
-        self.state.threshold = percent / 100
-        self.redraw()
+        self.column.addWidget(self._filler, 1)

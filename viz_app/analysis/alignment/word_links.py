@@ -5,7 +5,7 @@ from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPa
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from viz_app.analysis.alignment.state import Links
-from viz_app.theme import Theme
+from viz_app.theme import current_theme, is_theme_change
 
 LINE_GAP = 7
 MAX_WORD = 150
@@ -16,9 +16,8 @@ MAX_PEN = 4.5
 class WordLinks(QWidget):
     """Source words at the left, target words at the right. The word under the mouse keeps its links, others pale."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._links: Links | None = None
         self._threshold = 0.0
         self.hovered: tuple[str, int] | None = None
@@ -26,10 +25,12 @@ class WordLinks(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Word links")
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self._theme = theme
-        self.update()
+    def changeEvent(self, event: QEvent) -> None:
+        """Another font has other heights."""
+        super().changeEvent(event)
+        if is_theme_change(event):
+            self.setFixedHeight(self._content_height())
+            self.update()
 
     def show_links(self, links: Links | None, threshold: float) -> None:
         """Draws other links."""
@@ -82,29 +83,29 @@ class WordLinks(QWidget):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(self._theme.font("body"))
+        painter.setFont(current_theme().font("body"))
         shown = links.shown(self._threshold)
-        for row, column, strength in sorted(shown, key=lambda link: link[2]):
-            self._paint_link(painter, row, column, strength)
-        lit = {("target", row) for row, column, _ in shown if self.hovered == ("source", column)}
-        lit |= {("source", column) for row, column, _ in shown if self.hovered == ("target", row)}
+        for target, source, strength in sorted(shown, key=lambda link: link[2]):
+            self._paint_link(painter, target, source, strength)
+        lit = {("target", target) for target, source, _ in shown if self.hovered == ("source", source)}
+        lit |= {("source", source) for target, source, _ in shown if self.hovered == ("target", target)}
         for side, words in (("source", links.sources), ("target", links.targets)):
             for index, word in enumerate(words):
                 self._paint_word(painter, side, index, word, (side, index) == self.hovered or (side, index) in lit)
 
-    def _paint_link(self, painter: QPainter, row: int, column: int, strength: float) -> None:
+    def _paint_link(self, painter: QPainter, target: int, source: int, strength: float) -> None:
         assert self._links is not None
-        start = self.place_of("source", column)
-        end = self.place_of("target", row)
+        start = self.place_of("source", source)
+        end = self.place_of("target", target)
         begin = QPointF(start.right() + WORD_GAP, start.center().y())
         finish = QPointF(end.left() - WORD_GAP, end.center().y())
         bend = (finish.x() - begin.x()) / 2
         path = QPainterPath(begin)
         path.cubicTo(QPointF(begin.x() + bend, begin.y()), QPointF(finish.x() - bend, finish.y()), finish)
-        is_best = self._links.best[row] == column
-        is_meant = self.hovered in (None, ("source", column), ("target", row))
+        is_best = self._links.best[target] == source
+        is_meant = self.hovered in (None, ("source", source), ("target", target))
         alpha = (0.35 + 0.65 * strength) if is_meant else 0.1
-        pen = QPen(self._theme.color("accent" if is_best else "muted", alpha), max(1.0, MAX_PEN * strength))
+        pen = QPen(current_theme().color("accent" if is_best else "muted", alpha), max(1.0, MAX_PEN * strength))
         if not is_best:
             pen.setStyle(Qt.PenStyle.DashLine)
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
@@ -116,7 +117,7 @@ class WordLinks(QWidget):
         place = self.place_of(side, index)
         align = Qt.AlignmentFlag.AlignRight if side == "source" else Qt.AlignmentFlag.AlignLeft
         text = QFontMetrics(painter.font()).elidedText(word, Qt.TextElideMode.ElideRight, int(place.width()))
-        painter.setPen(self._theme.color("accent" if is_lit else "text"))
+        painter.setPen(current_theme().color("accent" if is_lit else "text"))
         painter.drawText(place, align | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _tip(self, word: tuple[str, int] | None) -> str:
@@ -131,7 +132,7 @@ class WordLinks(QWidget):
         return "\n".join([own, *(f"{others[other]}  {strength:.2f}" for other, strength in best)])
 
     def _line(self) -> int:
-        return QFontMetrics(self._theme.font("body")).height() + LINE_GAP
+        return QFontMetrics(current_theme().font("body")).height() + LINE_GAP
 
     def _content_height(self) -> int:
         links = self._links
@@ -145,6 +146,6 @@ class WordLinks(QWidget):
 
     def _word_width(self) -> int:
         assert self._links is not None
-        metrics = QFontMetrics(self._theme.font("body"))
+        metrics = QFontMetrics(current_theme().font("body"))
         widest = max(map(metrics.horizontalAdvance, (*self._links.sources, *self._links.targets)))
         return min(widest + 2, MAX_WORD, self.width() // 3)

@@ -1,17 +1,15 @@
-"""Asks for a second translation: of another sentence, or by another checkpoint. Runs in the worker's thread."""
+"""Asks for a second result: of another sentence, or by another checkpoint. Runs in the worker's thread."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from core.config import RunConfig
 from core.errors import AnalysisError, AugenmerkError
-from core.translation.result import Translation
+from core.translation.experiment import Experiment, ForcedToken, GivenTarget
+from core.translation.result import ExperimentResult, Translation
 from viz_app.analysis.compare.second_model import SecondModel
-from viz_app.analysis.compare.state import Compared
-from viz_app.analysis.jobs import real
-from viz_app.state.progress import Progress
-from viz_app.worker import JobScope, TranslatorLike
+from viz_app.analysis.compare.state import Comparison
+from viz_app.worker import JobScope, ShouldStop, Tell, TranslatorLike, real
 
 if TYPE_CHECKING:
     from core.translation.translator import Translator
@@ -19,38 +17,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class CompareJob:
-    """What becomes of a translation with another sentence or another model.
+    """What becomes of an experiment with another sentence or another model.
 
     Attributes:
-        first: the translation that is shown.
-        text: the second sentence.
-        second: the second model; None for the one in use.
+        first: the result that is shown.
+        experiment: the second one. Its interventions that do not fit sentence or model are left out, and named.
+        model: the second model; None for the one in use.
     """
 
-    first: Translation
-    text: str
-    second: SecondModel | None = None
+    first: ExperimentResult
+    experiment: Experiment
+    model: SecondModel | None = None
     scope: ClassVar[JobScope] = "sentence"
 
-    def run(
-        self, translator: TranslatorLike, progress: Callable[[Progress], None], should_stop: Callable[[], bool]
-    ) -> Compared:
-        """See `viz_app.worker.Job.run`. Raises `AnalysisError` if the two models translate other languages."""
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Comparison:
+        """See `Job.run`. Raises `AnalysisError` if the two models translate other languages."""
         one = real(translator)
-        other = one if self.second is None else self.second.translator(one.device.name)
-        _check_languages(one.run, other.run, other.name)
-        second = other.translate(self.text, should_stop=should_stop)
-        is_same_vocabulary = _has_vocabulary_of(one, other)
+        other = one if self.model is None else self.model.translator(one.device.name)
+        _check_languages(one.run_config, other.run_config, other.name)
+        second = other.compare(self.experiment, drops_misfits=True, should_stop=should_stop)
+        first = self.first.changed
         forced, problem = None, ""
         try:
-            forced = other.translate_given(self.text, self.first.text)
+            forced = other.compare(reading(second.experiment, first), own=second.original, should_stop=should_stop)
         except AugenmerkError as error:  # nothing was said, or more than the second has room for
             problem = str(error)
-        if is_same_vocabulary and len(self.first.read_ids) <= other.run.model.max_positions:
-            scored: float | None = sum(other.score(replace(self.first, source_ids=second.source_ids)))
-        else:
-            scored = forced.log_probability if forced is not None else None
-        return Compared(self.first, second, forced, problem, scored, is_same_vocabulary)
+        is_same_vocabulary = _has_vocabulary_of(one, other)
+        scored: float | None = None
+        if is_same_vocabulary and len(first.read_ids) <= other.run_config.model.max_positions:
+            scored = sum(other.score(first, second.experiment))
+        elif forced is not None:
+            scored = forced.changed.log_probability
+        if forced is not None:
+            forced = replace(forced, dropped=second.dropped)
+        return Comparison(self.first, second, forced, problem, scored, is_same_vocabulary)
+
+
+def reading(experiment: Experiment, first: Translation) -> Experiment:
+    """The experiment, given the words of the first translation. Tokens that were forced there are among them."""
+    kept = tuple(each for each in experiment.interventions if not isinstance(each, ForcedToken))
+    return Experiment(experiment.source_text, GivenTarget(first.text), kept)
 
 
 def _has_vocabulary_of(one: "Translator", other: "Translator") -> bool:

@@ -1,15 +1,25 @@
-"""The chosen head in both translations, and the difference: three small maps with one cross-hair."""
+"""The chosen head in both results, and the difference: three small maps with one cross-hair."""
 
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
+from core.analysis.selection import LabelledMap
 from viz_app.analysis.compare.state import ComparedMaps
-from viz_app.heatmap.small_map import SmallMap, SmallPicture
-from viz_app.theme import Theme
+from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.views.marked_text import number
 from viz_app.widgets.parts import label
 
-HINT = "Hover a cell: its value in all three maps."
+HINT = "Hover over a cell: its value in all three maps."
 Cell = tuple[int, int]
+Cells = tuple[Cell | None, Cell | None, Cell | None]
+"""The same query and key in the first map, the second, and the difference."""
+NO_CELLS: Cells = (None, None, None)
+WEIGHTS = MatrixStyle("sequential", cell_heights=(6, 16), aimed_height=150)
+CHANGE = MatrixStyle(
+    "signed",
+    cell_heights=(9, 20),
+    aimed_height=230,
+    legend=lambda top: (f"−{top:.2f} first more", "0", f"second more +{top:.2f}"),
+)
 
 
 class CompareMaps(QWidget):
@@ -20,36 +30,35 @@ class CompareMaps(QWidget):
         value: what is under the mouse; the owner puts it where it is seen.
     """
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.first = SmallMap("First map", room=(6, 16, 150))
-        self.second = SmallMap("Second map", room=(6, 16, 150))
-        self.change = SmallMap("Difference of the maps", "signed", room=(9, 20, 230))
-        self.change.ends = ("first more", "second more")
+        self.first = LabelledMatrix("First map", WEIGHTS)
+        self.second = LabelledMatrix("Second map", WEIGHTS)
+        self.change = LabelledMatrix("Difference of the maps", CHANGE)
         self.value = label("small", wraps=True)
         self._maps: ComparedMaps | None = None
         self._names = [label("small", wraps=True) for _ in range(2)]
         self._change_name = label("small", wraps=True)
         self._problem, self._notes = label("warm", wraps=True), label("small", wraps=True)
         self._lay_out()
-        self.first.hovered.connect(lambda cell: self._on_hover(self._from_map(cell, 0)))
-        self.second.hovered.connect(lambda cell: self._on_hover(self._from_map(cell, 1)))
+        self.first.hovered.connect(self._on_first_hovered)
+        self.second.hovered.connect(self._on_second_hovered)
         self.change.hovered.connect(self._on_change_hovered)
 
     def show_maps(self, maps: ComparedMaps, title: str) -> None:
         """Draws other maps; `title` says of which head."""
         self._maps = maps
         change = maps.change
-        self.first.show_picture(SmallPicture(maps.first.weights, maps.first.rows, maps.first.columns, maps.top))
-        has_second = maps.second is not None
+        self.first.show_matrices([matrix_of(maps.first)], maps.top)
         if maps.second is not None:
-            self.second.show_picture(SmallPicture(maps.second.weights, maps.second.rows, maps.second.columns, maps.top))
-        self.second.setVisible(has_second)
-        self._names[1].setVisible(has_second)
-        self.change.setVisible(change is not None)
-        self._change_name.setVisible(change is not None)
+            self.second.show_matrices([matrix_of(maps.second)], maps.top)
+        for part in (self.second, self._names[1]):
+            part.setVisible(maps.second is not None)
         if change is not None:
-            self.change.show_picture(SmallPicture(change.values, change.rows, change.columns, maps.reach))
+            matrix = Matrix(change.values, change.rows.labels, change.columns.labels)
+            self.change.show_matrices([matrix], maps.change_top)
+        for part in (self.change, self._change_name):
+            part.setVisible(change is not None)
         for name, text in zip(self._names, ("first", "second"), strict=True):
             name.setText(f"{text}: weights")
         self._change_name.setText(f"second − first: {title}")
@@ -58,13 +67,12 @@ class CompareMaps(QWidget):
         self._notes.setText(" ".join(maps.notes))
         self.value.setText(HINT)
 
-    def _from_map(self, cell: Cell | None, which: int) -> tuple[Cell | None, Cell | None, Cell | None]:
-        """A cell of the first or the second map in all three: first, second, difference."""
+    def _from_map(self, cell: Cell, which: int) -> Cells:
+        """A cell of the first or the second map in all three."""
         found: list[Cell | None] = [None, None, None]
-        if cell is None or self._maps is None:
-            return None, None, None
         found[which] = cell
-        if (change := self._maps.change) is not None:
+        change = self._maps.change if self._maps is not None else None
+        if change is not None:
             row = next((index for index, pair in enumerate(change.row_pairs) if pair[which] == cell[0]), None)
             column = next((index for index, pair in enumerate(change.column_pairs) if pair[which] == cell[1]), None)
             if row is not None and column is not None:
@@ -72,19 +80,25 @@ class CompareMaps(QWidget):
                 found[2] = row, column
         return found[0], found[1], found[2]
 
-    def _on_change_hovered(self, cell: Cell | None) -> None:
+    def _on_first_hovered(self, cell: MatrixCell | None) -> None:
+        self._show_cells(self._from_map((cell.row, cell.column), 0) if cell is not None else NO_CELLS)
+
+    def _on_second_hovered(self, cell: MatrixCell | None) -> None:
+        self._show_cells(self._from_map((cell.row, cell.column), 1) if cell is not None else NO_CELLS)
+
+    def _on_change_hovered(self, cell: MatrixCell | None) -> None:
         change = self._maps.change if self._maps is not None else None
         if cell is None or change is None:
-            self._on_hover((None, None, None))
+            self._show_cells(NO_CELLS)
         else:
-            self._on_hover(self._from_map((change.row_pairs[cell[0]][0], change.column_pairs[cell[1]][0]), 0))
+            self._show_cells(self._from_map((change.row_pairs[cell.row][0], change.column_pairs[cell.column][0]), 0))
 
-    def _on_hover(self, cells: tuple[Cell | None, Cell | None, Cell | None]) -> None:
+    def _show_cells(self, cells: Cells) -> None:
         for widget, cell in zip((self.first, self.second, self.change), cells, strict=True):
-            widget.light(cell)
+            widget.mark([MatrixCell(0, *cell)] if cell is not None else [])
         self.value.setText(self._in_words(cells) or HINT)
 
-    def _in_words(self, cells: tuple[Cell | None, Cell | None, Cell | None]) -> str:
+    def _in_words(self, cells: Cells) -> str:
         maps = self._maps
         if maps is None:
             return ""
@@ -118,3 +132,8 @@ class CompareMaps(QWidget):
         whole.addWidget(self.change)
         whole.addLayout(both)
         whole.addWidget(self._notes)
+
+
+def matrix_of(labelled: LabelledMap) -> Matrix:
+    """A labelled map as it is drawn: queries in rows."""
+    return Matrix(labelled.weights, labelled.rows.labels, labelled.columns.labels)

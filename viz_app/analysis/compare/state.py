@@ -1,38 +1,37 @@
-"""Two sentences in one model, or one sentence in two checkpoints: what is compared, and what came of it. No Qt."""
+"""Two sentences in one model, or one experiment in two checkpoints: what is compared, and what came of it. No Qt."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from core.analysis.comparing import MapDifference, difference
-from core.analysis.selection import LabelledMap, combine
+from core.analysis.selection import LabelledMap
 from core.errors import AnalysisError
-from core.translation.result import Translation
+from core.translation.experiment import Experiment, GivenTarget, Greedy
+from core.translation.result import ExperimentResult, Translation
 from viz_app.analysis.compare.second_model import SecondModel
-from viz_app.state.progress import Awaited
-from viz_app.state.translate_state import TranslateState
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_source import LEAST_DIFFERENCE
 
 Question = Literal["sentence", "checkpoint"]
-SMALLEST_RANGE = 0.01
-"""Colours reach at least this far: rounding errors between equal maps are not to look like a finding."""
 MUCH_LEFT_OUT = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Compared:
+class Comparison:
     """What the worker found out.
 
     Attributes:
-        first: the translation that was shown.
-        second: the translation of the second sentence, or by the second checkpoint.
-        forced: the second sentence, or model, reading the words of `first`; None if it cannot.
+        first: the result that was shown.
+        second: that of the second sentence, or by the second checkpoint.
+        forced: the second sentence, or model, reading the words of the first translation; None if it cannot.
         forced_problem: why it cannot; empty if it can.
-        log_probability: of the words of `first` there, natural log; None if it is not known.
+        log_probability: of the words of the first translation there, natural log; None if it is not known.
         is_same_vocabulary: whether both cut sentences into the same tokens.
     """
 
-    first: Translation
-    second: Translation
-    forced: Translation | None
+    first: ExperimentResult
+    second: ExperimentResult
+    forced: ExperimentResult | None
     forced_problem: str
     log_probability: float | None
     is_same_vocabulary: bool
@@ -44,7 +43,7 @@ class ComparedMaps:
 
     Attributes:
         first, second: labelled maps [Q, M], each of its own size; `second` is None if it has no such head.
-        change: second minus first where both have rows and columns; None if there is none.
+        change: second minus first where both have queries and keys; None if there is none.
         problem: why there is none; empty if there is one.
         notes: what else a reader must know, one sentence each.
     """
@@ -62,45 +61,46 @@ class ComparedMaps:
         return float(max(both)) or 1.0
 
     @property
-    def reach(self) -> float:
+    def change_top(self) -> float:
         """The end of the colours of the difference, on both sides of 0."""
-        return max(self.change.largest, SMALLEST_RANGE) if self.change is not None else 1.0
+        return max(self.change.largest, LEAST_DIFFERENCE) if self.change is not None else 1.0
 
 
 class CompareState:
     """What the tab *Compare* knows.
 
     Attributes:
+        first: the experiment that the page shows.
+        second: the one that it is compared with.
         question: another sentence, or another checkpoint.
         text: the second sentence, as it was asked for last.
         model: the second checkpoint, None while none is chosen.
         candidate: a checkpoint that is being opened; it takes the place of `model` if that works.
         reads_first: whether the second is shown while it reads the words of the first translation.
-        compared: the answer, None before the first.
-        awaited: the answer that is to come.
+        comparison: the answer, None before the first.
     """
 
-    def __init__(self, page: TranslateState) -> None:
-        self._page = page
+    def __init__(self, first: ExperimentState) -> None:
+        self.first, self.second = first, ExperimentState()
         self.question: Question = "sentence"
         self.text = ""
         self.model: SecondModel | None = None
         self.candidate: SecondModel | None = None
         self.reads_first = False
-        self.compared: Compared | None = None
-        self.awaited = Awaited()
+        self.comparison: Comparison | None = None
 
-    def forget_sentence(self) -> None:
-        """Another translation is shown, or none."""
-        self.compared = None
-        self.awaited.forget()
+    def forget_result(self) -> None:
+        """Another result is shown, or none."""
+        self.comparison = None
+        if self.second.result is not None:
+            self.second.clear()
 
     def ask_question(self, question: Question) -> None:
         """Compares something else; the second checkpoint and the second sentence are kept for later."""
         if question != self.question:
             self.question = question
             self.drop_candidate()
-            self.forget_sentence()
+            self.forget_result()
 
     @property
     def has_second(self) -> bool:
@@ -112,16 +112,16 @@ class CompareState:
         """The second checkpoint, open or not; None while two sentences are compared."""
         return (self.candidate or self.model) if self.question == "checkpoint" else None
 
-    @property
-    def is_lacking(self) -> bool:
-        """Whether the comparison has to be asked for."""
-        return (
-            self._page.translation is not None
-            and self.has_second
-            and self.compared is None
-            and not self.awaited.is_awaiting
-            and not self.awaited.problem
-        )
+    def second_experiment(self) -> Experiment:
+        """What is asked of the second: the same interventions, and the same output unless that is given.
+
+        A translation that is given belongs to its sentence: another sentence is translated by the model.
+        """
+        experiment = self.first.experiment
+        if self.question == "checkpoint":
+            return experiment
+        output = Greedy() if isinstance(experiment.output, GivenTarget) else experiment.output
+        return Experiment(self.text, output, experiment.interventions)
 
     def try_model(self, model: SecondModel) -> None:
         """Another checkpoint is to be opened; the one before stays until that has worked."""
@@ -141,22 +141,32 @@ class CompareState:
             self.model.close()
         self.model = None
         if self.question == "checkpoint":
-            self.compared = None
-            self.awaited.forget()
+            self.forget_result()
 
-    def take(self, compared: Compared) -> None:
+    def take(self, comparison: Comparison) -> None:
         """Keeps an answer."""
-        self.compared = compared
-        if compared.forced is None:
+        self.comparison = comparison
+        if comparison.forced is None:
             self.reads_first = False
         self._adopt()
+        self._show_second()
 
     def fail(self) -> None:
         """There is no answer. A checkpoint that could be read at all is kept: the sentence may be to blame."""
         if self.candidate is not None and self.candidate.is_open:
             self._adopt()
-            self.compared = None
+            self.forget_result()
         self.drop_candidate()
+
+    def show_reading(self, reads_first: bool) -> None:
+        """Shows the second while it reads the first translation, or while it makes its own."""
+        self.reads_first = reads_first
+        self._show_second()
+
+    def _show_second(self) -> None:
+        if self.comparison is not None:
+            forced = self.comparison.forced if self.reads_first else None
+            self.second.accept(forced or self.comparison.second)
 
     def _adopt(self) -> None:
         if self.candidate is not None:
@@ -165,65 +175,71 @@ class CompareState:
             self.model, self.candidate = self.candidate, None
 
     @property
-    def second(self) -> Translation | None:
-        """What the first translation is compared with."""
-        if self.compared is None:
-            return None
-        return self.compared.forced if self.reads_first and self.compared.forced else self.compared.second
-
-    @property
     def change_of_log_probability(self) -> float | None:
         """Of the words of the first translation, from the first to the second; None if it is not known."""
-        if self.compared is None or self.compared.log_probability is None:
+        if self.comparison is None or self.comparison.log_probability is None:
             return None
-        return self.compared.log_probability - self.compared.first.log_probability
+        return self.comparison.log_probability - self.comparison.first.changed.log_probability
+
+    @property
+    def dropped(self) -> str:
+        """Which interventions of the first the second does not have, in a sentence; empty if it has them all."""
+        if self.comparison is None or not self.comparison.second.dropped:
+            return ""
+        named = ", ".join(map(str, self.comparison.second.dropped))
+        return f"Left out of the second, because it does not fit: {named}."
 
     def maps(self) -> ComparedMaps | None:
         """The chosen head, or the heads that are combined in the large map, in both; None before the first answer."""
-        if self.compared is None or self.second is None:
+        comparison = self.comparison
+        if comparison is None or self.second.result is None:
             return None
-        must_merge = not (self._page.merges_words or self.compared.is_same_vocabulary)
-        first = self._labelled(self.compared.first, merges=must_merge)
+        must_merge = not (self.first.settings.merges_words or comparison.is_same_vocabulary)
         notes = [self._meaning()]
         if must_merge:
             notes.append("Pieces are merged into words: the two models cut words differently.")
-        if self._page.measure_of_choice != "weight":
+        if self.first.maps.shown_measure(self.first.selection.head.kind) != "weight":
             notes.append("Compared are the weights, not the measure chosen for the large map.")
-        try:
-            second = self._labelled(self.second, merges=must_merge)
-        except AnalysisError:
-            return ComparedMaps(first, None, None, self._no_such_head(self.second), tuple(notes))
+        if self.first.maps.shown == "difference":
+            notes.append("Compared are the changed maps, not their difference from the original ones.")
+        first = self._labelled(comparison.first, merges=must_merge)
+        assert first is not None
+        second = self._labelled(self.second.result, merges=must_merge)
+        if second is None:
+            return ComparedMaps(first, None, None, self._no_such_head(self.second.result.changed), tuple(notes))
         try:
             change = difference(first, second)
         except AnalysisError as error:
             return ComparedMaps(first, second, None, str(error), tuple(notes))
         return ComparedMaps(first, second, change, "", (*notes, *_left_out(change)))
 
-    def _labelled(self, translation: Translation, *, merges: bool) -> LabelledMap:
-        page, kind = self._page, self._page.choice.kind
-        maps = translation.maps.of_kind(kind)
-        selection = page.selection
-        if merges:
-            selection = replace(selection, merge_words=True)
-        heads = page.heads(page.choice, (maps.shape[0], maps.shape[1]))
-        one = combine(maps, page.combination, heads)
-        labelled = selection.apply(one, translation, kind)
-        if labelled.weights.size:
-            return labelled
-        return replace(selection, hide=frozenset()).apply(one, translation, kind)
+    def _labelled(self, result: ExperimentResult, *, merges: bool) -> LabelledMap | None:
+        """The map that is shown large, of a result; None if its model has no such head."""
+        page = self.first
+        maps = page.maps.with_settings(
+            measure="weight",
+            shown="original" if page.maps.shown == "original" else "changed",
+            merges_words=page.settings.merges_words or merges,
+        )
+        places = page.maps.heads()
+        maps.show(result)
+        num_layers, num_heads = maps.shape(page.selection.head.kind)
+        if any(layer >= num_layers or head >= num_heads for layer, head in places):
+            return None
+        return maps.labelled()
 
     def _no_such_head(self, second: Translation) -> str:
-        choice = self._page.choice
-        num_layers, num_heads = second.maps.of_kind(choice.kind).shape[:2]
+        head = self.first.selection.head
+        num_layers, num_heads = second.maps.of_kind(head.kind).shape[:2]
         return (
-            f"The second checkpoint has no {choice}: of {choice.kind} attention it has {num_layers} × {num_heads} "
+            f"The second checkpoint has no {head}: of {head.kind} attention it has {num_layers} × {num_heads} "
             "(layers × heads). Choose a head that both have."
         )
 
     def _meaning(self) -> str:
-        page = self._page
-        columns = "target token read" if page.choice.kind == "decoder" else "source token"
-        rows = "source token" if page.choice.kind == "encoder" else f"target token {page.label_mode}"
+        head, mode = self.first.selection.head, self.first.settings.label_mode
+        columns = "target token read" if head.kind == "decoder" else "source token"
+        rows = "source token" if head.kind == "encoder" else f"target token {mode}"
         return f"Rows: {rows}. Columns: {columns}."
 
 

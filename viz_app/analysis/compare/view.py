@@ -22,17 +22,16 @@ from PySide6.QtWidgets import (
 from viz_app.analysis.compare.job import CompareJob
 from viz_app.analysis.compare.maps import CompareMaps
 from viz_app.analysis.compare.second_model import SecondModel
-from viz_app.analysis.compare.state import Compared, CompareState, Question
-from viz_app.analysis.tab import LabTab, scrolled
-from viz_app.preferences import Preferences
-from viz_app.state.model_info import ModelInfo
-from viz_app.state.switchboard import pieces_of
-from viz_app.state.translate_state import TranslateState
-from viz_app.theme import Theme
+from viz_app.analysis.compare.state import CompareState, Comparison, Question
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from viz_app.state.changed_words import pieces_of
+from viz_app.state.evented_options import on_redraw
+from viz_app.state.map_text import title
 from viz_app.views.marked_text import marked, number, styled
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
-from viz_app.worker import Failure
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
 QUESTIONS: dict[Question, tuple[str, str]] = {
@@ -53,11 +52,11 @@ READS_FIRST_TIP = (
 )
 
 
-class CompareTab(LabTab):
-    """Two translations beside one another, the chosen head in both, and the difference.
+class CompareTab(AnalysisTab):
+    """Two results beside one another, the chosen head in both, and the difference.
 
     Attributes:
-        state: what the tab knows.
+        comparing: what the tab knows; its `second` is the experiment that this one is compared with.
         question_buttons: another sentence, another checkpoint.
         sentence: the second sentence; `compare` asks for it.
         checkpoint_button: its menu chooses the second checkpoint; `close_button` frees it.
@@ -73,16 +72,13 @@ class CompareTab(LabTab):
         "moved, not that this is why a word changed."
     )
 
-    def __init__(
-        self, page: TranslateState, theme: Theme, preferences: Preferences, parent: QWidget | None = None
-    ) -> None:
-        self.state = CompareState(page)
-        super().__init__(page, theme, self.state.awaited, parent)
-        self._preferences = preferences
-        self._first_name = ""
+    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.comparing = CompareState(self.state)
         self.question_buttons: dict[Question, QToolButton] = {}
         self.sentence = QLineEdit()
         self.sentence.setPlaceholderText("the second sentence")
+        self.sentence.setAccessibleName("The second sentence")
         self.sentence.setToolTip("A sentence to compare with; it begins as the first one: change a word or two")
         self.compare = QPushButton("Compare")
         self.compare.setToolTip("Translate the second sentence, and compare (Enter)")
@@ -97,52 +93,32 @@ class CompareTab(LabTab):
         self.texts.setToolTip(TEXTS_TIP)
         self.texts.setTextFormat(Qt.TextFormat.RichText)
         self.texts.setWordWrap(True)
-        self.maps = CompareMaps(theme)
+        self._dropped = label("warm", wraps=True)
+        self.maps = CompareMaps()
         self._hint = label("muted", wraps=True)
         self._lay_out()
         self._connect()
 
-    def begin_model(self, info: ModelInfo) -> None:
-        """Another model answers from now on; the second checkpoint stays."""
-        self._first_name = info.title
-
-    def forget_sentence(self) -> None:
-        """Another translation is shown, or none."""
-        self.cancel()
-        self.state.forget_sentence()
+    def forget_result(self) -> None:
+        """Another result is shown, or none."""
+        self.comparing.forget_result()
         if not self.sentence.isModified():
             self.sentence.clear()
 
     def refresh(self) -> None:
         """Asks for the comparison if there is something to compare with."""
-        translation = self.page.translation
+        translation = self.state.translation
         if translation is not None and not self.sentence.text() and not self.sentence.isModified():
             self.sentence.setText(translation.source_text)
             self.sentence.setCursorPosition(0)
-        if self.state.is_lacking:
+        is_lacking = self.comparing.comparison is None and not self.request.is_running and not self.request.problem
+        if is_lacking and self.comparing.has_second:
             self._ask()
         self.redraw()
 
-    def take(self, result: object) -> None:
-        """A second translation."""
-        assert isinstance(result, Compared)
-        candidate = self.state.candidate
-        self.state.take(result)
-        if candidate is not None and candidate.path is not None:
-            self._preferences.remember(candidate.path)
-
-    def refuse(self, request_id: int, failure: Failure, /) -> None:
-        """What was compared before stays; a checkpoint that cannot be read is forgotten."""
-        if request_id == self.awaited.request_id:
-            candidate = self.state.candidate
-            if candidate is not None and candidate.path is not None and not candidate.is_open:
-                self._preferences.forget(candidate.path)
-            self.state.fail()
-        super().refuse(request_id, failure)
-
     def choose_file(self) -> None:
         """Asks for a checkpoint by dialog."""
-        folder = str(self._preferences.recent[0].parent) if self._preferences.recent else ""
+        folder = str(self.preferences.recent[0].parent) if self.preferences.recent else ""
         dialog = QFileDialog(self, "Choose a checkpoint to compare with", folder, CHECKPOINT_FILTER)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -151,67 +127,71 @@ class CompareTab(LabTab):
 
     def use_checkpoint(self, path: Path | None) -> None:
         """Compares with a checkpoint, None for the bundled one; the one before stays until this one is open."""
-        if self.page.translation is None:
+        if self.translation_to_ask_about is None:
             return
-        self.state.try_model(SecondModel(path))
+        self.comparing.try_model(SecondModel(path))
         self._ask()
 
     def close_checkpoint(self) -> None:
         """Frees the second checkpoint."""
         self.cancel()
-        self.state.close_model()
+        self.comparing.close_model()
         self.redraw()
 
     def redraw(self) -> None:
-        """Shows the state."""
-        super().redraw()
-        state = self.state
-        is_sentence = state.question == "sentence"
-        self.question_buttons[state.question].setChecked(True)
+        """Shows what is compared, and the answer."""
+        comparing, is_running = self.comparing, self.request.is_running
+        is_sentence = comparing.question == "sentence"
+        chosen = self.question_buttons[comparing.question]
+        chosen.setChecked(True)
         for part in (self.sentence, self.compare):
-            part.setVisible(is_sentence)
-        model = state.chosen_model
+            set_visible(part, is_sentence, focus_to=chosen)
+        model = comparing.chosen_model
         self.checkpoint_button.setText(f"{model.name} ▾" if model is not None else "choose a checkpoint ▾")
-        self.checkpoint_button.setVisible(not is_sentence)
-        self.close_button.setVisible(not is_sentence and model is not None)
-        if self.awaited.is_awaiting:
-            self._hint.setText(f"opening {model.name} …" if state.candidate and model else "translating …")
+        set_visible(self.checkpoint_button, not is_sentence, focus_to=chosen)
+        set_visible(self.close_button, not is_sentence and model is not None, focus_to=self.checkpoint_button)
+        if is_running:
+            self._hint.setText(f"opening {model.name} …" if comparing.candidate and model else "translating …")
         else:
-            self._hint.setText(HINTS[state.question])
-        self._hint.setVisible(self.awaited.is_awaiting or (state.compared is None and not self.awaited.problem))
-        maps, compared = state.maps(), state.compared
-        self._body.setVisible(maps is not None)
+            self._hint.setText(HINTS[comparing.question])
+        self._hint.setVisible(is_running or (comparing.comparison is None and not self.request.problem))
+        maps, comparison = comparing.maps(), comparing.comparison
+        set_visible(self._area, maps is not None, focus_to=self.compare if is_sentence else self.checkpoint_button)
+        self._filler.setVisible(maps is None)
         self.maps.value.setVisible(maps is not None)
-        self.reads_first.setVisible(compared is not None)
-        if maps is None or compared is None:
+        if maps is None or comparison is None:
             return
-        self.reads_first.setEnabled(compared.forced is not None)
-        self.reads_first.setToolTip(READS_FIRST_TIP if compared.forced is not None else compared.forced_problem)
-        self.reads_first.setChecked(state.reads_first)
-        self.texts.setText(self._in_words(compared))
-        self.maps.show_maps(maps, self.page.title())
+        self.reads_first.setEnabled(comparison.forced is not None)
+        self.reads_first.setToolTip(READS_FIRST_TIP if comparison.forced is not None else comparison.forced_problem)
+        self.reads_first.setChecked(comparing.reads_first)
+        self.texts.setText(self._in_words(comparison))
+        self._dropped.setText(comparing.dropped)
+        self._dropped.setVisible(bool(comparing.dropped))
+        self.maps.show_maps(maps, title(self.state))
 
-    def _in_words(self, compared: Compared) -> str:
-        first, second, colors = compared.first, self.state.second, self.theme.palette
+    def _in_words(self, comparison: Comparison) -> str:
+        first, second, colors = comparison.first.changed, self.comparing.second.translation, self.theme.palette
         assert second is not None
         muted = f"<span style='color:{colors.muted}'>"
         rows = [("first sentence", "second sentence")]
-        if self.state.question == "checkpoint":
-            other = self.state.model.name if self.state.model is not None else ""
-            rows = [(f"first: {html.escape(self._first_name)}", f"second: {html.escape(other)}")]
+        if self.comparing.question == "checkpoint":
+            own = self.state.model.title if self.state.model is not None else ""
+            other = self.comparing.model.name if self.comparing.model is not None else ""
+            rows = [(f"first: {html.escape(own)}", f"second: {html.escape(other)}")]
         cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
-        if self.state.question == "sentence":
+        if self.comparing.question == "sentence":
             before, after = ([word.text for word in each.source_words] for each in (first, second))
             source = styled(pieces_of(before, after, second.source_text), colors.text, colors.muted, colors.warm)
             cells.append((html.escape(first.source_text), source))
         words = marked(first, second, colors.text, colors.muted, colors.warm) or "nothing: it ends at once"
         facts = [f"{muted}({number(each.log_probability)}" for each in (first, second)]
-        given = [", given" if first.is_given else "", ", reads the first" if second.is_given else ""]
+        reads = ", reads the first" if self.comparing.reads_first else ", given"
+        given = [", given" if first.is_given else "", reads if second.is_given else ""]
         old = html.escape(first.text) or "nothing"
         cells.append((f"{old} {facts[0]}{given[0]})</span>", f"{words} {facts[1]}{given[1]})</span>"))
         table = "".join(f"<tr><td width='50%'>{left}</td><td width='50%'>{right}</td></tr>" for left, right in cells)
-        change = self.state.change_of_log_probability
-        tokens = "" if compared.is_same_vocabulary else " (cut into other pieces)"
+        change = self.comparing.change_of_log_probability
+        tokens = "" if comparison.is_same_vocabulary else " (cut into other pieces)"
         outcome = (
             f"<p style='margin:4px 0 0 0'>{muted}Δ log-probability of the first translation there{tokens}:</span> "
             f"{number(change, signed=True)}</p>"
@@ -221,28 +201,44 @@ class CompareTab(LabTab):
         return f"<table width='100%' cellspacing='0' cellpadding='2'>{table}</table>{outcome}"
 
     def _ask(self) -> None:
-        translation = self.page.translation
-        if translation is not None:
-            text = self.state.text if self.state.question == "sentence" else translation.source_text
-            self.job_wanted.emit(CompareJob(translation, text, self.state.chosen_model))
+        if self.translation_to_ask_about is not None and self.state.result is not None:
+            experiment = self.comparing.second_experiment()
+            self.ask(CompareJob(self.state.result, experiment, self.comparing.chosen_model), self._take)
+
+    def _take(self, comparison: Comparison) -> None:
+        candidate = self.comparing.candidate
+        self.comparing.take(comparison)
+        if candidate is not None and candidate.path is not None:
+            self.preferences.remember(candidate.path)
+        self._redraw_in_sight()
+
+    def _on_problem(self) -> None:
+        """What was compared before stays; a checkpoint that cannot be read is forgotten."""
+        if not self.request.problem:
+            return
+        candidate = self.comparing.candidate
+        if candidate is not None and candidate.path is not None and not candidate.is_open:
+            self.preferences.forget(candidate.path)
+        self.comparing.fail()
 
     def _on_compare(self) -> None:
         text = self.sentence.text().strip()
         self.cancel()
         if not text:
-            self.awaited.problem = "The second sentence is empty. A sentence was expected; type one."
-        elif self.page.translation is not None:
-            self.state.text = text
+            self.request.problem = "The second sentence is empty. A sentence was expected; type one."
+        else:
+            self.comparing.text = text
             self._ask()
         self.redraw()
 
     def _on_question(self, question: Question) -> None:
         self.cancel()
-        self.state.ask_question(question)
+        self.request.problem = ""
+        self.comparing.ask_question(question)
         self.refresh()
 
     def _on_reads_first(self, is_on: bool) -> None:
-        self.state.reads_first = is_on
+        self.comparing.show_reading(is_on)
         self.redraw()
 
     def _fill_menu(self) -> None:
@@ -250,7 +246,7 @@ class CompareTab(LabTab):
         menu.clear()
         menu.addAction("Open a checkpoint …").triggered.connect(self.choose_file)
         menu.addAction("Bundled model").triggered.connect(lambda: self.use_checkpoint(None))
-        recent = self._preferences.recent
+        recent = self.preferences.recent
         if recent:
             menu.addSeparator()
             menu.addAction("Opened before").setEnabled(False)
@@ -264,6 +260,9 @@ class CompareTab(LabTab):
         self.sentence.returnPressed.connect(self._on_compare)
         self.close_button.clicked.connect(self.close_checkpoint)
         self.reads_first.clicked.connect(self._on_reads_first)
+        self.request.events.problem.connect(self._on_problem, max_args=0)
+        self.request.events.is_running.connect(self._redraw_in_sight, max_args=0)
+        on_redraw(self.state.settings, ("maps", "large map"), self._redraw_in_sight)
 
     def _lay_out(self) -> None:
         questions, group = QHBoxLayout(), QButtonGroup(self)
@@ -285,16 +284,19 @@ class CompareTab(LabTab):
         second.addWidget(self.checkpoint_button)
         second.addWidget(self.close_button)
         second.addStretch(0)
-        self._body = QWidget()
-        body = QVBoxLayout(self._body)
+        content = QWidget()
+        body = QVBoxLayout(content)
         body.setContentsMargins(0, 0, 0, 0)
         body.setSpacing(8)
         body.addWidget(self.texts)
+        body.addWidget(self._dropped)
         body.addWidget(self.reads_first)
         body.addWidget(self.maps)
         body.addStretch(1)
         self.column.insertLayout(0, questions)
         self.column.addLayout(second)
         self.column.addWidget(self._hint)
-        self.column.addWidget(scrolled(self._body), 1)
+        self._area, self._filler = VerticalScrollArea(content), QWidget()
+        self.column.addWidget(self._area, 1)
+        self.column.addWidget(self._filler, 1)
         self.column.addWidget(self.maps.value)

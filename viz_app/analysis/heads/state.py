@@ -1,21 +1,27 @@
-"""What every head is worth, and what it does, over a sample of sentences. No Qt, no torch."""
+"""What every head is worth to the model, and what it does, over a sample of sentences. No Qt, no torch."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from core.analysis.profiles import SampleProfiles
 from core.analysis.roles import role_of
 from core.model.heads import Head
+from core.translation.experiment import HeadScaled
 from core.translation.result import MAP_KINDS, FloatArray, MapKind
-from viz_app.state.progress import Awaited
+from viz_app.state.experiment_state import ExperimentState
+
+if TYPE_CHECKING:  # it imports torch, which is of the worker's thread
+    from core.analysis.importance import HeadImportance
 
 SampleKind = Literal["gold", "examples", "multi30k", "file"]
-Question = Literal["worth", "statistics"]
+Question = Literal["importance", "behaviour"]
 BLOCKS = "▁▂▃▄▅▆▇█"
 KIND_SHORT: dict[MapKind, str] = {"encoder": "enc", "decoder": "dec", "cross": "cross"}
+MAX_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -40,100 +46,96 @@ class SampleChoice:
 
 
 @dataclass(frozen=True, eq=False)
-class HeadWorth:
-    """How much worse a model predicts a sample without each head, as far as it has been read.
+class Behaviour:
+    """Statistics of every head, and of which model.
 
     Attributes:
-        loss: of the whole model, in nats per target token.
-        increase: [L, H] by kind: the loss without the head minus `loss`.
-        num_sentences, num_tokens: read so far.
-        num_skipped: pairs that the model refused.
+        profiles: the statistics.
+        scalings: heads that were scaled or off throughout.
     """
 
-    loss: float
-    increase: dict[MapKind, FloatArray]
-    num_sentences: int
-    num_tokens: int
-    num_skipped: int
-
-    @property
-    def largest(self) -> float:
-        """The largest absolute value: the end of a colour scale that is even on both sides."""
-        return max(float(np.abs(array).max(initial=0.0)) for array in self.increase.values())
-
-    def joined(self, other: "HeadWorth | None") -> "HeadWorth":
-        """Both samples as one: means weighted by tokens, so that the order of reading does not matter."""
-        if other is None:
-            return self
-        total = max(1, self.num_tokens + other.num_tokens)
-        mine, theirs = self.num_tokens / total, other.num_tokens / total
-        return HeadWorth(
-            loss=mine * self.loss + theirs * other.loss,
-            increase={
-                kind: (mine * self.increase[kind] + theirs * other.increase[kind]).astype(np.float32)
-                for kind in self.increase
-            },
-            num_sentences=self.num_sentences + other.num_sentences,
-            num_tokens=self.num_tokens + other.num_tokens,
-            num_skipped=self.num_skipped + other.num_skipped,
-        )
+    profiles: SampleProfiles
+    scalings: tuple[HeadScaled, ...]
 
 
 class HeadsState:
     """What the tab *Heads* knows.
 
     Attributes:
-        question: what is shown: what heads are worth, or their statistics.
-        asked: the question that is being answered.
+        state: the experiment that is shown: its head scalings hold while a sample is measured.
+        question: what is shown: the importance of heads, or their behaviour.
         sample: which sentences.
         num_sentences: how many of them at most.
-        worth, profiles: the answers so far; None before the first.
-        awaited: the answer that is to come.
+        importance, behaviour: the answers so far; None before the first.
     """
 
-    def __init__(self) -> None:
-        self.question: Question = "worth"
-        self.asked: Question = "worth"
+    def __init__(self, state: ExperimentState) -> None:
+        self.state = state
+        self.question: Question = "importance"
         self.sample = SampleChoice()
         self.num_sentences = 200
-        self.worth: HeadWorth | None = None
-        self.profiles: SampleProfiles | None = None
-        self.awaited = Awaited()
+        self.importance: HeadImportance | None = None
+        self.behaviour: Behaviour | None = None
 
     def forget_model(self) -> None:
         """Another model: its heads are others."""
-        self.worth = self.profiles = None
-        self.awaited.forget()
+        self.importance = self.behaviour = None
 
-    def take(self, result: object) -> None:
-        """Keeps an answer, or a part of one."""
-        if isinstance(result, HeadWorth):
-            self.worth = result
-        elif isinstance(result, SampleProfiles):
-            self.profiles = result
+    @property
+    def has_answer(self) -> bool:
+        """Whether there is something to show."""
+        return self.measured_scalings is not None
+
+    @property
+    def measured_scalings(self) -> tuple[HeadScaled, ...] | None:
+        """The head scalings with which the answer that is shown was measured; None if there is none."""
+        found = self.importance if self.question == "importance" else self.behaviour
+        return found.scalings if found is not None else None
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether the answer that is shown was measured with other heads scaled or off than the experiment has."""
+        measured = self.measured_scalings
+        return measured is not None and measured != self.state.experiment.head_scalings
+
+    def importance_of(self, head: Head) -> float:
+        """By how much the loss rises without a head, in nats per token."""
+        assert self.importance is not None
+        return float(self.importance.of_kind(head.kind)[head.layer, head.head])
 
     def summary(self) -> str:
         """What the answer is about; empty while there is none."""
-        if self.question == "worth" and self.worth is not None:
-            found = self.worth
+        if self.question == "importance" and self.importance is not None:
+            found = self.importance
             skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
-            return (
+            about = (
                 f"Loss {found.loss:.3f} nats per token over {found.num_sentences} sentences ({found.num_tokens:,} "
-                f"tokens{skipped}). In each cell: how much it rises without the head, in thousandths of a nat. Click a "
-                "cell to switch the head off."
+                f"tokens{skipped}), {in_words(found.scalings)}. In each cell: how much it rises without the head, in "
+                "thousandths of a nat. Click a cell to switch the head off."
             )
-        if self.question == "statistics" and self.profiles is not None:
-            about = f"Means over {self.profiles.num_sentences} sentences"
-            return f"{about}; the grid goes by these roles. Click a row to see the head."
-        return ""
+        elif self.question == "behaviour" and self.behaviour is not None:
+            num_sentences = self.behaviour.profiles.num_sentences
+            about = (
+                f"Means over {num_sentences} sentences, {in_words(self.behaviour.scalings)}; the grid goes by these "
+                "roles. Click a row to see the head."
+            )
+        else:
+            return ""
+        return about
+
+    def warning(self) -> str:
+        """That the answer does not belong to the experiment as it is now; empty if it does."""
+        if not self.is_outdated:
+            return ""
+        return f"The experiment now has {in_words(self.state.experiment.head_scalings).removeprefix('with ')}."
 
     def rows(self) -> list[tuple[Head, tuple[str, ...]]]:
         """The statistics of every head as a line of texts."""
-        if self.profiles is None:
+        if self.behaviour is None:
             return []
         found: list[tuple[Head, tuple[str, ...]]] = []
         for kind in MAP_KINDS:
-            of_kind = self.profiles.of_kind(kind)
+            of_kind = self.behaviour.profiles.of_kind(kind)
             for layer, head in np.ndindex(*of_kind.entropy.shape):
                 place = layer, head
                 cells = (
@@ -146,6 +148,15 @@ class HeadsState:
                 )
                 found.append((Head(kind, layer, head), cells))
         return found
+
+
+def in_words(scalings: Sequence[HeadScaled]) -> str:
+    """With which heads scaled or off: "with every head on", "with cross 2·5 off"."""
+    if not scalings:
+        return "with every head on"
+    named = ", ".join(map(str, scalings[:MAX_NAMED]))
+    more = len(scalings) - MAX_NAMED
+    return f"with {named}" + (f" and {more} more" if more > 0 else "")
 
 
 def blocks(shares: FloatArray) -> str:

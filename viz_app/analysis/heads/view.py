@@ -1,35 +1,45 @@
-"""The tab *Heads*: what every head is worth, and what it does, over a sample of sentences."""
+"""The tab *Heads*: the importance of every head, and what it does, over a sample of sentences."""
 
+from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QButtonGroup, QFileDialog, QHBoxLayout, QToolButton, QWidget
 
 from core.analysis.profiles import SampleProfiles
 from core.analysis.sample_roles import SampleRoles
-from viz_app.analysis.heads.head_cells import HeadCells
-from viz_app.analysis.heads.job import HeadWorthJob, StatisticsJob
+from core.model.heads import Head
+from core.translation.experiment import HeadScaled
+from core.translation.result import MAP_KINDS
+from viz_app.analysis.heads.job import ImportanceJob, StatisticsJob
 from viz_app.analysis.heads.samples import multi30k_files
-from viz_app.analysis.heads.state import HeadsState, Question, SampleChoice
-from viz_app.analysis.tab import JobBar, LabTab, scrolled
-from viz_app.state.model_info import ModelInfo
-from viz_app.state.progress import Progress
-from viz_app.state.translate_state import HeadChoice, TranslateState
-from viz_app.theme import Theme
+from viz_app.analysis.heads.state import Behaviour, HeadsState, Question, SampleChoice, in_words
+from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
+from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from viz_app.state.map_text import KIND_NAMES
 from viz_app.widgets.choice_menu import ChoiceMenu
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import label
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 from viz_app.widgets.table import Table
 
+if TYPE_CHECKING:
+    from core.analysis.importance import HeadImportance
+
 MEANINGS: dict[Question, str] = {
-    "worth": (
+    "importance": (
         "How much worse the model predicts a sample of translations with one head off at a time. It says what is lost "
         "at once, not what the others could take over, nor what the head does."
     ),
-    "statistics": (
+    "behaviour": (
         "What each head does on average over a sample: entropy (nats), largest weight, share on <eos>, distances from "
         "3 back to 3 ahead, role. It says where heads look, not whether that matters."
     ),
+}
+QUESTIONS: dict[Question, tuple[str, str]] = {
+    "importance": ("Importance", "The loss with each head off"),
+    "behaviour": ("Behaviour", "Entropy, confidence, distances, role"),
 }
 SAMPLES = {
     "gold": ("validation pairs", "Sentence pairs of the validation split that are shipped"),
@@ -45,100 +55,82 @@ HEADINGS = {
     "<eos>": "Mean weight on the end token",
     "distance": "Weight on keys from 3 before to 3 after the row's own place; the ends hold all beyond",
 }
+CELL_HEIGHT = 24
 
 
-class HeadsTab(LabTab):
-    """Head importance and statistics.
+class HeadsTab(AnalysisTab):
+    """Head importance and behaviour.
 
     Attributes:
-        state: what the tab knows.
-        question_buttons: worth, and statistics.
+        heads: what the tab knows.
+        question_buttons: importance, and behaviour.
         sample_menu: which sentences.
         job: begins the measurement, and ends it.
-        cells: what each head is worth.
-        table: the statistics.
-
-    Signals:
-        switch_wanted(HeadChoice): the head is to be switched off, or on again.
-        head_chosen(HeadChoice): the head is to be shown large.
-        roles_measured(SampleRoles): statistics of a whole sample are there, and what follows from them.
+        cells: the importance of each head. A click switches the head off, or on again.
+        table: the behaviour. A click on a row chooses the head.
     """
 
     name: ClassVar[str] = "Heads"
-    tip: ClassVar[str] = "What every head is worth, and what it does, over a sample of sentences"
-    meaning: ClassVar[str] = MEANINGS["worth"]
+    tip: ClassVar[str] = "The importance of every head, and what it does, over a sample of sentences"
+    meaning: ClassVar[str] = MEANINGS["importance"]
 
-    switch_wanted = Signal(object)
-    head_chosen = Signal(object)
-    roles_measured = Signal(object)
-
-    def __init__(self, page: TranslateState, theme: Theme, parent: QWidget | None = None) -> None:
-        self.state = HeadsState()
-        super().__init__(page, theme, self.state.awaited, parent)
+    def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
+        super().__init__(context, parent)
+        self.heads = HeadsState(self.state)
         self.question_buttons: dict[Question, QToolButton] = {}
         self.sample_menu = ChoiceMenu("Which sentences", SAMPLES, "sample: ")
         self.sample_menu.actions_by_name["multi30k"].setEnabled(all(path.is_file() for path in multi30k_files()))
+        self.job = JobBar("Measure", "This may take a minute; what is known is shown meanwhile", self.request)
+        self._summary, self._warning = label("small", wraps=True), label("warm", wraps=True)
+        self.cells = LabelledMatrix(
+            "Importance of each head",
+            MatrixStyle(
+                colors="signed",
+                cell_heights=(CELL_HEIGHT, CELL_HEIGHT),
+                aimed_height=0,
+                has_slanted_columns=False,
+                cell_text=thousandths,
+                legend=lambda top: (f"−{1000 * top:.0f} better without", "0", f"worse without +{1000 * top:.0f}"),
+            ),
+        )
+        self.cells.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.cells.tip_of = self._tip
+        self.table = Table(HEADINGS)
+        self._lay_out()
         self.sample_menu.chosen.connect(self._on_sample)
-        self.job = JobBar("Measure", "May take a minute; the window stays at your service, and what is known is shown")
         self.job.start_wanted.connect(self._on_start)
         self.job.stop_wanted.connect(self.cancel)
-        self._summary = label("small", wraps=True)
-        self.cells = HeadCells(page, theme)
-        self.cells.clicked.connect(self.switch_wanted)
-        self.table = Table(HEADINGS)
+        self.cells.clicked.connect(self._on_cell)
         self.table.row_chosen.connect(self._on_row)
-        self._area = scrolled(self.cells)
-        self._lay_out()
+        self.state.experiment_changed.connect(self._redraw_in_sight)
+        self.request.events.is_running.connect(self._redraw_in_sight, max_args=0)
 
-    def apply_theme(self, theme: Theme) -> None:
-        """Takes on new colours."""
-        self.cells.apply_theme(theme)
-        super().apply_theme(theme)
-
-    def begin_model(self, info: ModelInfo) -> None:
-        """Another model answers from now on."""
+    def begin_model(self) -> None:
+        """Another model: its heads are others."""
         self.cancel()
-        self.state.forget_model()
-
-    def follow(self, request_id: int, progress: Progress, /) -> None:
-        """How far it is, and what is known so far."""
-        if request_id == self.awaited.request_id and progress.partial is not None:
-            self.take(progress.partial)
-        super().follow(request_id, progress)
-
-    def accept(self, request_id: int, result: object, /) -> None:
-        """An answer; that of a whole sample tells the roles of heads."""
-        is_awaited = request_id == self.awaited.request_id
-        super().accept(request_id, result)
-        if is_awaited and isinstance(result, SampleProfiles):
-            self.roles_measured.emit(SampleRoles.of(result, self.state.sample.what))
-
-    def take(self, result: object) -> None:
-        """An answer, or a part of one."""
-        self.state.take(result)
-        self.cells.show_worth(self.state.worth)
-        self.table.show_rows([cells for _, cells in self.state.rows()])
+        self.heads.forget_model()
+        self._show_answer()
 
     def redraw(self) -> None:
-        """Shows the state."""
-        super().redraw()
-        question = self.state.question
+        """Shows what was measured, and whether it still holds."""
+        question, heads, is_running = self.heads.question, self.heads, self.request.is_running
         self.explanation.setText(MEANINGS[question])
         self.question_buttons[question].setChecked(True)
-        self.sample_menu.show_choice(self.state.sample.kind)
-        if self.state.sample.path is not None:
-            self.sample_menu.setText(f"sample: {self.state.sample.path.name} ▾")
-        self.sample_menu.setVisible(not self.awaited.is_awaiting)
-        self.job.show_progress(self.awaited)
-        summary = self.state.summary()
-        self._summary.setText(summary)
-        self._summary.setVisible(bool(summary))
-        self.cells.show_worth(self.state.worth)
-        has_worth = question == "worth" and self.state.worth is not None
-        has_table = question == "statistics" and self.state.profiles is not None
-        self._area.setVisible(has_worth)
-        self.table.setVisible(has_table)
-        self._filler.setVisible(not has_worth and not has_table)
+        self.sample_menu.show_choice(heads.sample.kind)
+        if heads.sample.path is not None:
+            self.sample_menu.setText(f"sample: {heads.sample.path.name} ▾")
+        self.job.start.setText("Measure again" if heads.is_outdated else "Measure")
+        set_visible(self.sample_menu, not is_running, focus_to=self.job.stop)
+        for part, text in ((self._summary, heads.summary()), (self._warning, heads.warning())):
+            part.setText(text)
+            part.setVisible(bool(text))
+        has_importance = question == "importance" and heads.has_answer
+        has_table = question == "behaviour" and heads.has_answer
+        if has_importance:
+            self._mark_cells()
+        self._area.setVisible(has_importance)
+        set_visible(self.table, has_table, focus_to=self.job.start)
+        self._filler.setVisible(not has_importance and not has_table)
 
     def choose_file(self) -> None:
         """Asks for a text file by dialog."""
@@ -151,38 +143,91 @@ class HeadsTab(LabTab):
 
     def use_file(self, path: Path) -> None:
         """Takes the sentences of a file."""
-        self.state.sample = SampleChoice("file", path)
+        self.heads.sample = SampleChoice("file", path)
         self.redraw()
+
+    def _mark_cells(self) -> None:
+        marked = [*self.state.experiment.heads_off, self.state.selection.head]
+        exists = [head for head in marked if self.cells.has_cell(cell_of(head))]
+        self.cells.mark(
+            framed=[cell_of(head) for head in exists if head == self.state.selection.head],
+            struck=[cell_of(head) for head in exists if self.state.is_off(head)],
+        )
+
+    def _show_answer(self) -> None:
+        found = self.heads.importance
+        if found is not None:
+            matrices = [
+                Matrix(
+                    found.of_kind(kind),
+                    tuple(f"layer {layer + 1}" for layer in range(found.of_kind(kind).shape[0])),
+                    tuple(str(head + 1) for head in range(found.of_kind(kind).shape[1])),
+                    KIND_NAMES[kind],
+                )
+                for kind in MAP_KINDS
+            ]
+            self.cells.show_matrices(matrices, found.largest or 1.0)
+        self.table.show_rows([cells for _, cells in self.heads.rows()])
+        self._redraw_in_sight()
+
+    def _take_importance(self, found: "HeadImportance") -> None:
+        self.heads.importance = found
+        self._show_answer()
+
+    def _take_behaviour(self, scalings: tuple[HeadScaled, ...], profiles: SampleProfiles) -> None:
+        self.heads.behaviour = Behaviour(profiles, scalings)
+        self._show_answer()
+
+    def _take_whole_behaviour(
+        self, sample: SampleChoice, scalings: tuple[HeadScaled, ...], profiles: SampleProfiles
+    ) -> None:
+        """Of a whole sample: now it is known what heads do."""
+        self._take_behaviour(scalings, profiles)
+        what = f"{sample.what}, {in_words(scalings)}" if scalings else sample.what
+        self.state.take_roles(SampleRoles.of(profiles, what))
+
+    def _tip(self, cell: MatrixCell) -> str:
+        head = head_of(cell)
+        value = self.heads.importance_of(head)
+        what = "Switched off: click to switch it on" if self.state.is_off(head) else "Click to switch it off"
+        return f"{head.title}\nthe loss changes by {value:+.4f} nats per token without it\n{what}".replace("-", "−")
 
     def _on_sample(self, name: str) -> None:
         if name == "file":
             self.choose_file()
             return
         kinds = {"gold": SampleChoice("gold"), "examples": SampleChoice("examples")}
-        self.state.sample = kinds.get(name, SampleChoice("multi30k"))
+        self.heads.sample = kinds.get(name, SampleChoice("multi30k"))
         self.redraw()
 
     def _on_start(self) -> None:
-        kind = HeadWorthJob if self.state.question == "worth" else StatisticsJob
-        self.job_wanted.emit(kind(self.state.sample, self.state.num_sentences))
+        sample, count, scalings = self.heads.sample, self.heads.num_sentences, self.state.experiment.head_scalings
+        if self.heads.question == "importance":
+            job = ImportanceJob(sample, count, scalings)
+            self.ask(job, self._take_importance, on_partial=self._take_importance)
+        else:
+            self.ask(
+                StatisticsJob(sample, count, scalings),
+                partial(self._take_whole_behaviour, sample, scalings),
+                on_partial=partial(self._take_behaviour, scalings),
+            )
 
     def _on_question(self, question: Question) -> None:
-        self.state.question = question
+        self.heads.question = question
         self.redraw()
 
+    def _on_cell(self, cell: MatrixCell) -> None:
+        self.state.toggle_head(head_of(cell))
+
     def _on_row(self, index: int) -> None:
-        head, _ = self.state.rows()[index]
-        self.head_chosen.emit(HeadChoice(head.kind, head.layer, head.head))
+        head, _ = self.heads.rows()[index]
+        self.state.choose_head(head)
 
     def _lay_out(self) -> None:
         row = QHBoxLayout()
         row.setSpacing(2)
         group = QButtonGroup(self)
-        texts: dict[Question, tuple[str, str]] = {
-            "worth": ("what each is worth", "The loss with each head off"),
-            "statistics": ("what each does", "Entropy, confidence, distances, role"),
-        }
-        for question, (text, tip) in texts.items():
+        for question, (text, tip) in QUESTIONS.items():
             button = QToolButton()
             button.setText(text)
             button.setToolTip(tip)
@@ -196,10 +241,28 @@ class HeadsTab(LabTab):
         second = QHBoxLayout()
         second.addWidget(self.job, 1)
         second.addWidget(self.sample_menu)
+        self._area = VerticalScrollArea(self.cells)
         self._filler = QWidget()
         self.column.insertLayout(0, row)
         self.column.addLayout(second)
+        self.column.addWidget(self._warning)
         self.column.addWidget(self._summary)
         self.column.addWidget(self._area, 1)
         self.column.addWidget(self.table, 1)
         self.column.addWidget(self._filler, 1)
+
+
+def head_of(cell: MatrixCell) -> Head:
+    """The head that a cell of the importance stands for."""
+    return Head(MAP_KINDS[cell.matrix], cell.row, cell.column)
+
+
+def cell_of(head: Head) -> MatrixCell:
+    """The cell of a head's importance."""
+    return MatrixCell(MAP_KINDS.index(head.kind), head.layer, head.head)
+
+
+def thousandths(value: float) -> str:
+    """A number in thousandths, signed: "+12"."""
+    rounded = round(1000 * value)
+    return f"{rounded:+d}".replace("-", "−") if rounded else "0"

@@ -149,7 +149,7 @@ class StepsTab(AnalysisTab):
             f"after “{read}”\nentropy {self.steps.entropy_bits:.2f} bits"
             + (f"\nrank {rank} chosen" if rank > 1 else "")
         )
-        self.candidates.show_bars([_candidate_bar(each) for each in self._shown])
+        self.candidates.show_bars([_candidate_bar(each, translation) for each in self._shown])
 
     def _show_row(self) -> None:
         row, is_drawn = self.steps.row(), self.steps.draft is not None
@@ -167,6 +167,8 @@ class StepsTab(AnalysisTab):
 
     def _go(self, position: int) -> None:
         if self.steps.go(position):
+            if not self.request.is_running:
+                self.request.problem = ""  # it was about the other step
             self.redraw()
 
     def _on_step_selected(self, step: int | None) -> None:
@@ -272,15 +274,24 @@ class StepsTab(AnalysisTab):
         self.column.addWidget(self.outcome)
 
 
-def _candidate_bar(candidate: Candidate) -> Bar:
+def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
     share = candidate.probability
+    tip = f"{candidate.token}: rank {candidate.rank}"
+    if candidate.is_forced:
+        tip += ", forced\nClick to let the model choose"
+    elif not candidate.entry:
+        tip += ", as given"
+    elif translation.is_given:
+        tip += "\nClick to force it here: the model then translates the sentence itself"
+    else:
+        tip += "\nClick to force it here"
     return Bar(
         candidate.token,
         share,
         f"{100 * share:.1f} %" if share >= 0.001 else "< 0.1 %",
         is_lit=candidate.is_chosen,
         is_changed=candidate.is_forced,
-        tip=f"rank {candidate.rank}, forced: click to let the model choose" if candidate.is_forced else "",
+        tip=tip,
     )
 
 

@@ -1,7 +1,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = (id) => document.getElementById(id);
-const LARGEST = 65535;
+const LARGEST = 65535, ZERO = 32767, MISSING = 65535;
 const blocks = data.blocks.map(unpack);
 const state = {
   kind: Math.max(0, data.kinds.findIndex((each) => each.kind === data.shown[0])),
@@ -21,29 +21,46 @@ function unpack(text) {
   return numbers;
 }
 
-/** The numbers of one head, row after row, and what turns them into weights. */
-function headMap(modes, mode, layer, head) {
-  const found = modes[mode], [, heads, rows, columns] = found.shape, size = rows * columns;
-  const first = (layer * heads + head) * size;
-  return { numbers: blocks[found.block].subarray(first, first + size), unit: found.top / LARGEST, rows, columns };
+/** What a number stands for; NaN for a token without a partner in the original. */
+function valueOf(found, number) {
+  if (!found.signed) return number * found.top / LARGEST;
+  return number === MISSING ? NaN : (number - ZERO) / ZERO * found.top;
 }
 
-function largest(numbers) {
+/** One head: its numbers, row after row, and the value of each. */
+function headMap(modes, mode, layer, head) {
+  const found = modes[mode], [, heads, rows, columns] = found.shape, size = rows * columns;
+  const first = (layer * heads + head) * size, numbers = blocks[found.block].subarray(first, first + size);
+  return { numbers, rows, columns, signed: found.signed, value: (index) => valueOf(found, numbers[index]) };
+}
+
+/** The value farthest from 0. */
+function largest(found, numbers) {
   let top = 0;
-  for (const number of numbers) if (number > top) top = number;
-  return top;
+  for (const number of numbers) {
+    const size = Math.abs(valueOf(found, number));
+    if (size > top) top = size;
+  }
+  return top || 1;
 }
 
 function topOf(found, layer, map) {
   if (state.scale === "one") return 1;
   if (state.scale === "kind") return found.top;
-  if (state.scale === "head") return largest(map.numbers) * map.unit || 1;
+  if (state.scale === "head") return largest(found, map.numbers);
   const [, heads, rows, columns] = found.shape, size = heads * rows * columns;
-  return largest(blocks[found.block].subarray(layer * size, (layer + 1) * size)) * map.unit || 1;
+  return largest(found, blocks[found.block].subarray(layer * size, (layer + 1) * size));
 }
 
-function colors() { return data.colors[state.dark ? "dark" : "light"]; }
-function colorOf(value, top) { return "#" + colors()[Math.min(255, Math.round(255 * value / top))]; }
+function colors(signed) { return (signed ? data.signedColors : data.colors)[state.dark ? "dark" : "light"]; }
+function missingColor() { return state.dark ? "53585f" : "d3d6da"; }
+/** The colour of a value, as six hexadecimal digits. */
+function colorOf(value, top, signed) {
+  if (Number.isNaN(value)) return missingColor();
+  const table = colors(signed), last = table.length - 1;
+  const index = signed ? Math.round(last / 2 * (1 + value / top)) : Math.round(last * value / top);
+  return table[Math.max(0, Math.min(last, index))];
+}
 
 function fill(select, entries, chosen) {
   select.replaceChildren(...entries.map(([value, text]) => new Option(text, value)));
@@ -62,12 +79,13 @@ function draw() {
   pen.font = "13px system-ui, sans-serif";
   const wide = Math.max(20, ...found.rows.map((text) => pen.measureText(text).width));
   const high = Math.max(20, ...found.columns.map((text) => pen.measureText(text).width)) * 0.8 + 14;
-  const room = Math.max(240, canvas.parentElement.clientWidth - wide - 50);
-  const tall = window.innerHeight - high - 300;
-  const cell = Math.max(16, Math.min(34, Math.floor(room / map.columns), Math.floor(tall / map.rows)));
   const aside = Math.ceil(0.8 * high);
-  box = { left: wide + 12, top: high, cell };
-  const width = box.left + cell * map.columns + aside, height = box.top + cell * map.rows + 2;
+  const room = Math.max(240, canvas.parentElement.clientWidth - wide - 12 - aside);
+  const tall = window.innerHeight - high - 220;
+  const cellHeight = Math.max(16, Math.min(72, Math.floor(room / map.columns), Math.floor(tall / map.rows)));
+  const cellWidth = Math.max(16, Math.min(4 * cellHeight, Math.floor(room / map.columns)));
+  box = { left: wide + 12, top: high, cellWidth, cellHeight };
+  const width = box.left + cellWidth * map.columns + aside, height = box.top + cellHeight * map.rows + 2;
   canvas.width = width * ratio; canvas.height = height * ratio;
   canvas.style.width = width + "px"; canvas.style.height = height + "px";
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
@@ -75,27 +93,43 @@ function draw() {
   const text = style.getPropertyValue("--text"), mark = style.getPropertyValue("--mark");
   const top = topOf(found, state.layer, map), at = state.pinned || state.at;
   for (let row = 0; row < map.rows; row++) for (let column = 0; column < map.columns; column++) {
-    pen.fillStyle = colorOf(map.numbers[row * map.columns + column] * map.unit, top);
-    pen.fillRect(box.left + column * cell, box.top + row * cell, cell - 1, cell - 1);
+    const value = map.value(row * map.columns + column), x = box.left + column * cellWidth;
+    const y = box.top + row * cellHeight;
+    pen.fillStyle = "#" + colorOf(value, top, map.signed);
+    pen.fillRect(x, y, cellWidth - 1, cellHeight - 1);
+    if (Number.isNaN(value)) hatch(pen, x, y, cellWidth - 1, cellHeight - 1);
   }
   pen.font = "13px system-ui, sans-serif"; pen.textBaseline = "middle"; pen.textAlign = "right";
   found.rows.forEach((label, row) => {
     pen.fillStyle = at && at[0] === row ? mark : text;
-    pen.fillText(label, box.left - 6, box.top + (row + 0.5) * cell);
+    pen.fillText(label, box.left - 6, box.top + (row + 0.5) * cellHeight);
   });
   pen.textAlign = "left";
   found.columns.forEach((label, column) => {
-    pen.save(); pen.translate(box.left + (column + 0.5) * cell, box.top - 8); pen.rotate(-0.93);
+    pen.save(); pen.translate(box.left + (column + 0.5) * cellWidth, box.top - 8); pen.rotate(-0.93);
     pen.fillStyle = at && at[1] === column ? mark : text; pen.fillText(label, 0, 0); pen.restore();
   });
   if (at) {
     pen.strokeStyle = mark; pen.lineWidth = 2;
-    pen.strokeRect(box.left + at[1] * cell - 1, box.top + at[0] * cell - 1, cell + 1, cell + 1);
+    pen.strokeRect(box.left + at[1] * cellWidth - 1, box.top + at[0] * cellHeight - 1, cellWidth + 1, cellHeight + 1);
   }
   read(found, map, at);
   const bar = $("bar").getContext("2d");
-  for (let i = 0; i < 256; i++) { bar.fillStyle = "#" + colors()[i]; bar.fillRect(i, 0, 1, 10); }
-  $("top").textContent = top.toPrecision(3);
+  for (let i = 0; i < 256; i++) {
+    bar.fillStyle = "#" + colorOf(map.signed ? i / 127.5 - 1 : i / 255, 1, map.signed);
+    bar.fillRect(i, 0, 1, 10);
+  }
+  $("bottom").textContent = map.signed ? "−" + top.toPrecision(3) : "0";
+  $("top").textContent = (map.signed ? "+" : "") + top.toPrecision(3);
+}
+
+function hatch(pen, x, y, width, height) {
+  pen.save(); pen.beginPath(); pen.rect(x, y, width, height); pen.clip();
+  pen.beginPath(); pen.strokeStyle = "#888"; pen.lineWidth = 1;
+  for (let from = 6; from < width + height; from += 6) {
+    pen.moveTo(x + from, y); pen.lineTo(x + from - height, y + height);
+  }
+  pen.stroke(); pen.restore();
 }
 
 function read(found, map, at) {
@@ -106,7 +140,8 @@ function read(found, map, at) {
   $("caption").textContent = facts.map(([name, value]) => `${name}: ${value}`).join(" · ");
   const hidden = found.hidden[state.layer][state.head];
   if (at) {
-    const value = (map.numbers[at[0] * map.columns + at[1]] * map.unit).toFixed(4);
+    const number = map.value(at[0] * map.columns + at[1]);
+    const value = Number.isNaN(number) ? "not in the original" : (map.signed && number > 0 ? "+" : "") + number.toFixed(4);
     const pair = `${found.rowsAre} “${found.rows[at[0]]}” → ${found.columnsAre} “${found.columns[at[1]]}”`;
     $("reading").textContent = `${pair}: ${value}${state.pinned ? " (pinned: click again to let go)" : ""}`;
     return;
@@ -116,35 +151,46 @@ function read(found, map, at) {
   $("reading").textContent = `${names} Point at a cell to read it, click to pin it.${hidden > 0 ? " " + share : ""}`;
 }
 
+/** All heads of all kinds. */
 function drawGrid() {
-  const modes = data.kinds[state.kind].modes, found = modes[state.mode], grid = $("grid");
-  const [layers, heads, rows, columns] = found.shape;
+  $("grid").replaceChildren(...data.kinds.map((each, kind) => kindGrid(each, kind)));
+}
+
+function kindGrid(each, kind) {
+  const found = each.modes[state.mode], [layers, heads, rows, columns] = found.shape;
+  const section = document.createElement("div"), name = document.createElement("h3"), grid = document.createElement("div");
+  name.textContent = each.title;
+  grid.className = "heads";
   grid.style.gridTemplateColumns = `auto repeat(${heads}, auto)`;
-  const table = colors().map((hex) => [0, 2, 4].map((from) => parseInt(hex.slice(from, from + 2), 16)));
-  const children = [];
   for (let layer = 0; layer < layers; layer++) {
-    const name = document.createElement("span"); name.textContent = `L${layer + 1}`; children.push(name);
-    for (let head = 0; head < heads; head++) {
-      const map = headMap(modes, state.mode, layer, head), top = topOf(found, layer, map);
-      const canvas = document.createElement("canvas");
-      canvas.width = columns; canvas.height = rows; canvas.tabIndex = 0;
-      canvas.title = `layer ${layer + 1} · head ${head + 1}`;
-      if (layer === state.layer && head === state.head) canvas.className = "chosen";
-      const image = new ImageData(Math.max(1, columns), Math.max(1, rows));
-      map.numbers.forEach((number, i) => {
-        const color = table[Math.min(255, Math.round(255 * number * map.unit / top))];
-        image.data.set([color[0], color[1], color[2], 255], 4 * i);
-      });
-      canvas.getContext("2d").putImageData(image, 0, 0);
-      const choose = () => { state.layer = layer; state.head = head; refresh(); };
-      canvas.addEventListener("click", choose);
-      canvas.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); }
-      });
-      children.push(canvas);
-    }
+    const label = document.createElement("span"); label.textContent = `layer ${layer + 1}`; grid.append(label);
+    for (let head = 0; head < heads; head++) grid.append(thumbnail(each, kind, found, layer, head, rows, columns));
   }
-  grid.replaceChildren(...children);
+  section.append(name, grid);
+  return section;
+}
+
+function thumbnail(each, kind, found, layer, head, rows, columns) {
+  const map = headMap(each.modes, state.mode, layer, head), top = topOf(found, layer, map);
+  const canvas = document.createElement("canvas");
+  canvas.width = columns; canvas.height = rows; canvas.tabIndex = 0;
+  canvas.title = `${each.title} · layer ${layer + 1} · head ${head + 1}`;
+  if (kind === state.kind && layer === state.layer && head === state.head) canvas.className = "chosen";
+  const image = new ImageData(Math.max(1, columns), Math.max(1, rows));
+  map.numbers.forEach((_, i) => {
+    const color = parseInt(colorOf(map.value(i), top, map.signed), 16);
+    image.data.set([color >> 16, (color >> 8) & 255, color & 255, 255], 4 * i);
+  });
+  canvas.getContext("2d").putImageData(image, 0, 0);
+  const choose = () => {
+    if (kind !== state.kind) state.pinned = state.at = null;
+    state.kind = kind; state.layer = layer; state.head = head; refresh();
+  };
+  canvas.addEventListener("click", choose);
+  canvas.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); }
+  });
+  return canvas;
 }
 
 function refresh() {
@@ -169,8 +215,8 @@ function change(name, value) {
 
 function place(event) {
   const { map } = current(), area = $("map").getBoundingClientRect();
-  const column = Math.floor((event.clientX - area.left - box.left) / box.cell);
-  const row = Math.floor((event.clientY - area.top - box.top) / box.cell);
+  const column = Math.floor((event.clientX - area.left - box.left) / box.cellWidth);
+  const row = Math.floor((event.clientY - area.top - box.top) / box.cellHeight);
   return row >= 0 && row < map.rows && column >= 0 && column < map.columns ? [row, column] : null;
 }
 

@@ -1,108 +1,136 @@
 """Word links: the state without a window, and the tab with a mouse."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.translation.result import AttentionMaps
-from tests.viz_app.analysis.conftest import MakeRealWindow, OpenTab
-from tests.viz_app.conftest import MakeWindow
-from tests.viz_app.synthetic import make_translation
-from viz_app.analysis.alignment.state import AlignmentState
+from core.model.heads import Head
+from core.translation.experiment import HeadScaled
+from core.translation.result import AttentionMaps, ExperimentResult, Translation
+from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
+from tests.viz_app.synthetic import make_result, make_translation
+from viz_app.analysis.alignment.state import AlignmentState, aligner_of, name_of
 from viz_app.analysis.alignment.view import AlignmentTab
-from viz_app.state.translate_state import HeadChoice, TranslateState
-
-
-def _state(source: str = "ein mann schläft", target: str = "a man sleeps") -> TranslateState:
-    state = TranslateState()
-    state.label_mode = "read"
-    state.await_result(1)
-    state.accept(1, make_translation(source, target, num_layers=1, num_heads=2))
-    state.choose(HeadChoice("cross", 0, 0))
-    return state
-
-
-def _with_cross(state: TranslateState, rows: list[list[float]]) -> None:
-    translation = state.translation
-    assert translation is not None
-    cross = np.zeros_like(translation.maps.cross)
-    cross[:, :] = np.array(rows, dtype=np.float32)
-    object.__setattr__(translation, "maps", AttentionMaps(translation.maps.encoder, translation.maps.decoder, cross))
-
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.theme import Theme
 
 # Columns <sos> ein mann schläft <eos>; rows read <sos> a man sleeps and predict a man sleeps <eos>.
 ROWS = [[0.1, 0.7, 0.1, 0.1, 0], [0, 0.6, 0.4, 0, 0], [0.5, 0, 0.3, 0.2, 0], [0, 0, 0, 0.25, 0.75]]
+OTHER_ROWS = [[0, 0, 0.5, 0.5, 0]] * 4
+
+
+def _translation(rows: list[list[float]], **changes: object) -> Translation:
+    made = make_translation("ein mann schläft", "a man sleeps", num_layers=1, num_heads=2, **changes)  # type: ignore[arg-type]
+    cross = np.zeros_like(made.maps.cross)
+    cross[:, :] = np.array(rows, dtype=np.float32)
+    return replace(made, attention=AttentionMaps(made.maps.encoder, made.maps.decoder, cross))
+
+
+def _alignment(result: ExperimentResult | None = None) -> AlignmentState:
+    state = ExperimentState()
+    state.settings.label_mode = "read"
+    state.accept(result or make_result(_translation(ROWS)))
+    state.selection.choose(Head("cross", 0, 0))
+    return AlignmentState(state)
 
 
 def test_links_follow_the_label_mode() -> None:
-    page = _state()
-    _with_cross(page, ROWS)
-    page.label_mode = "predicted"
-    links = AlignmentState(page).links()
+    alignment = _alignment()
+    alignment.state.settings.label_mode = "predicted"
+    links = alignment.links()
     assert links is not None
     assert (links.sources, links.targets) == (("ein", "mann", "schläft"), ("a", "man", "sleeps"))
     assert links.best == (0, 0, 1)
-    page.label_mode = "read"
-    links = AlignmentState(page).links()
+    alignment.state.settings.label_mode = "read"
+    links = alignment.links()
     assert links is not None
     assert links.targets == ("a", "man", "sleeps")
     assert links.best == (0, 1, 2)
 
 
 def test_what_lay_on_start_and_end_is_left_out_and_the_rest_scaled_up() -> None:
-    page = _state()
-    _with_cross(page, ROWS)
-    links = AlignmentState(page).links()
+    links = _alignment().links()
     assert links is not None
     np.testing.assert_allclose(links.strengths, [[0.6, 0.4, 0], [0, 0.6, 0.4], [0, 0, 1]], atol=1e-6)
 
 
 def test_the_strongest_link_of_a_word_is_shown_whatever_the_threshold() -> None:
-    page = _state()
-    _with_cross(page, ROWS)
-    links = AlignmentState(page).links()
+    links = _alignment().links()
     assert links is not None
     assert [link[:2] for link in links.shown(0.9)] == [(0, 0), (1, 1), (2, 2)]
     assert [link[:2] for link in links.shown(0.3)] == [(0, 0), (0, 1), (1, 1), (1, 2), (2, 2)]
 
 
-def test_pieces_of_a_word_have_one_link() -> None:
-    page = _state("ein haus|boot", "a house|boat")
-    links = AlignmentState(page).links()
+def test_pieces_of_a_word_have_one_link_whatever_the_large_map_shows() -> None:
+    alignment = _alignment(make_result(make_translation("ein haus|boot .", "a house|boat .")))
+    settings = alignment.state.settings
+    settings.merges_words, settings.hides_punctuation = False, True
+    links = alignment.links()
     assert links is not None
-    assert links.sources == ("ein", "hausboot")
-    assert links.targets == ("a", "houseboat")
+    assert links.sources == ("ein", "hausboot", ".")
+    assert links.targets == ("a", "houseboat", ".")
 
 
-def test_there_are_no_links_within_one_language() -> None:
-    page = _state()
-    page.choose(HeadChoice("encoder", 0, 0))
-    assert AlignmentState(page).links() is None
+def test_there_are_no_links_within_one_language_and_none_of_no_word() -> None:
+    alignment = _alignment()
+    alignment.state.selection.choose(Head("encoder", 0, 0))
+    assert alignment.links() is None
+    assert _alignment(make_result(make_translation("ein mann", ""))).links() is None
+    assert AlignmentState(ExperimentState()).links() is None
 
 
-def test_the_tab_draws_the_links_of_the_head_that_is_chosen(
-    make_window: MakeWindow, open_tab: OpenTab, qtbot: QtBot
-) -> None:
-    window = make_window(sentence="Ein Mann schläft .")
-    page = window.translate_page
-    page.choose(HeadChoice("cross", 0, 0))
-    tab = open_tab(window, "Alignment")
-    assert isinstance(tab, AlignmentTab)
+def test_links_are_those_of_the_maps_that_are_shown() -> None:
+    original = _translation(ROWS)
+    changed = _translation(OTHER_ROWS, interventions=(HeadScaled(Head("cross", 0, 1)),))
+    alignment = _alignment(make_result(changed, original))
+    best = {}
+    for shown in ("original", "changed", "difference"):
+        alignment.state.settings.shown = shown  # type: ignore[assignment]
+        links = alignment.links()
+        assert links is not None
+        best[shown] = (links.best, alignment.which_maps)
+    assert best["original"] == ((0, 1, 2), "Links of the original maps.")
+    assert best["changed"] == ((1, 1, 1), "Links of the changed maps.")
+    assert best["difference"][0] == (1, 1, 1)
+    assert "those of the changed maps" in best["difference"][1]
+    assert _alignment().which_maps == "", "there is one translation only"
+
+
+@pytest.fixture
+def tab(make_context: MakeContext, show_tab: ShowTab) -> AlignmentTab:
+    shown = show_tab(make_context(), AlignmentTab)
+    assert isinstance(shown, AlignmentTab)
+    shown.state.choose_head(Head("cross", 0, 0))
+    return shown
+
+
+def test_the_tab_draws_the_links_of_the_large_map(tab: AlignmentTab) -> None:
+    def picture() -> bytes:
+        image = tab.links.grab().toImage()
+        return bytes(image.constBits())
+
     assert tab.links.isVisible()
-    before = tab.links.grab().toImage()
-    page.choose(HeadChoice("cross", 0, 3))
-    assert tab.links.grab().toImage() != before
-    page.choose(HeadChoice("encoder", 0, 0))
+    pictures = [picture()]
+    tab.state.choose_head(Head("cross", 0, 3))
+    pictures.append(picture())
+    tab.state.settings.label_mode = "read" if tab.state.settings.label_mode == "predicted" else "predicted"
+    pictures.append(picture())
+    tab.state.settings.scope = "all"
+    pictures.append(picture())
+    assert len(set(pictures)) == 4
+    tab.state.choose_head(Head("encoder", 0, 0))
     assert not tab.links.isVisible()
+    assert not tab.threshold.isVisible()
 
 
-def test_the_word_under_the_mouse_tells_its_links(make_window: MakeWindow, open_tab: OpenTab, qtbot: QtBot) -> None:
-    window = make_window(sentence="Ein Mann schläft .")
-    window.translate_page.choose(HeadChoice("cross", 0, 0))
-    tab = open_tab(window, "Alignment")
-    assert isinstance(tab, AlignmentTab)
+def test_the_word_under_the_mouse_tells_its_links(tab: AlignmentTab, qtbot: QtBot) -> None:
+    tab.state.accept(make_result(make_translation("ein mann schläft .", "ein mann schläft .")))
+    tab.state.choose_head(Head("cross", 0, 0))
     qtbot.mouseMove(tab.links, tab.links.place_of("target", 1).center().toPoint())
     assert tab.links.hovered == ("target", 1)
     assert tab.links.toolTip().startswith("mann\n")
@@ -110,56 +138,84 @@ def test_the_word_under_the_mouse_tells_its_links(make_window: MakeWindow, open_
     assert tab.links.hovered is None
 
 
-def test_the_threshold_is_set_by_hand(make_window: MakeWindow, open_tab: OpenTab, qtbot: QtBot) -> None:
-    window = make_window(sentence="Ein Mann schläft .")
-    window.translate_page.choose(HeadChoice("cross", 0, 5))
-    tab = open_tab(window, "Alignment")
-    assert isinstance(tab, AlignmentTab)
+def test_the_threshold_is_set_by_hand(tab: AlignmentTab, qtbot: QtBot) -> None:
+    tab.state.accept(make_result(make_translation("ein mann schläft .", "ein mann schläft .")))
+    tab.state.choose_head(Head("cross", 0, 5))
     before = tab.links.grab().toImage()
     tab.threshold.setFocus()
     qtbot.keyClick(tab.threshold, Qt.Key.Key_Home)
-    assert tab.state.threshold == 0.02
+    assert tab.alignment.threshold == 0.02
     assert tab.links.grab().toImage() != before
 
 
-def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
-) -> None:
-    window = make_real_window(model_files["words"], "Ein Hund schläft im Gras .")
-    tab = open_tab(window, "Alignment")
-    assert isinstance(tab, AlignmentTab)
+def test_the_links_take_the_colours_of_another_theme(tab: AlignmentTab, qapp: QApplication, theme: Theme) -> None:
+    before = tab.links.grab().toImage()
+    Theme.dark().apply(qapp)
+    after = tab.links.grab().toImage()
+    theme.apply(qapp)
+    assert after != before
+
+
+def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentTab, qtbot: QtBot) -> None:
     assert not tab.table.isVisible()
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     assert tab.ranker.stop.isVisible()
-    qtbot.waitUntil(lambda: tab.state.ranking is not None, timeout=60_000)
-    ranking = tab.state.ranking
-    assert ranking is not None
-    rows = ranking.in_order
+    qtbot.waitUntil(lambda: tab.alignment.ranking is not None, timeout=60_000)
+    rows = tab.alignment.ranked()
     assert tab.table.rowCount() == len(rows)
-    assert [each.choosing for each in rows] == sorted(each.choosing for each in rows)
-    assert "diagonal" in {each.name for each in rows}
-    index = next(place for place, each in enumerate(rows) if each.head == 2 and each.measure == "norm")
+    rates = [each.choosing.aer for each in rows]
+    assert rates == sorted(rates)
+    assert "diagonal" in {name_of(each) for each in rows}
+    aligners = [aligner_of(each) for each in rows]
+    index = next(
+        place
+        for place, each in enumerate(aligners)
+        if each is not None and each.head == 2 and each.layer and each.measure == "norm"
+    )
     item = tab.table.item(index, 0)
+    assert item is not None
     tab.table.scrollToItem(item)
     qtbot.mouseClick(tab.table.viewport(), Qt.MouseButton.LeftButton, pos=tab.table.visualItemRect(item).center())
-    state = window.translate_page.state
-    assert (state.choice.kind, state.choice.layer, state.choice.head) == ("cross", rows[index].layer, 2)
-    assert (state.measure, state.label_mode, state.scope) == ("norm", rows[index].label_mode, "head")
-    qtbot.waitUntil(lambda: state.measured is not None)
-    mean = next(place for place, each in enumerate(rows) if each.measure == "weight" and each.layer is None)
-    tab.aligner_chosen.emit(rows[mean])
-    assert (state.scope, state.combination, state.measure) == ("all", "mean", "weight")
+    state, aligner = tab.state, aligners[index]
+    assert aligner is not None
+    assert aligner.layer is not None
+    assert state.selection.head == Head("cross", aligner.layer, 2)
+    assert (state.settings.measure, state.settings.label_mode) == ("norm", aligner.label_mode)
+    assert state.settings.scope == "head"
+    qtbot.waitUntil(lambda: state.maps.shown_measure("cross") == "norm")
+    mean = next(place for place, each in enumerate(aligners) if each is not None and each.layer is None)
+    tab.table.row_chosen.emit(mean)
+    assert (state.settings.scope, state.settings.combination) == ("all", "mean")
+    baseline = aligners.index(None)
+    before = state.settings.as_values()
+    tab.table.row_chosen.emit(baseline)
+    assert state.settings.as_values() == before, "there is no map of a baseline"
 
 
-def test_a_ranking_can_be_cancelled(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
+def test_a_ranking_can_be_cancelled_and_is_of_one_model(
+    tab: AlignmentTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    window = make_real_window(model_files["words"], "Ein Hund .")
-    tab = open_tab(window, "Alignment")
-    assert isinstance(tab, AlignmentTab)
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     qtbot.mouseClick(tab.ranker.stop, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(window.translation_shown):
-        window.translate_page.sentence.input.set_text("Ein Mann .")
-    assert tab.state.ranking is None
+    tab.state.edit_text("Ein Mann .")
+    settle(qtbot, tab)
+    assert tab.alignment.ranking is None
     assert tab.ranker.start.isVisible()
+    qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: tab.alignment.ranking is not None, timeout=60_000)
+    tab.table.setFocus()
+    load(tab.context, model_files["single"])
+    qtbot.waitUntil(lambda: tab.alignment.ranking is None, timeout=10_000)
+    assert tab.table.rowCount() == 0
+    assert not tab.table.isVisible()
+    assert tab.ranker.start.hasFocus(), "focus stays in the tab"
+
+
+def test_a_ranking_goes_on_while_another_experiment_is_computed(tab: AlignmentTab, qtbot: QtBot) -> None:
+    qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
+    before = tab.state.translation
+    tab.state.toggle_head(Head("cross", 0, 0))
+    qtbot.waitUntil(lambda: tab.state.translation is not before, timeout=10_000)
+    assert tab.request.is_running
+    qtbot.waitUntil(lambda: tab.alignment.ranking is not None, timeout=60_000)
+    assert tab._which_maps.text() == "Links of the changed maps."

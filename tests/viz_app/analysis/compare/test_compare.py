@@ -11,6 +11,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
+from viz_app.state.translate_state import HeadChoice
 
 from core.analysis.comparing import difference
 from core.analysis.selection import Selection
@@ -21,7 +22,6 @@ from tests.core.translators import SHAPE, untrained
 from tests.viz_app.analysis.conftest import MakeRealWindow, OpenTab
 from viz_app.analysis.compare.second_model import SecondModel
 from viz_app.analysis.compare.view import CompareTab
-from viz_app.state.translate_state import HeadChoice
 from viz_app.views.marked_text import number
 
 FIRST, SECOND = "Ein Mann steht auf einer Leiter .", "Ein Hund steht auf einer Leiter ."

@@ -1,35 +1,35 @@
-"""What every head is worth, and what it does: over samples, chunk by chunk, with interruptions."""
+"""The importance of every head, and what it does: over samples, chunk by chunk, with interruptions."""
 
 import time
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QPainter, QRegion
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from benchmarks.lag import lags, percentile
-from core.analysis.importance import head_importance
+from core.analysis.importance import HeadImportance, head_importance
+from core.analysis.profiles import profile_heads
 from core.errors import AnalysisError, CorpusError
-from core.resources import bundled_model_path
+from core.model.heads import Head
+from core.translation.experiment import Experiment, HeadScaled
 from core.translation.result import MAP_KINDS, TranslationStoppedError
 from core.translation.translator import Translator
 from tests.core.translators import ENGLISH, GERMAN
-from tests.viz_app.analysis.conftest import MakeRealWindow, OpenTab
-from viz_app.analysis.heads.job import CHUNK, HeadWorthJob, StatisticsJob, with_translations
+from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
+from viz_app.analysis.heads.job import CHUNK, ImportanceJob, StatisticsJob, with_translations
 from viz_app.analysis.heads.samples import read_sample
-from viz_app.analysis.heads.state import HeadWorth, SampleChoice, blocks
-from viz_app.analysis.heads.view import HeadsTab
-from viz_app.heatmap.head_grid_paint import GridPainter
+from viz_app.analysis.heads.state import SampleChoice, blocks, in_words
+from viz_app.analysis.heads.view import HeadsTab, cell_of
 from viz_app.state.progress import Progress
-from viz_app.state.translate_state import HeadChoice
 from viz_app.worker import JobInterrupted
 
 NUM = 2 * CHUNK + 3
 TICK_MS = 5
-MIXED = (("mixed",) * 8,) * 3
+OFF = (HeadScaled(Head("cross", 0, 1)), HeadScaled(Head("encoder", 1, 0), 0.5))
 
 
 @pytest.fixture
@@ -40,33 +40,39 @@ def sample_file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
-def translator(model_files: dict[str, Path]) -> Translator:
-    return Translator.load(model_files["words"], "cpu")
+@pytest.fixture
+def translator(translators: dict[str, Translator]) -> Translator:
+    return translators["words"]
 
 
 def _quiet(_: Progress) -> None:
     """Nobody wants to know."""
 
 
-def _assert_same(worth: HeadWorth, other: HeadWorth) -> None:
-    assert (worth.num_sentences, worth.num_tokens) == (other.num_sentences, other.num_tokens)
-    assert worth.loss == pytest.approx(other.loss, abs=1e-6)
+def _assert_same(found: HeadImportance, other: HeadImportance) -> None:
+    assert (found.num_sentences, found.num_tokens) == (other.num_sentences, other.num_tokens)
+    assert (found.num_skipped, found.scalings) == (other.num_skipped, other.scalings)
+    assert found.loss == pytest.approx(other.loss, abs=1e-6)
     for kind in MAP_KINDS:
-        np.testing.assert_allclose(worth.increase[kind], other.increase[kind], atol=1e-6)
+        np.testing.assert_allclose(found.of_kind(kind), other.of_kind(kind), atol=1e-6)
 
 
-def test_chunks_add_up_to_the_whole_sample(translator: Translator, sample_file: Path) -> None:
+@pytest.mark.parametrize("scalings", [(), OFF])
+def test_chunks_add_up_to_the_whole_sample(
+    translator: Translator, sample_file: Path, scalings: tuple[HeadScaled, ...]
+) -> None:
     partial: list[Progress] = []
-    found = HeadWorthJob(SampleChoice("file", sample_file), NUM).run(translator, partial.append, lambda: False)
+    job = ImportanceJob(SampleChoice("file", sample_file), NUM, scalings)
+    found = job.run(translator, partial.append, lambda: False)
     sample = read_sample(SampleChoice("file", sample_file), NUM)
     assert sample.targets is not None
-    whole = head_importance(translator, sample.sources, sample.targets)
+    whole = head_importance(translator, sample.sources, sample.targets, scalings=scalings)
     assert (found.num_sentences, found.num_tokens) == (NUM, whole.num_tokens)
+    assert found.scalings == scalings
     assert found.loss == pytest.approx(whole.loss, abs=1e-5)
     for kind in MAP_KINDS:
-        np.testing.assert_allclose(found.increase[kind], whole.of_kind(kind), atol=2e-5)
-    assert [each.partial.num_sentences for each in partial if isinstance(each.partial, HeadWorth)] == [
+        np.testing.assert_allclose(found.of_kind(kind), whole.of_kind(kind), atol=2e-5)
+    assert [each.partial.num_sentences for each in partial if isinstance(each.partial, HeadImportance)] == [
         CHUNK,
         2 * CHUNK,
         NUM,
@@ -74,7 +80,7 @@ def test_chunks_add_up_to_the_whole_sample(translator: Translator, sample_file: 
 
 
 def test_an_interrupted_measurement_goes_on_where_it_was(translator: Translator, sample_file: Path) -> None:
-    job = HeadWorthJob(SampleChoice("file", sample_file), NUM)
+    job = ImportanceJob(SampleChoice("file", sample_file), NUM)
     whole = job.run(translator, _quiet, lambda: False)
     before: list[Progress] = []
     asked = 0
@@ -87,7 +93,7 @@ def test_an_interrupted_measurement_goes_on_where_it_was(translator: Translator,
     with pytest.raises(JobInterrupted) as interruption:
         job.run(translator, before.append, at_the_second_chunk)
     rest = interruption.value.rest
-    assert isinstance(rest, HeadWorthJob)
+    assert isinstance(rest, ImportanceJob)
     assert 0 < rest.done < NUM
     seen: list[Progress] = []
     _assert_same(rest.run(translator, seen.append, lambda: False), whole)
@@ -97,9 +103,9 @@ def test_an_interrupted_measurement_goes_on_where_it_was(translator: Translator,
 def test_interrupted_statistics_go_on_where_they_were(translator: Translator, sample_file: Path) -> None:
     job = StatisticsJob(SampleChoice("file", sample_file), 10)
     whole = job.run(translator, _quiet, lambda: False)
-    asked = iter(range(100))
+    done: list[Progress] = []
     with pytest.raises(JobInterrupted) as interruption:
-        StatisticsJob(SampleChoice("file", sample_file), 10).run(translator, _quiet, lambda: next(asked) == 4)
+        StatisticsJob(SampleChoice("file", sample_file), 10).run(translator, done.append, lambda: len(done) == 4)
     rest = interruption.value.rest
     assert isinstance(rest, StatisticsJob)
     assert rest.done == 4
@@ -108,11 +114,38 @@ def test_interrupted_statistics_go_on_where_they_were(translator: Translator, sa
     np.testing.assert_allclose(again.cross.entropy, whole.cross.entropy, rtol=1e-5)
 
 
+def test_statistics_are_those_of_the_model_with_its_heads_scaled(translator: Translator, sample_file: Path) -> None:
+    choice = SampleChoice("file", sample_file)
+    sample = read_sample(choice, 5)
+    assert sample.targets is not None
+    expected = profile_heads(translator, sample.sources, sample.targets, scalings=OFF)
+    found = StatisticsJob(choice, 5, OFF).run(translator, _quiet, lambda: False)
+    plain = StatisticsJob(choice, 5).run(translator, _quiet, lambda: False)
+    np.testing.assert_allclose(found.cross.entropy, expected.cross.entropy, atol=1e-5)
+    assert np.abs(found.cross.entropy - plain.cross.entropy).max() > 1e-3
+
+
+def test_a_head_that_the_model_has_not_got_is_told(translator: Translator, sample_file: Path) -> None:
+    beyond = (HeadScaled(Head("cross", 7, 0)),)
+    for job in (ImportanceJob, StatisticsJob):
+        with pytest.raises(AnalysisError, match="no cross layer 8 head 1"):
+            job(SampleChoice("file", sample_file), 5, beyond).run(translator, _quiet, lambda: False)
+
+
+def test_pairs_that_the_model_refuses_are_counted(translator: Translator, tmp_path: Path) -> None:
+    path = tmp_path / "some.tsv"
+    bad = ["a " * 200 + "\t" + "b " * 200] * CHUNK
+    good = [f"{german}\t{english}" for german, english in zip(GERMAN[:3], ENGLISH[:3], strict=True)]
+    path.write_text("\n".join(bad + good), encoding="utf-8")
+    found = ImportanceJob(SampleChoice("file", path), 20).run(translator, _quiet, lambda: False)
+    assert (found.num_sentences, found.num_skipped) == (3, CHUNK)
+
+
 def test_a_sample_that_the_model_refuses_is_told(translator: Translator, tmp_path: Path) -> None:
     path = tmp_path / "long.tsv"
     path.write_text("a " * 200 + "\t" + "b " * 200, encoding="utf-8")
     with pytest.raises(AnalysisError, match="could read none"):
-        HeadWorthJob(SampleChoice("file", path), 5).run(translator, _quiet, lambda: False)
+        ImportanceJob(SampleChoice("file", path), 5).run(translator, _quiet, lambda: False)
 
 
 @pytest.mark.parametrize(("text", "message"), [("\n\n", "only empty lines"), ("ein\tone\nzwei", "a tab in some lines")])
@@ -128,10 +161,12 @@ def test_without_translations_the_models_own_count(translator: Translator, tmp_p
     path.write_text("\n".join(GERMAN[:3]), encoding="utf-8")
     sample = read_sample(SampleChoice("file", path), 5)
     assert sample.targets is None
-    found = with_translations(translator, sample, lambda: False)
+    found = with_translations(translator, sample, (), lambda: False)
     assert found.targets == tuple(each.text for each in translator.translate_corpus(GERMAN[:3]))
+    changed = with_translations(translator, sample, OFF, lambda: False)
+    assert changed.targets == tuple(translator.run(Experiment(german, interventions=OFF)).text for german in GERMAN[:3])
     with pytest.raises(TranslationStoppedError):
-        with_translations(translator, sample, lambda: True)
+        with_translations(translator, sample, (), lambda: True)
 
 
 def test_shipped_samples_have_as_many_sentences_as_asked_for() -> None:
@@ -145,179 +180,248 @@ def test_shares_are_drawn_as_blocks() -> None:
     assert blocks(np.array([0, 0.5, 1, 1.2], dtype=np.float32)) == "▁▅██"
 
 
-def _measured(window, open_tab: OpenTab, qtbot: QtBot, sample_file: Path) -> HeadsTab:  # type: ignore[no-untyped-def]
-    tab = open_tab(window, "Heads")
-    assert isinstance(tab, HeadsTab)
-    tab.use_file(sample_file)
-    tab.state.num_sentences = 9
+def test_scalings_are_told_in_words() -> None:
+    assert in_words(()) == "with every head on"
+    assert in_words(OFF) == "with cross 1·2 off, encoder 2·1 × 0.5"
+    many = tuple(HeadScaled(Head("cross", 0, head)) for head in range(5))
+    assert in_words(many) == "with cross 1·1 off, cross 1·2 off, cross 1·3 off and 2 more"
+
+
+OpenHeads = Callable[..., HeadsTab]
+
+
+@pytest.fixture
+def open_heads(make_context: MakeContext, show_tab: ShowTab, sample_file: Path) -> OpenHeads:
+    """Shows the tab on a small model, ready to measure a small sample."""
+
+    def make(model: str = "words") -> HeadsTab:
+        tab = show_tab(make_context(model, GERMAN[0]), HeadsTab)
+        assert isinstance(tab, HeadsTab)
+        tab.use_file(sample_file)
+        tab.heads.num_sentences = 9
+        return tab
+
+    return make
+
+
+def _measure(qtbot: QtBot, tab: HeadsTab) -> None:
     qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
-    assert tab.awaited.is_awaiting
-    qtbot.waitUntil(lambda: tab.awaited.is_awaiting is False, timeout=30_000)
-    return tab
+    assert tab.request.is_running
+    qtbot.waitUntil(lambda: not tab.request.is_running, timeout=30_000)
+    assert tab.request.problem == ""
 
 
-@pytest.mark.parametrize("name", ["words", "single"])
-def test_a_click_on_a_cell_switches_the_head_off(
-    make_real_window: MakeRealWindow,
-    model_files: dict[str, Path],
-    open_tab: OpenTab,
-    qtbot: QtBot,
-    sample_file: Path,
-    name: str,
+def _place(tab: HeadsTab, head: Head) -> QPoint:
+    return tab.cells.cell_rect(cell_of(head)).center().toPoint()
+
+
+@pytest.mark.parametrize("model", ["words", "single"])
+def test_a_click_on_a_cell_switches_the_head_off_and_on(open_heads: OpenHeads, qtbot: QtBot, model: str) -> None:
+    tab = open_heads(model)
+    _measure(qtbot, tab)
+    assert tab.heads.importance is not None
+    assert tab.heads.importance.num_sentences == 9
+    head = Head("cross", 0, 0)
+    qtbot.mouseClick(tab.cells, Qt.MouseButton.LeftButton, pos=_place(tab, head))
+    settle(qtbot, tab)
+    assert tab.state.translation is not None
+    assert tab.state.translation.experiment.heads_off == {head}
+    qtbot.mouseClick(tab.cells, Qt.MouseButton.LeftButton, pos=_place(tab, head))
+    settle(qtbot, tab)
+    assert not tab.state.experiment.interventions
+
+
+def test_a_head_that_is_off_is_struck_out_at_once(open_heads: OpenHeads, qtbot: QtBot) -> None:
+    tab = open_heads()
+    _measure(qtbot, tab)
+    tab.state.choose_head(Head("cross", 1, 1))
+    before = tab.cells.grab().toImage()
+    tab.state.toggle_head(Head("encoder", 0, 2))
+    off = tab.cells.grab().toImage()
+    assert off != before
+    tab.state.undo()
+    assert tab.cells.grab().toImage() == before
+    tab.state.choose_head(Head("cross", 0, 1))
+    assert tab.cells.grab().toImage() != before, "the chosen head is framed"
+
+
+def test_importance_is_measured_with_the_heads_of_the_experiment_and_says_so(
+    open_heads: OpenHeads, translator: Translator, sample_file: Path, qtbot: QtBot
 ) -> None:
-    window = make_real_window(model_files[name], GERMAN[0])
-    tab = _measured(window, open_tab, qtbot, sample_file)
-    assert tab.state.worth is not None
-    assert tab.state.worth.num_sentences == 9
-    head = HeadChoice("cross", 0, 0)
-    qtbot.mouseClick(tab.cells, Qt.MouseButton.LeftButton, pos=tab.cells.place_of(head).center())
-    assert window.translate_page.state.is_off(head)
-    qtbot.waitUntil(lambda: window.translate_page.state.switchboard.effect is not None)
+    tab = open_heads()
+    off = HeadScaled(Head("cross", 1, 2))
+    tab.state.intervene(off)
+    settle(qtbot, tab)
+    _measure(qtbot, tab)
+    sample = read_sample(SampleChoice("file", sample_file), 9)
+    assert sample.targets is not None
+    expected = head_importance(translator, sample.sources, sample.targets, scalings=(off,))
+    assert tab.heads.importance is not None
+    np.testing.assert_allclose(tab.heads.importance.decoder, expected.decoder, atol=2e-5)
+    assert "with cross 2·3 off" in tab._summary.text()
+    assert not tab._warning.isVisible()
+    assert tab.job.start.text() == "Measure"
 
 
-def test_a_row_of_the_statistics_chooses_the_head(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot, sample_file: Path
+def test_an_answer_for_other_heads_stays_is_named_and_can_be_measured_again(
+    open_heads: OpenHeads, qtbot: QtBot
 ) -> None:
-    window = make_real_window(model_files["words"], GERMAN[0])
-    tab = open_tab(window, "Heads")
-    assert isinstance(tab, HeadsTab)
-    qtbot.mouseClick(tab.question_buttons["statistics"], Qt.MouseButton.LeftButton)
-    tab = _measured(window, open_tab, qtbot, sample_file)
+    tab = open_heads()
+    _measure(qtbot, tab)
+    old = tab.heads.importance
+    tab.state.toggle_head(Head("cross", 1, 2))
+    settle(qtbot, tab)
+    assert tab.heads.importance is old
+    assert tab.cells.isVisible()
+    assert "with every head on" in tab._summary.text()
+    assert tab._warning.isVisible()
+    assert tab._warning.text() == "The experiment now has cross 2·3 off."
+    assert tab.job.start.text() == "Measure again"
+    tab.state.undo()
+    assert not tab._warning.isVisible(), "it is of this very experiment again"
+    tab.state.redo()
+    settle(qtbot, tab)
+    _measure(qtbot, tab)
+    assert tab.heads.importance is not None
+    assert tab.heads.importance.scalings == tab.state.experiment.head_scalings
+    assert not tab._warning.isVisible()
+
+
+def test_a_row_of_the_behaviour_chooses_the_head(open_heads: OpenHeads, qtbot: QtBot) -> None:
+    tab = open_heads()
+    qtbot.mouseClick(tab.question_buttons["behaviour"], Qt.MouseButton.LeftButton)
+    _measure(qtbot, tab)
     assert tab.table.isVisible()
     tab.table.sortItems(2, Qt.SortOrder.DescendingOrder)
     item = tab.table.item(0, 0)
     assert item is not None
     entropies = [float(tab.table.item(row, 2).text()) for row in range(tab.table.rowCount())]  # type: ignore[union-attr]
     assert entropies == sorted(entropies, reverse=True)
+    tab.state.settings.scope = "layer"
     qtbot.mouseClick(tab.table.viewport(), Qt.MouseButton.LeftButton, pos=tab.table.visualItemRect(item).center())
-    choice = window.translate_page.state.choice
+    head = tab.state.selection.head
     kinds = {"enc": "encoder", "dec": "decoder", "cross": "cross"}
     kind, place = item.text().split()
-    assert (choice.kind, f"{choice.layer + 1}·{choice.head + 1}") == (kinds[kind], place)
+    assert (head.kind, f"{head.layer + 1}·{head.head + 1}") == (kinds[kind], place)
 
 
-def test_the_grid_goes_by_the_roles_of_a_measured_sample_until_another_model_is_opened(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot, sample_file: Path
+def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
+    open_heads: OpenHeads, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    window = make_real_window(model_files["words"], GERMAN[0])
-    page = window.translate_page
-    state = page.state
-    assert state.sample_roles is None
-    assert page.heads.role_menu.toolTip().endswith("in this sentence")
-    tab = open_tab(window, "Heads")
-    assert isinstance(tab, HeadsTab)
-    qtbot.mouseClick(tab.question_buttons["statistics"], Qt.MouseButton.LeftButton)
-    tab = _measured(window, open_tab, qtbot, sample_file)
-    assert state.translation is not None
-    rows = tab.state.rows()
-    assert [cells[1] for _, cells in rows] == [state.role(state.translation, head) for head, _ in rows]
-    assert page.heads.role_menu.toolTip().endswith("on 9 sentences of pairs.tsv")
-    assert page.head.role.toolTip().startswith("Over 9 sentences of pairs.tsv")
-    assert sum(state.count_roles(state.translation).values()) == len(rows)
-    qtbot.waitUntil(lambda: not tab.awaited.is_awaiting)
-    with qtbot.waitSignal(window.translation_shown, timeout=30_000):
-        window.open_model(model_files["pieces"])
-    assert state.sample_roles is None
-    assert page.heads.role_menu.toolTip().endswith("in this sentence")
+    tab = open_heads()
+    maps = tab.state.maps
+    assert maps.where_roles_hold == "in this sentence"
+    told: list[str] = []
+    tab.state.roles_changed.connect(lambda: told.append(maps.where_roles_hold))
+    qtbot.mouseClick(tab.question_buttons["behaviour"], Qt.MouseButton.LeftButton)
+    _measure(qtbot, tab)
+    rows = tab.heads.rows()
+    assert [cells[1] for _, cells in rows] == [maps.role(head) for head, _ in rows]
+    assert told == ["on 9 sentences of pairs.tsv"]
+    assert sum(maps.count_roles().values()) == len(rows)
+    tab.state.toggle_head(Head("cross", 0, 0))
+    settle(qtbot, tab)
+    _measure(qtbot, tab)
+    assert told[1:] == ["on 9 sentences of pairs.tsv, with cross 1·1 off"]
+    old = tab.state.translation
+    load(tab.context, model_files["pieces"])
+    qtbot.waitUntil(lambda: tab.state.translation is not old, timeout=30_000)
+    assert maps.where_roles_hold == "in this sentence"
+    assert tab.heads.behaviour is None
+    assert not tab.table.isVisible()
 
 
-def test_a_measurement_that_was_cancelled_leaves_the_roles_of_the_sentence(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot, sample_file: Path
-) -> None:
-    window = make_real_window(model_files["words"], GERMAN[0])
-    tab = open_tab(window, "Heads")
-    assert isinstance(tab, HeadsTab)
-    found = StatisticsJob(SampleChoice("file", sample_file), 3).run(
-        Translator.load(model_files["words"], "cpu"), _quiet, lambda: False
-    )
-    tab.await_job(10_001)
-    tab.follow(10_001, Progress(3, 9, "", partial=found))
-    tab.cancel()
-    tab.accept(10_001, found)
-    assert window.translate_page.state.sample_roles is None
-
-
-def test_the_bundled_model_has_roles_of_a_sample_at_once(
-    make_real_window: MakeRealWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = make_real_window(bundled_model_path(), "Zwei Hunde spielen im Schnee.").translate_page
-    page.choose(HeadChoice("encoder", 1, 1))
-    assert page.head.role.text() == "previous"
-    assert page.head.role.toolTip().startswith("Over 200 pairs of the validation split")
-    assert "aligner (10)" in page.heads.role_menu.actions_by_name["aligner"].text()
-    page.heads.role_menu.actions_by_name["aligner"].trigger()
-    filtered = page.heads.grid.grab().toImage()
-    roles = page.state.sample_roles
-    assert roles is not None
-    qtbot.wait(50)  # nothing is left to be painted
-    painted: list[int] = []
-    paint = GridPainter.paint_marks
-
-    def watched(grid: GridPainter, painter: QPainter, region: QRegion, hovered: HeadChoice | None) -> None:
-        painted.append(region.boundingRect().height())
-        paint(grid, painter, region, hovered)
-
-    monkeypatch.setattr(GridPainter, "paint_marks", watched)
-    page.state.take_roles(replace(roles, by_kind={**roles.by_kind, "cross": MIXED}))
-    page.heads.rebuild()
-    qtbot.waitUntil(lambda: page.heads.grid.visibleRegion().boundingRect().height() in painted)
-    assert page.heads.grid.grab().toImage() != filtered, "pale heads follow the roles of the sample"
-
-
-def test_a_sentence_is_translated_in_the_middle_and_the_measurement_can_be_cancelled(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot, sample_file: Path
-) -> None:
-    window = make_real_window(model_files["words"], GERMAN[0])
-    tab = open_tab(window, "Heads")
-    assert isinstance(tab, HeadsTab)
+def test_a_measurement_that_was_cancelled_leaves_the_roles_of_the_sentence(open_heads: OpenHeads, qtbot: QtBot) -> None:
+    tab = open_heads()
+    tab.heads.num_sentences = 200
+    tab.heads.sample = SampleChoice("gold")
+    qtbot.mouseClick(tab.question_buttons["behaviour"], Qt.MouseButton.LeftButton)
     qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(window.translation_shown, timeout=10_000):
-        window.translate_page.sentence.input.set_text("Ein Hund .")
-    assert tab.awaited.is_awaiting
+    qtbot.waitUntil(lambda: tab.heads.behaviour is not None, timeout=20_000)  # a part is known
+    qtbot.mouseClick(tab.job.stop, Qt.MouseButton.LeftButton)
+    tab.state.edit_text("Ein Hund .")
+    settle(qtbot, tab)
+    assert tab.state.maps.sample_roles is None
+
+
+def test_an_experiment_is_computed_in_the_middle_and_the_measurement_goes_on_until_it_is_cancelled(
+    open_heads: OpenHeads, qtbot: QtBot
+) -> None:
+    tab = open_heads()
+    tab.heads.sample, tab.heads.num_sentences = SampleChoice("gold"), 60
+    qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
+    old = tab.state.translation
+    tab.state.edit_text("Ein Hund .")
+    qtbot.waitUntil(lambda: tab.state.translation is not old, timeout=10_000)
+    assert tab.request.is_running
     assert tab.job.stop.isVisible()
     qtbot.mouseClick(tab.job.stop, Qt.MouseButton.LeftButton)
-    assert not tab.awaited.is_awaiting
+    assert not tab.request.is_running
     assert tab.job.start.isVisible()
 
 
+def test_a_measurement_keeps_the_scalings_that_it_began_with(open_heads: OpenHeads, qtbot: QtBot) -> None:
+    tab = open_heads()
+    tab.heads.num_sentences = 12
+    qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
+    tab.state.toggle_head(Head("cross", 0, 0))
+    qtbot.waitUntil(lambda: not (tab.request.is_running or tab.state.request.is_running), timeout=30_000)
+    assert tab.heads.importance is not None
+    assert tab.heads.importance.scalings == ()
+    assert tab.job.start.text() == "Measure again"
+
+
 def test_the_window_stays_responsive_while_heads_are_measured_and_the_measurement_ends_when_cancelled(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot, sample_file: Path
+    open_heads: OpenHeads, qtbot: QtBot
 ) -> None:
-    window = make_real_window(model_files["words"], GERMAN[0])
-    tab = open_tab(window, "Heads")
-    assert isinstance(tab, HeadsTab)
-    tab.use_file(sample_file)
+    tab = open_heads()
+    tab.heads.num_sentences = 200
     ticks: list[float] = []
-    timer = QTimer(window, interval=TICK_MS)
+    timer = QTimer(tab, interval=TICK_MS)
     timer.timeout.connect(lambda: ticks.append(time.perf_counter()))
     timer.start()
     qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
     seen: list[int] = []
     for _ in range(400):
         qtbot.wait(5)
-        if tab.awaited.progress is not None and tab.awaited.progress.done not in seen:
-            seen.append(tab.awaited.progress.done)
+        if tab.request.progress is not None and tab.request.progress.done not in seen:
+            seen.append(tab.request.progress.done)
             assert tab.job.bar.value() == seen[-1]
-        if len(seen) >= 2 or not tab.awaited.is_awaiting:
+        if len(seen) >= 2 or not tab.request.is_running:
             break
     timer.stop()
     assert len(seen) >= 2, "progress is told more than once"
     assert percentile(lags(ticks, TICK_MS / 1000), 0.9) < 0.1, "seconds: nobody notices"
     assert tab.job.stop.isVisible()
     qtbot.mouseClick(tab.job.stop, Qt.MouseButton.LeftButton)
-    assert not tab.awaited.is_awaiting
-    with qtbot.waitSignal(window.translation_shown, timeout=5_000):  # the thread is free again
-        window.translate_page.sentence.input.set_text("Ein Hund .")
+    assert not tab.request.is_running
+    tab.state.edit_text("Ein Hund .")  # the thread is free again
+    qtbot.waitUntil(lambda: not tab.state.request.is_running, timeout=5_000)
     assert tab.job.start.isVisible()
 
 
-def test_the_window_closes_in_the_middle_of_a_measurement(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
+def test_focus_stays_in_the_tab_from_the_beginning_of_a_measurement_to_its_end(
+    open_heads: OpenHeads, qtbot: QtBot
 ) -> None:
-    window = make_real_window(model_files["words"], GERMAN[0])
-    tab = open_tab(window, "Heads")
-    assert isinstance(tab, HeadsTab)
-    qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: tab.awaited.progress is not None, timeout=20_000)
-    window.close()
-    assert not window._worker._thread.is_alive()
+    tab = open_heads()
+    tab.window().activateWindow()
+    qtbot.waitUntil(tab.window().isActiveWindow)
+    tab.job.start.setFocus()
+    qtbot.keyClick(tab.job.start, Qt.Key.Key_Space)
+    assert QApplication.focusWidget() is tab.job.stop
+    qtbot.waitUntil(lambda: not tab.request.is_running, timeout=30_000)
+    assert QApplication.focusWidget() is tab.job.start
+    tab.sample_menu.setFocus()
+    tab.job.start_wanted.emit()
+    assert QApplication.focusWidget() is tab.job.stop
+    tab.cancel()
+
+
+def test_an_empty_tab_has_no_scroll_bars_and_cuts_no_text(open_heads: OpenHeads, qtbot: QtBot) -> None:
+    tab = open_heads()
+    for question in ("importance", "behaviour"):
+        tab.question_buttons[question].click()
+        assert not tab._area.isVisible()
+        assert not tab.table.isVisible()
+        qtbot.wait(20)
+        assert tab.explanation.height() >= tab.explanation.heightForWidth(tab.explanation.width())

@@ -125,6 +125,8 @@ def test_a_candidate_is_forced_by_a_click_and_let_go_by_another(
     assert tab.steps.position == 1
     assert tab.candidates.bars[1].is_lit
     assert tab.candidates.bars[1].is_changed
+    assert "Click to let the model choose" in tab.candidates.bars[1].tip
+    assert "Click to force it here" in tab.candidates.bars[0].tip
     assert "rank 2 chosen" in tab._candidates_title.text()
     assert tab.outcome.isVisible()
     _click_candidate(qtbot, tab, 1)
@@ -255,6 +257,9 @@ def test_a_word_that_the_vocabulary_does_not_have_is_refused_with_the_reason(wor
     assert tab.problem.isVisible()
     assert tab.word.text() == "xylophonically", "to be corrected"
     assert tab.state.translation is before
+    _click(qtbot, tab.forward)
+    assert not tab.problem.isVisible(), "it was about the other step"
+    _click(qtbot, tab.back)
     _type_word(qtbot, tab, "<pad>")
     assert "can never be chosen" in tab.problem.text()
     _type_word(qtbot, tab, "dog")
@@ -414,6 +419,26 @@ def test_nothing_moves_under_the_mouse_and_nothing_is_cut(
         assert bars.visibleRegion().contains(bars.rect())
 
 
+def _has_focus(tab: StepsTab) -> bool:
+    focused = tab.window().focusWidget()
+    return focused is not None and tab.isAncestorOf(focused)
+
+
+def test_keyboard_focus_stays_in_the_tab_when_a_row_is_set(words_tab: StepsTab, qtbot: QtBot) -> None:
+    tab = words_tab
+    tab.window().activateWindow()
+    qtbot.waitUntil(tab.window().isActiveWindow)
+    _click(qtbot, tab.row, tab.row.label_place(2).center().toPoint())
+    tab.set_row.setFocus()
+    qtbot.keyClick(tab.set_row, Qt.Key.Key_Space)
+    settle(qtbot, tab)
+    assert tab.release.hasFocus()
+    qtbot.keyClick(tab.release, Qt.Key.Key_Space)
+    settle(qtbot, tab)
+    assert tab.state.experiment.interventions == ()
+    assert _has_focus(tab)
+
+
 def test_keyboard_focus_stays_in_the_tab_at_the_last_step(words_tab: StepsTab, qtbot: QtBot) -> None:
     tab = words_tab
     tab.window().activateWindow()
@@ -423,6 +448,4 @@ def test_keyboard_focus_stays_in_the_tab_at_the_last_step(words_tab: StepsTab, q
         if tab.forward.hasFocus():
             qtbot.keyClick(tab.forward, Qt.Key.Key_Space)
     assert not tab.forward.isEnabled()
-    focused = tab.window().focusWidget()
-    assert focused is not None
-    assert tab.isAncestorOf(focused)
+    assert _has_focus(tab)

@@ -1,4 +1,4 @@
-"""Which checkpoints stay, that an older one goes only after the newer stands, and what happens if saving fails."""
+"""Which checkpoints are kept, that older ones are removed only after the newer one is saved, and failing saves."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from core.checkpoint.average import average
 from core.checkpoint.file import load_checkpoint
 from core.errors import CheckpointError, StorageError
 from core.evaluation.loss import CorpusLoss
-from core.training import keeping
+from core.training import checkpoint_manager
 from core.training import validation as validation_module
 from core.training.events import CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
 from core.training.folder import BEST, LAST, kept_checkpoints
@@ -72,14 +72,14 @@ class TestNumberKept:
     def test_an_older_one_goes_only_after_the_newer_stands(self, tmp_path: Path, monkeypatch) -> None:
         """At every moment of a save the folder holds as many complete checkpoints as are to be kept."""
         run = copy_run(num_epochs=2, keep_last=2, checkpoint_steps=2, sample_size=0)
-        save, counts = keeping.save_checkpoint, []
+        save, counts = checkpoint_manager.save_checkpoint, []
 
         def counting(checkpoint: Any, path: Path) -> None:
             if path.name == LAST:
                 counts.append(len(kept_checkpoints(path.parent, "last")))
             save(checkpoint, path)
 
-        monkeypatch.setattr(keeping, "save_checkpoint", counting)
+        monkeypatch.setattr(checkpoint_manager, "save_checkpoint", counting)
         record(run, tmp_path / "run")
         assert counts[:3] == [0, 1, 2]
         assert set(counts[2:]) == {2}
@@ -88,7 +88,7 @@ class TestNumberKept:
         def refused(*given: Any) -> None:
             raise OSError(95, "Operation not supported")
 
-        monkeypatch.setattr(keeping.os, "link", refused)
+        monkeypatch.setattr(checkpoint_manager.os, "link", refused)
         record(copy_run(max_steps=4, keep_last=2, checkpoint_steps=2, sample_size=0), tmp_path / "run")
         assert [one.step for one in kept_checkpoints(tmp_path / "run", "last")] == [4, 2]
 
@@ -104,7 +104,7 @@ class TestOlderOne:
         _, said = record(run, folder, resume=True)
         (note,) = said.of(Noted)
         assert "last.safetensors cannot be read as a checkpoint" in note.text
-        assert "goes on from last-step0000004.safetensors instead, at step 4" in note.text
+        assert "resumes from last-step0000004.safetensors instead, at step 4" in note.text
         assert said.losses == whole.losses[4:]
 
     def test_if_all_are_damaged_the_newest_is_what_the_message_speaks_of(self, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ class Filling:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, full: range) -> None:
         self.num_saves = 0
-        save = keeping.save_checkpoint
+        save = checkpoint_manager.save_checkpoint
 
         def filling(checkpoint: Any, path: Path) -> None:
             self.num_saves += path.name == LAST
@@ -129,7 +129,7 @@ class Filling:
                 raise StorageError(f"Cannot write {path}: No space left on device.")
             save(checkpoint, path)
 
-        monkeypatch.setattr(keeping, "save_checkpoint", filling)
+        monkeypatch.setattr(checkpoint_manager, "save_checkpoint", filling)
 
 
 class TestFailedSave:
@@ -199,7 +199,7 @@ def test_pausing_saves_without_judging_and_the_run_goes_on_as_if_nothing_had_bee
 
     paused, first = record(run, folder, should_stop=pause)
     assert (paused.reason, paused.step) == ("paused", 4)
-    assert not first.of(keeping.CheckpointSaved)[:-1]
+    assert not first.of(checkpoint_manager.CheckpointSaved)[:-1]
     assert not paused.best_checkpoint.exists()
     _, second = record(run, folder, resume=True)
     assert [*first.losses, *second.losses] == whole.losses

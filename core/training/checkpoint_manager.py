@@ -1,7 +1,7 @@
-"""What stays of a run on the disk: the best and the newest checkpoints, the history, the film.
+"""Writes the files of a run: the best and the newest checkpoints, the history, the film.
 
-A new file stands, complete, before an older one goes. If something cannot be written, the caller is asked: try again,
-or stop.
+Older files are removed only after the new one is complete. If a file cannot be written, the caller decides: retry or
+stop.
 """
 
 import contextlib
@@ -31,14 +31,14 @@ from core.training.session import TrainingSession
 OnSaveFailed = Callable[[SaveFailed], AfterFailedSave]
 
 
-class Keeper:
+class CheckpointManager:
     """Writes the files of one run.
 
     Args:
         session: the run.
-        folder: where.
-        on_event: told of each checkpoint, and of what cannot be written.
-        on_save_failed: asked then whether to "retry" or to "stop"; training waits for the answer.
+        folder: of the run.
+        on_event: called with each saved checkpoint and each failed save.
+        on_save_failed: decides after a failed save whether to "retry" or to "stop"; training waits for it.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class Keeper:
         self.on_save_failed = on_save_failed
 
     def begin(self, record: RunRecord) -> None:
-        """Shows now, not in an hour, whether one may write. Frames of the film that are still to come are removed.
+        """Writes history and record, so that a read-only folder fails at once; removes later frames of the film.
 
         Raises:
-            StorageError: one may not.
+            StorageError: the folder cannot be written.
         """
         progress = self.session.progress
         write_history(self.folder / HISTORY, progress.history)
@@ -68,10 +68,10 @@ class Keeper:
                     path.unlink()
 
     def save_last(self) -> None:
-        """The checkpoint to resume from; older ones stay as `keep_last` says.
+        """Saves the checkpoint to resume from; `keep_last` says how many are kept.
 
         Raises:
-            DivergedError: the weights are no longer numbers; the last good checkpoint stands.
+            DivergedError: the weights are no longer finite; the last good checkpoint is kept.
             StorageError: it cannot be written.
         """
         self.session.require_finite_weights()
@@ -81,19 +81,19 @@ class Keeper:
 
         def write() -> None:
             if older and older.step < progress.step:
-                _keep_under(path, self.folder / f"last-step{older.step:07d}.safetensors")
+                _link_or_copy(path, self.folder / f"last-step{older.step:07d}.safetensors")
             save_checkpoint(self.session.resumable_snapshot(), path)
 
-        self.insist(path, write)
+        self.write_or_ask(path, write)
         self.on_event(CheckpointSaved(path, "last", progress.epoch, progress.step))
         self._remove_surplus("last", num_kept)
 
-    def save_if_among_the_best(self, record: EpochRecord, history: Sequence[EpochRecord]) -> bool:
-        """Keeps the model as it is now if its validation deserves it; whether it is the best of all.
+    def save_if_best(self, record: EpochRecord, history: Sequence[EpochRecord]) -> bool:
+        """Saves the model if this validation is among the best. Returns whether it is the best of all.
 
         Args:
             record: this validation.
-            history: what the checkpoint is to know of the run, this validation last.
+            history: of the run, to be stored in the checkpoint; ends with this validation.
 
         Raises:
             StorageError: it cannot be written.
@@ -112,39 +112,39 @@ class Keeper:
         return False
 
     def save_best(self, history: Sequence[EpochRecord]) -> None:
-        """The model as it is now is the best so far; older ones stay as `keep_best` says. Raises `StorageError`."""
+        """Saves the model as the best so far; `keep_best` says how many are kept. Raises `StorageError`."""
         path = self.folder / BEST
         older = describe_checkpoint(path, "best")
         if older and 0 < older.step < self.session.progress.step and self.session.run.training.keep_best > 1:
-            self.insist(path, lambda: _keep_under(path, self.folder / _best_name(older.epoch, older.step)))
+            self.write_or_ask(path, lambda: _link_or_copy(path, self.folder / _best_name(older.epoch, older.step)))
         self._write_best(BEST, history)
 
     def save_history(self) -> None:
-        """The table of epochs. Raises `StorageError`."""
+        """Saves the table of epochs. Raises `StorageError`."""
         path = self.folder / HISTORY
-        self.insist(path, lambda: write_history(path, self.session.progress.history))
+        self.write_or_ask(path, lambda: write_history(path, self.session.progress.history))
 
     def save_frame(self, frame: FilmFrame) -> None:
-        """One frame of the film. Raises `StorageError`."""
-        self.insist(frame_path(self.folder, frame.step), lambda: write_frame(self.folder, frame))
+        """Saves one frame of the film. Raises `StorageError`."""
+        self.write_or_ask(frame_path(self.folder, frame.step), lambda: write_frame(self.folder, frame))
 
     def _write_best(self, name: str, history: Sequence[EpochRecord]) -> None:
         path, progress = self.folder / name, self.session.progress
-        self.insist(path, lambda: save_checkpoint(self.session.snapshot(history), path))
+        self.write_or_ask(path, lambda: save_checkpoint(self.session.snapshot(history), path))
         self.on_event(CheckpointSaved(path, "best", progress.epoch, progress.step))
         self._remove_surplus("best", self.session.run.training.keep_best)
 
     def _remove_surplus(self, kind: CheckpointKind, num_kept: int) -> None:
-        """Removes what is one too many, now that the new file stands; what cannot be removed stays."""
+        """Removes checkpoints beyond `num_kept`; files that cannot be removed are left."""
         present = [kept for kept in kept_checkpoints(self.folder, kind) if kept.step <= self.session.progress.step]
-        stay = {kept.path for kept in present[:num_kept]}
+        to_keep = {kept.path for kept in present[:num_kept]}
         for path in older_files(self.folder, kind):
-            if path not in stay:
+            if path not in to_keep:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
-    def insist(self, path: Path, write: Callable[[], object]) -> None:
-        """Writes; asks what to do if that fails. Raises `StorageError` if it is to stop."""
+    def write_or_ask(self, path: Path, write: Callable[[], object]) -> None:
+        """Calls `write`; after a failure retries or raises `StorageError`, as `on_save_failed` decides."""
         while True:
             try:
                 write()
@@ -160,8 +160,8 @@ def _best_name(epoch: int, step: int) -> str:
     return f"best-epoch{epoch:03d}-step{step:07d}.safetensors"
 
 
-def _keep_under(path: Path, name: Path) -> None:
-    """Gives the file a second name, so that the first can be replaced. Raises `StorageError`."""
+def _link_or_copy(path: Path, name: Path) -> None:
+    """Gives the file a second name, so that the first can be overwritten. Raises `StorageError`."""
     second = name.with_name(f".{name.name}.{os.getpid()}.part")
     try:
         os.link(path, second)
@@ -174,10 +174,10 @@ def _keep_under(path: Path, name: Path) -> None:
 
 
 def load_resumable(folder: Path) -> tuple[Checkpoint, Path, list[str]]:
-    """The newest complete checkpoint to resume from, its path, and what a person should know of newer, damaged ones.
+    """The newest intact checkpoint to resume from, its path, and notes for the user about newer, damaged ones.
 
     Raises:
-        CheckpointError: there is none; it says what is wrong with the newest.
+        CheckpointError: there is none; the message describes the newest.
     """
     newest = folder / LAST
     try:
@@ -189,6 +189,6 @@ def load_resumable(folder: Path) -> tuple[Checkpoint, Path, list[str]]:
             continue
         with contextlib.suppress(CheckpointError):
             checkpoint = load_checkpoint(kept.path, with_state=True)
-            note = f"{refusal} Training goes on from {kept.path.name} instead, at step {kept.step}."
+            note = f"{refusal} Training resumes from {kept.path.name} instead, at step {kept.step}."
             return checkpoint, kept.path, [note]
     raise refusal

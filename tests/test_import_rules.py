@@ -1,4 +1,4 @@
-"""The walls of `docs/architecture.md`, checked from the outside: each in a fresh interpreter."""
+"""The import rules of `docs/architecture.md`, each checked in a fresh interpreter."""
 
 import subprocess
 import sys
@@ -40,6 +40,12 @@ def modules_imported_by(*arguments: str) -> set[str]:
 
 def test_every_module_of_core_imports_with_the_screen_hidden() -> None:
     result = run_python("-c", IMPORT_WITH_MODULES_HIDDEN, "core", ",".join(SCREEN))
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_state_of_the_window_imports_with_screen_and_torch_hidden() -> None:
+    hidden = ("PySide6", "shiboken6", "matplotlib", "torch", "spacy")
+    result = run_python("-c", IMPORT_WITH_MODULES_HIDDEN, "viz_app.state", ",".join(hidden))
     assert result.returncode == 0, result.stderr
 
 

@@ -1,0 +1,32 @@
+"""What is said about the measure of the large map."""
+
+import pytest
+
+from core.model.heads import Head
+from tests.viz_app.synthetic import make_result, make_translation
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_text import measure_note
+from viz_app.state.map_view_settings import MapViewSettings
+
+
+@pytest.fixture
+def state() -> ExperimentState:
+    state = ExperimentState(MapViewSettings(measure="norm"))
+    state.accept(make_result(make_translation()))
+    state.choose_head(Head("cross", 0, 0))
+    return state
+
+
+def test_a_failed_measurement_is_told_where_it_was_announced(state: ExperimentState) -> None:
+    state.measuring.begin()
+    assert measure_note(state).startswith("Computing: ")
+    state.measuring.finish("Not enough memory.")
+    assert measure_note(state).endswith("could not be computed; the weights are shown.")
+    state.measuring.begin()
+    assert measure_note(state).startswith("Computing: ")
+
+
+def test_nothing_is_said_about_weights(state: ExperimentState) -> None:
+    state.settings.measure = "weight"
+    assert measure_note(state) == ""
+    assert measure_note(ExperimentState(MapViewSettings(measure="norm"))) == ""

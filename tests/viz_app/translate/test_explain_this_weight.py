@@ -1,0 +1,104 @@
+"""The card over the map that explains the pinned weight, by real clicks and a real model of a few dimensions."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from pytestqt.qtbot import QtBot
+
+from core.model.heads import Head
+from tests.viz_app.conftest import MakeWindow
+from viz_app.state.map_view import Pair
+from viz_app.translate.page import TranslatePage
+
+
+@pytest.fixture
+def page(make_window: MakeWindow, untrained_checkpoint: Path) -> TranslatePage:
+    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None).translate_page
+    page.state.choose_head(Head("encoder", 0, 0))
+    return page
+
+
+def _cell(page: TranslatePage, pair: Pair) -> QPoint:
+    place = page.head.heatmap.cell_rect(pair)
+    assert place is not None
+    return place.center().toPoint()
+
+
+def _click(qtbot: QtBot, page: TranslatePage, pair: Pair) -> None:
+    qtbot.mouseClick(page.head.heatmap, Qt.MouseButton.LeftButton, pos=_cell(page, pair))
+
+
+def test_the_card_opens_over_the_map_and_follows_the_pin(page: TranslatePage, qtbot: QtBot) -> None:
+    card, button = page.head.query_key, page.head.pick_line.explain_button
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert card.isVisible()
+    assert "Pin a cell" in card.text.text()
+    page.state.selection.pin(Pair(2, 1))
+    qtbot.waitUntil(card.bars.isVisible)
+    first = card.title.text()
+    assert "mann → ein" in first
+    page.state.selection.pin(Pair(3, 2))
+    assert card.title.text() != first
+    assert page.head.map.geometry().contains(card.geometry())
+    assert not card.geometry().contains(page.head.map.geometry().topLeft() + _cell(page, Pair(3, 2)))
+    assert card.bars.grab().toImage().size() == card.bars.size()
+    page.state.selection.clear_marks()
+    assert not card.isVisible(), "its cell was let go"
+    assert not button.isChecked()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(card.close_button, Qt.MouseButton.LeftButton)
+    assert not card.isVisible()
+    assert not button.isChecked()
+
+
+def test_the_card_explains_the_next_experiment_too(page: TranslatePage, qtbot: QtBot) -> None:
+    card = page.head.query_key
+    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
+    page.state.selection.pin(Pair(2, 1))
+    qtbot.waitUntil(card.bars.isVisible)
+    page.state.toggle_head(Head("encoder", 0, 1))
+    qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
+    assert not card.isVisible(), "its cell went with the old maps"
+    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
+    page.state.selection.pin(Pair(2, 1))
+    qtbot.waitUntil(card.bars.isVisible)
+    assert card.explanation.trace_of(page.state.translation) is not None
+
+
+def _escape(page: TranslatePage, qtbot: QtBot) -> None:
+    page.heads.grid.setFocus()
+    qtbot.keyClick(page.heads.grid, Qt.Key.Key_Escape)
+
+
+def _click_it_again(page: TranslatePage, qtbot: QtBot) -> None:
+    _click(qtbot, page, Pair(1, 1))
+
+
+def _clear(page: TranslatePage, qtbot: QtBot) -> None:
+    qtbot.mouseClick(page.head.pick_line.clear_button, Qt.MouseButton.LeftButton)
+
+
+def _look_at_another_kind(page: TranslatePage, qtbot: QtBot) -> None:
+    place = page.heads.grid.place_of(Head("cross", 0, 0))
+    assert place is not None
+    qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=place.center())
+
+
+def test_the_card_leaves_the_map_when_its_cell_is_let_go(page: TranslatePage, qtbot: QtBot) -> None:
+    card, button = page.head.query_key, page.head.pick_line.explain_button
+    ways: tuple[Callable[[TranslatePage, QtBot], None], ...] = _escape, _click_it_again, _clear, _look_at_another_kind
+    for let_go in ways:
+        button.click()
+        assert card.isVisible(), "it waits for a cell"
+        page.state.selection.pin(Pair(0, 0))
+        _click(qtbot, page, Pair(1, 1))
+        assert card.isVisible(), "it follows the pin"
+        let_go(page, qtbot)
+        assert page.state.selection.pinned is None
+        assert not card.isVisible()
+        assert not button.isChecked()
+        page.state.selection.pin(Pair(0, 0))
+        assert not card.isVisible(), "a new pin alone does not open it"
+        page.state.selection.clear_marks()

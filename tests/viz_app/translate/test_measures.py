@@ -1,0 +1,84 @@
+"""Measures beside the weight: chosen from the menu, computed in the thread, shown in grid and map, by a real model."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.model.heads import Head
+from tests.viz_app.conftest import MakeWindow
+from viz_app.state.map_text import describe
+from viz_app.state.map_view import MapView, Pair, Place
+from viz_app.translate.page import TranslatePage
+
+
+@pytest.fixture
+def page(make_window: MakeWindow, untrained_checkpoint: Path) -> TranslatePage:
+    page = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None).translate_page
+    page.state.choose_head(Head("cross", 0, 1))
+    return page
+
+
+def _choose(qtbot: QtBot, page: TranslatePage, measure: str) -> None:
+    page.head.measure_menu.actions_by_name[measure].trigger()
+    qtbot.waitUntil(lambda: page.state.maps.lacking_measure() is None)
+
+
+def _view(page: TranslatePage) -> MapView:
+    view = page.state.maps.view()
+    assert view is not None
+    return view
+
+
+def test_a_measure_replaces_the_weight_in_map_and_grid_and_says_what_it_is(page: TranslatePage, qtbot: QtBot) -> None:
+    grid, heatmap = page.heads.grid.grab().toImage(), page.head.heatmap.grab().toImage()
+    weights = _view(page).values
+    _choose(qtbot, page, "rollout")
+    (measured,) = page.state.maps.measured
+    assert measured.translation is page.state.translation
+    page.state.settings.merges_words = False
+    np.testing.assert_array_equal(_view(page).values, measured.maps["rollout", "cross"][0, 1])
+    assert not np.allclose(_view(page).values, weights)
+    assert page.heads.grid.grab().toImage() != grid
+    assert page.head.heatmap.grab().toImage() != heatmap
+    assert "Abnar & Zuidema" in page.head.meaning.text()
+    assert describe(page.state, Pair(1, 1))[1].startswith("rollout ")  # type: ignore[index]
+    _choose(qtbot, page, "weight")
+    assert "Abnar" not in page.head.meaning.text()
+    assert page.heads.grid.grab().toImage() == grid
+
+
+def test_a_kind_without_the_measure_shows_weights_and_says_so(page: TranslatePage, qtbot: QtBot) -> None:
+    _choose(qtbot, page, "rollout")
+    page.state.choose_head(Head("decoder", 0, 1))
+    assert page.state.maps.shown_measure("decoder") == "weight"
+    assert "There is no rollout for these maps" in page.head.meaning.text()
+    page.state.choose_head(Head("encoder", 0, 1))
+    assert "One map for each layer" in page.head.meaning.text()
+
+
+def test_the_next_experiment_is_measured_too(page: TranslatePage, qtbot: QtBot) -> None:
+    _choose(qtbot, page, "norm")
+    acts = (
+        lambda: page.sentence.input.set_text("ein mann ."),
+        lambda: page.state.toggle_head(Head("cross", 1, 1)),
+    )
+    for act in acts:
+        before = page.state.result
+        act()
+        qtbot.waitUntil(lambda before=before: page.state.result is not before)
+        qtbot.waitUntil(lambda: page.state.maps.shown_measure("cross") == "norm")
+    assert "Kobayashi" in page.head.meaning.text()
+
+
+def test_a_difference_waits_until_both_translations_are_measured(page: TranslatePage, qtbot: QtBot) -> None:
+    page.state.toggle_head(Head("cross", 0, 0))
+    qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
+    page.state.settings.shown = "difference"
+    _choose(qtbot, page, "norm")
+    assert len(page.state.maps.measured) == 2
+    assert page.state.maps.is_signed("cross")
+    row, column = np.argwhere(np.isfinite(_view(page).values))[0]
+    pair = _view(page).pair_at(Place(int(row), int(column)))
+    assert describe(page.state, pair)[1].startswith("change of ‖α·f(x)‖ ")  # type: ignore[index]

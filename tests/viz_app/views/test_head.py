@@ -1,0 +1,437 @@
+"""The panel of the large map: menus set settings, words around the map, the context menu, the row editor."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QCheckBox
+from pytestqt.qtbot import QtBot
+
+from core.model.heads import Head
+from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, HeadScaled
+from core.translation.result import ExperimentResult, Translation
+from core.translation.translator import Translator
+from tests.checkpoints import write_untrained_checkpoint
+from tests.viz_app.synthetic import FakeTranslator, make_translation
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_selection import HoveredLabel
+from viz_app.state.map_view import Pair
+from viz_app.theme import Theme
+from viz_app.views.head import HeadPanel
+from viz_app.views.row_editor import RowEditor, with_share
+from viz_app.worker.experiment_controller import ExperimentController
+from viz_app.worker.inference import InferenceWorker
+
+
+@pytest.fixture
+def state() -> ExperimentState:
+    state = ExperimentState()
+    state.show_translation(make_translation("ein mann schläft .", "a man is sleep|ing ."))
+    state.selection.choose(Head("cross", 0, 0))
+    return state
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPanel]:
+    worker = InferenceWorker(FakeTranslator)
+    panel = HeadPanel(state, theme, ExperimentController(state, worker))
+    qtbot.addWidget(panel)
+    panel.resize(760, 620)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    yield panel
+    worker.close()
+
+
+def _changed(state: ExperimentState, *, target: str = "a man now is sleep|ing .") -> ExperimentResult:
+    """A head is off, and a word is new."""
+    assert state.translation is not None
+    off = HeadScaled(Head("cross", 0, 0))
+    changed = make_translation("ein mann schläft .", target, interventions=(off, ForcedToken(2, "now")))
+    state.set_experiment(changed.experiment)
+    result = ExperimentResult(changed, state.translation, state.translation.log_probabilities)
+    state.accept(result)
+    return result
+
+
+def _click_box(qtbot: QtBot, box: QCheckBox) -> None:
+    qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
+
+
+def test_menus_and_boxes_set_the_settings(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:
+    settings, controls = state.settings, panel.controls
+    panel.scope_menu.actions_by_name["layer"].trigger()
+    panel.combination_menu.actions_by_name["max"].trigger()
+    panel.measure_menu.actions_by_name["norm"].trigger()
+    assert (settings.scope, settings.combination, settings.measure) == ("layer", "max", "norm")
+    assert panel.title.text() == "Cross-attention · layer 1 · maximum of 8 heads"
+    assert not panel.switch_button.isVisible()
+    panel.scope_menu.actions_by_name["head"].trigger()
+    assert not panel.combination_menu.isVisible()
+    for box in (controls.hide_wrapping, controls.hide_punctuation, controls.merge_words):
+        _click_box(qtbot, box)
+    controls.read_button.click()
+    assert (settings.hides_wrapping, settings.hides_punctuation, settings.merges_words) == (True, True, False)
+    assert settings.label_mode == "read"
+    panel.picture_menu.actions_by_name["lines"].trigger()
+    assert panel.lines.isVisible()
+    panel.sizes.threshold.setValue(30)
+    assert settings.line_threshold == pytest.approx(0.3)
+
+
+def test_controls_follow_settings_that_somebody_else_changes(panel: HeadPanel, state: ExperimentState) -> None:
+    settings, controls = state.settings, panel.controls
+    settings.hides_wrapping, settings.merges_words, settings.label_mode = True, False, "read"
+    assert controls.hide_wrapping.isChecked()
+    assert not controls.merge_words.isChecked()
+    assert controls.read_button.isChecked()
+    settings.measure = "rollout"
+    assert panel.measure_menu.text().startswith("rollout")
+    settings.picture = "lines"
+    assert panel.lines.isVisible()
+    assert not panel.heatmap.isVisible()
+    settings.line_threshold = 0.4
+    assert panel.sizes.threshold.value() == 40
+
+
+def test_without_split_words_there_is_nothing_to_merge(panel: HeadPanel, state: ExperimentState) -> None:
+    assert panel.controls.merge_words.isVisible()
+    state.show_translation(make_translation())
+    assert not panel.controls.merge_words.isVisible()
+
+
+def test_hiding_says_how_much_is_hidden_or_that_nothing_is(panel: HeadPanel, state: ExperimentState) -> None:
+    assert "hidden" not in panel.meaning.text()
+    state.settings.hides_wrapping = state.settings.hides_punctuation = True
+    view = state.maps.view()
+    assert view is not None
+    assert view.column_labels == ("ein", "mann", "schläft")
+    assert f"{100 * view.hidden_share:.0f} % of their attention lies on hidden tokens." in panel.meaning.text()
+    state.show_translation(make_translation("? !", "!"))
+    assert "so nothing is hidden." in panel.meaning.text()
+
+
+@pytest.mark.parametrize("size", [(420, 300), (560, 380), (760, 620)])
+def test_what_a_row_means_is_never_cut(panel: HeadPanel, state: ExperimentState, qtbot: QtBot, size) -> None:
+    _changed(state)
+    state.settings.hides_punctuation, state.settings.shown = True, "difference"
+    panel.resize(*size)
+    qtbot.waitUntil(lambda: panel.width() >= size[0])
+    text = panel.meaning.text()
+    assert "Each row: where the model looks at the German while it predicts that English token." in text
+    assert "…" not in text
+    assert panel.meaning.height() >= panel.meaning.heightForWidth(panel.meaning.width())
+    assert "Changed minus original" in text
+
+
+def test_zoom_buttons_make_cells_larger_and_fit_them_again(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+) -> None:
+    heatmap = panel.heatmap
+    assert heatmap.layout_now is not None
+    before = heatmap.layout_now.cell.y()
+    for _ in range(3):
+        qtbot.mouseClick(panel.sizes.zoom_in, Qt.MouseButton.LeftButton)
+    assert heatmap.layout_now.cell.y() > before
+    qtbot.mouseClick(panel.sizes.zoom_fit, Qt.MouseButton.LeftButton)
+    assert heatmap.layout_now.cell.y() == before
+
+
+def test_the_switch_is_there_for_an_experiment_with_changes_alone(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+) -> None:
+    switch = panel.shown_switch
+    assert not switch.isVisible()
+    result = _changed(state)
+    assert switch.isVisible()
+    assert switch.buttons["changed"].isChecked()
+    qtbot.mouseClick(switch.buttons["original"], Qt.MouseButton.LeftButton)
+    assert state.maps.translation is result.original
+    assert panel.title.text().endswith("original")
+    qtbot.mouseClick(switch.buttons["difference"], Qt.MouseButton.LeftButton)
+    assert state.maps.is_signed("cross")
+    assert panel.title.text().endswith("off · difference")
+    assert "Changed minus original" in panel.meaning.text()
+    state.show_translation(result.original)
+    assert not switch.isVisible()
+    assert "Changed minus original" not in panel.meaning.text()
+
+
+def test_a_key_goes_round_what_is_shown(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:
+    panel.activateWindow()
+    qtbot.waitUntil(panel.isActiveWindow)
+    qtbot.keyClick(panel, Qt.Key.Key_D)
+    assert state.settings.shown == "changed", "there is nothing to choose from"
+    _changed(state)
+    seen = []
+    for _ in range(3):
+        qtbot.keyClick(panel, Qt.Key.Key_D)
+        seen.append(state.settings.shown)
+    assert seen == ["difference", "original", "changed"]
+
+
+def test_where_nothing_pairs_the_switch_and_the_note_say_why(panel: HeadPanel, state: ExperimentState) -> None:
+    _changed(state, target="x y z")
+    state.settings.shown = "difference"
+    assert "no word in common" in panel.shown_switch.buttons["difference"].toolTip()
+    assert "There is no difference to show" in panel.meaning.text()
+    state.selection.choose(Head("encoder", 0, 0))
+    assert "no word in common" not in panel.shown_switch.buttons["difference"].toolTip()
+    assert panel.meaning.text().count("Changed minus original") == 1
+
+
+def test_a_head_that_is_off_says_so_and_keeps_its_map(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:
+    view = state.maps.view()
+    assert view is not None
+    qtbot.mouseClick(panel.switch_button, Qt.MouseButton.LeftButton)
+    assert state.is_off(Head("cross", 0, 0))
+    assert panel.title.text().endswith("· off")
+    assert panel.switch_button.text() == "switch on"
+    assert panel.heatmap._view is view
+    qtbot.mouseClick(panel.switch_button, Qt.MouseButton.LeftButton)
+    assert not state.is_off(Head("cross", 0, 0))
+    assert not panel.title.text().endswith("· off")
+
+
+def test_the_question_explains_the_experiment_that_is_shown(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+) -> None:
+    assert not panel.explanation.isVisible()
+    qtbot.mouseClick(panel.explain_button, Qt.MouseButton.LeftButton)
+    assert "are the German tokens" in panel.explanation.text()
+    assert "Changed:" not in panel.explanation.text()
+    _changed(state)
+    assert "cross 1·1 off, step 3: now" in panel.explanation.text()
+    assert "It is switched off" in panel.explanation.text()
+    state.settings.shown = "difference"
+    assert "percentage points" in panel.explanation.text()
+    assert panel.explanation.height() <= 0.4 * panel.height()
+
+
+def _open_menu(panel: HeadPanel, pair: Pair) -> list[str]:
+    place = panel.heatmap.cell_rect(pair)
+    assert place is not None
+    panel.heatmap.customContextMenuRequested.emit(place.center().toPoint())
+    assert panel.cell_menu is not None
+    return [action.text() for action in panel.cell_menu.actions()]
+
+
+def _choose(panel: HeadPanel, text: str) -> None:
+    assert panel.cell_menu is not None
+    (action,) = [each for each in panel.cell_menu.actions() if each.text() == text]
+    action.trigger()
+    panel.cell_menu.close()
+
+
+def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, state: ExperimentState) -> None:
+    assert _open_menu(panel, Pair(2, 3)) == ["Pin", "Set this row…", "Switch this head off"]
+    _choose(panel, "Pin")
+    assert state.selection.pinned == Pair(2, 3)
+    assert _open_menu(panel, Pair(2, 3))[0] == "Let go"
+    _choose(panel, "Switch this head off")
+    assert state.is_off(Head("cross", 0, 0))
+    assert _open_menu(panel, Pair(2, 3))[-1] == "Switch this head on"
+    _choose(panel, "Set this row…")
+    assert panel.cell_menu is not None
+    assert isinstance(panel.cell_menu.editor, RowEditor)
+    assert panel.cell_menu.editor.query == 2
+    panel.cell_menu.editor.close()
+    merged = _open_menu(panel, Pair(3, 3))
+    assert [text for text in merged if "Set" in text] == ["Set the row of “sleep”…", "Set the row of “ing”…"]
+    state.settings.scope = "layer"
+    assert _open_menu(panel, Pair(2, 3)) == ["Let go"], "a row of several heads is nobody's row"
+
+
+def test_rows_of_the_original_cannot_be_set(panel: HeadPanel, state: ExperimentState) -> None:
+    _changed(state)
+    state.settings.shown = "original"
+    assert not any("row" in text for text in _open_menu(panel, Pair(1, 1)))
+
+
+def _editor(qtbot: QtBot, state: ExperimentState, head: Head, query: int) -> RowEditor:
+    state.selection.choose(head)
+    editor = RowEditor(state, head, query)
+    editor.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(editor)
+    editor.open_at(QPoint(10, 10))
+    return editor
+
+
+@pytest.mark.parametrize(
+    ("head", "query", "num_keys"),
+    [(Head("encoder", 1, 1), 2, 6), (Head("decoder", 1, 1), 2, 3), (Head("cross", 1, 1), 2, 6)],
+)
+def test_a_row_is_set_for_each_kind_of_map(
+    qtbot: QtBot, theme: Theme, state: ExperimentState, head: Head, query: int, num_keys: int
+) -> None:
+    editor = _editor(qtbot, state, head, query)
+    assert state.translation is not None
+    np.testing.assert_allclose(editor.weights, state.translation.maps.of_kind(head.kind)[1, 1, query, :num_keys])
+    qtbot.mouseClick(editor.bars, Qt.MouseButton.LeftButton, pos=editor.bars.label_place(1).center().toPoint())
+    assert editor.weights == [0, 1] + [0] * (num_keys - 2)
+    middle = editor.bars.bar_place(0).center().toPoint()
+    qtbot.mouseClick(editor.bars, Qt.MouseButton.LeftButton, pos=middle)
+    assert editor.weights[0] == pytest.approx(0.5, abs=0.01)
+    assert editor.weights[1] == pytest.approx(0.5, abs=0.01)
+    qtbot.mouseClick(editor.set_button, Qt.MouseButton.LeftButton)
+    (row,) = state.experiment.attention_rows
+    assert (row.head, row.row, len(row.weights)) == (head, query, num_keys)
+    np.testing.assert_allclose(row.weights, editor.weights)
+    assert not editor.isVisible()
+
+
+def test_a_row_that_was_set_is_taken_out_again(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
+    head = Head("cross", 1, 1)
+    assert not _editor(qtbot, state, head, 2).reset_button.isEnabled()
+    state.intervene(AttentionRow(head, 2, (1, 0, 0, 0, 0, 0)), HeadScaled(head))
+    editor = _editor(qtbot, state, head, 2)
+    qtbot.mouseClick(editor.reset_button, Qt.MouseButton.LeftButton)
+    assert state.experiment.attention_rows == ()
+    assert state.experiment.heads_off == {head}
+
+
+def test_a_row_that_is_refused_says_why_and_stays_open(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
+    editor = _editor(qtbot, state, Head("cross", 1, 1), 2)
+    editor.weights = [0.0] * 6
+    qtbot.mouseClick(editor.set_button, Qt.MouseButton.LeftButton)
+    assert "All weights of the row are 0" in editor.problem.text()
+    assert editor.problem.isVisible()
+    assert editor.isVisible()
+    assert state.experiment.attention_rows == ()
+
+
+def test_what_a_key_does_not_get_is_shared_out_as_before() -> None:
+    assert with_share([0.5, 0.3, 0.2], 0, 0.0) == pytest.approx([0, 0.6, 0.4])
+    assert with_share([1.0, 0.0, 0.0], 0, 0.4) == pytest.approx([0.4, 0.3, 0.3])
+    assert with_share([1.0], 0, 0.2) == [1.0]
+
+
+def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:
+    state.settings.label_mode, state.settings.picture, state.settings.line_threshold = "read", "lines", 0.0
+    qtbot.wait(30)
+    painter, view = panel.lines.painter_now, state.maps.view()
+    assert painter is not None
+    assert view is not None
+    np.testing.assert_allclose(painter.strength(), view.values, rtol=1e-5)
+    left = QPoint(int(painter.left - 20), int(painter.y_of(HoveredLabel(2, is_query=True))))
+    qtbot.mouseMove(panel.lines, left)
+    assert state.selection.hovered_label == HoveredLabel(2, is_query=True)
+    strength = painter.strength()
+    np.testing.assert_allclose(strength[2], view.values[2], rtol=1e-5)
+    assert strength[[0, 1, 3]].max() == 0
+    qtbot.mouseClick(panel.lines, Qt.MouseButton.LeftButton, pos=left)
+    state.selection.clear_hovered()
+    assert panel.pick_line.label.text().startswith("Row man → ")
+    qtbot.mouseClick(panel.pick_line.clear_button, Qt.MouseButton.LeftButton)
+    assert not state.selection.has_marks
+    assert "to sum their lines" in panel.pick_line.label.text()
+
+
+# --- explain this weight ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    return Translator.load(write_untrained_checkpoint(tmp_path_factory.mktemp("model") / "tiny.safetensors"), "cpu")
+
+
+@pytest.fixture
+def real_panel(qtbot: QtBot, theme: Theme, translator: Translator) -> Iterator[tuple[HeadPanel, ExperimentState]]:
+    """A panel of a real model; an experiment with a head off is shown."""
+    state, worker = ExperimentState(), InferenceWorker(lambda *_: translator)
+    panel = HeadPanel(state, theme, ExperimentController(state, worker))
+    qtbot.addWidget(panel)
+    panel.resize(760, 620)
+    panel.show()
+    output = GivenTarget("A man stands.")
+    given = Experiment("Ein Mann steht.", output, (HeadScaled(Head("encoder", 0, 0)),))
+    state.set_experiment(given)
+    state.accept(translator.compare(given))
+    state.selection.choose(Head("cross", 0, 0))
+    from viz_app.worker.jobs import LoadJob
+    from viz_app.worker.requests import Request
+
+    loaded: list[object] = []
+    worker.submit(Request(LoadJob(Path("tiny"), "cpu"), state, on_result=loaded.append))
+    qtbot.waitUntil(lambda: bool(loaded))
+    yield panel, state
+    worker.close()
+
+
+def test_the_pinned_weight_is_explained_and_the_explanation_follows_the_pin(
+    real_panel: tuple[HeadPanel, ExperimentState], qtbot: QtBot
+) -> None:
+    panel, state = real_panel
+    card, button = panel.query_key, panel.pick_line.explain_button
+    assert button.text() == "Explain this weight"
+    button.click()
+    assert card.isVisible()
+    assert "Pin a cell" in card.text.text()
+    state.selection.pin(Pair(2, 1))
+    qtbot.waitUntil(card.bars.isVisible)
+    first = card.title.text()
+    assert "→" in first
+    assert state.translation is not None
+    weight = state.translation.maps.cross[0, 0, 2, 1]
+    assert f"{weight:.3f}" in card.text.text()
+    state.selection.pin(Pair(3, 2))
+    assert card.title.text() != first
+    assert panel.map.geometry().contains(card.geometry())
+    state.selection.clear_marks()
+    assert not card.isVisible(), "its pin was let go"
+    assert not button.isChecked()
+    state.selection.pin(Pair(1, 1))
+    assert not card.isVisible(), "a new pin alone does not open it"
+
+
+def test_the_translation_that_is_shown_is_explained(
+    real_panel: tuple[HeadPanel, ExperimentState], qtbot: QtBot
+) -> None:
+    panel, state = real_panel
+    card, result = panel.query_key, state.result
+    assert result is not None
+
+    def says(translation: Translation) -> bool:
+        weight = translation.maps.cross[0, 0, 2, 1]
+        return card.bars.isVisible() and f"= weight {weight:.3f}" in card.text.text()
+
+    state.selection.pin(Pair(2, 1))
+    panel.pick_line.explain_button.click()
+    qtbot.waitUntil(lambda: says(result.changed))
+    assert "original" not in card.text.text()
+    state.settings.shown = "original"
+    qtbot.waitUntil(lambda: says(result.original) and "of the original translation" in card.text.text())
+    state.settings.shown = "difference"
+    qtbot.waitUntil(lambda: says(result.changed) and "not the difference" in card.text.text())
+
+
+def test_a_row_set_by_hand_is_not_explained_by_queries_and_keys(
+    real_panel: tuple[HeadPanel, ExperimentState], translator: Translator
+) -> None:
+    panel, state = real_panel
+    num_keys = state.translation.maps.cross.shape[-1]  # type: ignore[union-attr]
+    row = AttentionRow(Head("cross", 0, 0), 2, (1, *[0] * (num_keys - 1)))
+    state.accept(translator.compare(state.experiment.with_interventions(row)))
+    state.selection.pin(Pair(2, 1))
+    panel.pick_line.explain_button.click()
+    assert "set by hand" in panel.query_key.text.text()
+    state.settings.scope = "layer"
+    assert "one head alone" in panel.query_key.text.text()
+
+
+@pytest.mark.parametrize("kind", ["cross", "encoder"])
+def test_the_card_closes_by_its_button_and_with_another_kind_of_map(
+    real_panel: tuple[HeadPanel, ExperimentState], kind: str
+) -> None:
+    panel, state = real_panel
+    state.selection.pin(Pair(2, 1))
+    panel.pick_line.explain_button.click()
+    assert panel.query_key.isVisible()
+    if kind == "cross":
+        panel.query_key.close_button.click()
+    else:
+        state.selection.choose(Head("encoder", 0, 0))
+    assert not panel.query_key.isVisible()
+    assert not panel.pick_line.explain_button.isChecked()

@@ -1,0 +1,337 @@
+"""Matrices of numbers with labels, one below the other, and a legend of their colours."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from core.translation.result import FloatArray
+from viz_app.heatmap.colormap import quantize, rgb_table, signed_indices, signed_rgb_table
+from viz_app.heatmap.heatmap_layout import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, thinned
+from viz_app.heatmap.map_image import ramp_of
+from viz_app.theme import current_theme, is_theme_change
+
+MAX_LABEL, GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 72, 5, 20, 30, 6
+MIN_FONT_PX = 10
+MIN_WIDTH = 130
+"""Two stand side by side in a narrow Analysis panel."""
+
+
+@dataclass(frozen=True)
+class MatrixCell:
+    """A cell of one of the matrices, all counted from 0."""
+
+    matrix: int
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """What is drawn.
+
+    Attributes:
+        values: [rows, columns]; where it is not a number there is no cell.
+        row_labels, column_labels: one for each.
+        title: above it; empty for none.
+    """
+
+    values: FloatArray
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class MatrixStyle:
+    """How it is drawn.
+
+    Attributes:
+        colors: from 0 up to a largest value, or on both sides of 0.
+        cell_heights: the least and the largest, in pixels.
+        aimed_height: of all cells of a matrix together, in pixels; cells are as high as this and `cell_heights` say.
+        has_slanted_columns: whether labels of columns are words, which stand aslant; else they are short.
+        cell_text: what stands in a cell; None for nothing. It is left out where it does not fit.
+        legend: what stands below the colours, at the left end, the middle and the right end, for the last colour's
+            value.
+    """
+
+    colors: Literal["sequential", "signed"]
+    cell_heights: tuple[int, int]
+    aimed_height: int
+    has_slanted_columns: bool = True
+    cell_text: Callable[[float], str] | None = None
+    legend: Callable[[float], tuple[str, str, str]] = lambda top: ("0", "", f"{top:.2f}")
+
+
+class LabelledMatrix(QWidget):
+    """Draws matrices as wide as there is room; the height depends on the number of rows alone.
+
+    Attributes:
+        matrices: what is drawn; empty before the first.
+        top: the value of the last colour; of signed ones, on both sides of 0.
+        hovered_cell: the cell under the mouse; None if there is none.
+        tip_of: the tool tip of a cell; None for no tips.
+
+    Signals:
+        hovered(MatrixCell | None): another cell is under the mouse, or none.
+        clicked(MatrixCell)
+    """
+
+    hovered = Signal(object)
+    clicked = Signal(object)
+
+    def __init__(self, name: str, style: MatrixStyle, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._style = style
+        self.matrices: tuple[Matrix, ...] = ()
+        self.top = 1.0
+        self.hovered_cell: MatrixCell | None = None
+        self.tip_of: Callable[[MatrixCell], str] | None = None
+        self._framed: frozenset[MatrixCell] = frozenset()
+        self._struck: frozenset[MatrixCell] = frozenset()
+        self.setMouseTracking(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(name)
+
+    def show_matrices(self, matrices: Sequence[Matrix], top: float) -> None:
+        """Draws other numbers; nothing is framed or struck out."""
+        self.matrices, self.top = tuple(matrices), top
+        self.hovered_cell, self._framed, self._struck = None, frozenset(), frozenset()
+        self.setFixedHeight(self._content_height())
+        self.update()
+
+    def mark(self, framed: Collection[MatrixCell] = (), struck: Collection[MatrixCell] = ()) -> None:
+        """Frames these cells, and strikes those out; no others."""
+        if (frozenset(framed), frozenset(struck)) != (self._framed, self._struck):
+            self._framed, self._struck = frozenset(framed), frozenset(struck)
+            self.update()
+
+    def has_cell(self, cell: MatrixCell) -> bool:
+        """Whether there is such a cell."""
+        if cell.matrix >= len(self.matrices):
+            return False
+        num_rows, num_columns = self.matrices[cell.matrix].values.shape
+        return cell.row < num_rows and cell.column < num_columns
+
+    def cell_rect(self, cell: MatrixCell) -> QRectF:
+        """Where a cell is drawn."""
+        area, matrix = self._area(cell.matrix), self.matrices[cell.matrix]
+        width, height = area.width() / max(1, len(matrix.column_labels)), self._cell_height(matrix)
+        return QRectF(area.left() + cell.column * width, area.top() + cell.row * height, width, height)
+
+    def cell_at(self, point: QPointF) -> MatrixCell | None:
+        """The cell under a point."""
+        for index, matrix in enumerate(self.matrices):
+            area = self._area(index)
+            if not area.contains(point) or not matrix.values.size:
+                continue
+            row = int((point.y() - area.top()) / self._cell_height(matrix))
+            column = int((point.x() - area.left()) / (area.width() / len(matrix.column_labels)))
+            cell = MatrixCell(index, min(row, len(matrix.row_labels) - 1), min(column, len(matrix.column_labels) - 1))
+            return None if np.isnan(matrix.values[cell.row, cell.column]) else cell
+        return None
+
+    def sizeHint(self) -> QSize:
+        """As high as all rows need."""
+        return QSize(300, self._content_height())
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as can be read."""
+        return QSize(MIN_WIDTH, 1)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The cell under the mouse is told."""
+        self._hover(self.cell_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """No cell is under the mouse."""
+        self._hover(None)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on a cell is told."""
+        cell = self.cell_at(event.position())
+        if cell is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit(cell)
+
+    def event(self, event: QEvent) -> bool:
+        """Each cell has a tip of its own."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self.tip_of is not None:
+            cell = self.cell_at(QPointF(event.pos()))
+            QToolTip.showText(event.globalPos(), self.tip_of(cell) if cell is not None else "", self)
+            return True
+        return super().event(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Another font has other heights."""
+        super().changeEvent(event)
+        if is_theme_change(event):
+            self.setFixedHeight(self._content_height())
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Titles, cells, labels, legend."""
+        if not self.matrices:
+            return
+        painter = QPainter(self)
+        table = self._table()
+        for index, matrix in enumerate(self.matrices):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            self._paint_cells(painter, index, matrix, table)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_labels(painter, index, matrix)
+        self._paint_marks(painter)
+        self._paint_legend(painter, table)
+
+    def _hover(self, cell: MatrixCell | None) -> None:
+        if cell == self.hovered_cell:
+            return
+        self.hovered_cell = cell
+        self.update()
+        self.hovered.emit(cell)
+
+    # --- painting ---------------------------------------------------------------------------------------------------
+
+    def _table(self) -> list[QColor]:
+        theme = current_theme()
+        is_signed = self._style.colors == "signed"
+        table = signed_rgb_table(is_dark=theme.is_dark) if is_signed else rgb_table(ramp_of(theme))
+        return [QColor(*map(int, color)) for color in table]
+
+    def _paint_cells(self, painter: QPainter, index: int, matrix: Matrix, table: Sequence[QColor]) -> None:
+        scale = signed_indices if self._style.colors == "signed" else quantize
+        indices = scale(np.nan_to_num(matrix.values), self.top)
+        painter.setFont(self._font(matrix))
+        metrics = QFontMetrics(painter.font())
+        for row, column in np.ndindex(indices.shape):
+            value = float(matrix.values[row, column])
+            if np.isnan(value):
+                continue
+            rect, color = self.cell_rect(MatrixCell(index, row, column)), table[int(indices[row, column])]
+            painter.fillRect(rect, color)
+            text = self._style.cell_text(value) if self._style.cell_text is not None else ""
+            if text and metrics.horizontalAdvance(text) + 4 <= rect.width() and metrics.height() <= rect.height():
+                painter.setPen(QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff"))
+                painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(current_theme().color("border"))
+        painter.drawRect(self._area(index))
+
+    def _paint_labels(self, painter: QPainter, index: int, matrix: Matrix) -> None:
+        theme, area = current_theme(), self._area(index)
+        if matrix.title:
+            painter.setFont(theme.font("small", bold=True))
+            painter.setPen(theme.color("text"))
+            title = QRectF(0, self._block_top(index), self.width(), TITLE_HEIGHT)
+            painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, matrix.title)
+        painter.setFont(self._font(matrix))
+        metrics = QFontMetrics(painter.font())
+        marked = {cell for cell in (*self._framed, self.hovered_cell) if cell is not None and cell.matrix == index}
+        rows, columns = sorted({cell.row for cell in marked}), sorted({cell.column for cell in marked})
+        cell_rect = self.cell_rect(MatrixCell(index, 0, 0))
+        step = max(1, -int(-metrics.height() * 0.86 // cell_rect.height()))
+        for row in thinned(len(matrix.row_labels), step, rows):
+            self._choose_pen(painter, matrix.row_labels[row], is_marked=row in rows)
+            middle = self.cell_rect(MatrixCell(index, row, 0)).center().y()
+            place = QRectF(0, middle - 10, area.left() - GAP, 20)
+            text = metrics.elidedText(matrix.row_labels[row], Qt.TextElideMode.ElideRight, int(place.width()))
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        if self._style.has_slanted_columns:
+            self._paint_slanted(painter, index, matrix, columns)
+            return
+        widest = max(map(metrics.horizontalAdvance, matrix.column_labels), default=1) + 4
+        for column in thinned(len(matrix.column_labels), max(1, -int(-widest // cell_rect.width())), columns):
+            self._choose_pen(painter, matrix.column_labels[column], is_marked=column in columns)
+            middle = self.cell_rect(MatrixCell(index, 0, column)).center().x()
+            place = QRectF(middle - widest, area.top() - metrics.height() - 1, 2 * widest, metrics.height())
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, matrix.column_labels[column])
+
+    def _paint_slanted(self, painter: QPainter, index: int, matrix: Matrix, marked: Sequence[int]) -> None:
+        metrics, area = QFontMetrics(painter.font()), self._area(index)
+        width = self.cell_rect(MatrixCell(index, 0, 0)).width()
+        longest = self._label_width(matrix, matrix.column_labels)
+        for column in thinned(
+            len(matrix.column_labels), max(1, -int(-metrics.height() * 0.95 / COLUMN_SINE // width)), list(marked)
+        ):
+            self._choose_pen(painter, matrix.column_labels[column], is_marked=column in marked)
+            painter.save()
+            painter.translate(self.cell_rect(MatrixCell(index, 0, column)).center().x(), area.top() - GAP)
+            painter.rotate(COLUMN_ANGLE)
+            text = metrics.elidedText(matrix.column_labels[column], Qt.TextElideMode.ElideRight, longest)
+            painter.drawText(QRectF(0, -10, longest + 2, 20), Qt.AlignmentFlag.AlignVCenter, text)
+            painter.restore()
+
+    def _paint_marks(self, painter: QPainter) -> None:
+        theme = current_theme()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.color("text"), 2))
+        for cell in self._struck:
+            rect = self.cell_rect(cell)
+            painter.drawLine(rect.topLeft(), rect.bottomRight())
+        painter.setPen(QPen(theme.color("accent"), 2))
+        for cell in {*self._framed, *([self.hovered_cell] if self.hovered_cell is not None else [])}:
+            painter.drawRect(self.cell_rect(cell))
+
+    def _paint_legend(self, painter: QPainter, table: Sequence[QColor]) -> None:
+        last = self._area(len(self.matrices) - 1)
+        bar = QRectF(last.left(), last.bottom() + 8, last.width(), LEGEND_BAR)
+        for index in range(0, len(table), 3):
+            left = bar.left() + bar.width() * index / len(table)
+            painter.fillRect(QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR), table[index])
+        painter.setPen(current_theme().color("muted"))
+        painter.setFont(current_theme().font("small"))
+        place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, 16)
+        sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
+        for side, text in zip(sides, self._style.legend(self.top), strict=True):
+            painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _choose_pen(self, painter: QPainter, text: str, *, is_marked: bool) -> None:
+        is_special = text.startswith("<") and text.endswith(">")
+        painter.setPen(current_theme().color("accent" if is_marked else "muted" if is_special else "text"))
+
+    # --- layout -----------------------------------------------------------------------------------------------------
+
+    def _font(self, matrix: Matrix) -> QFont:
+        font = QFont(current_theme().font("small"))
+        font.setPixelSize(max(MIN_FONT_PX, min(font.pixelSize(), int(self._cell_height(matrix) * 0.95))))
+        return font
+
+    def _cell_height(self, matrix: Matrix) -> float:
+        least, largest = self._style.cell_heights
+        return max(least, min(largest, self._style.aimed_height / max(1, len(matrix.row_labels))))
+
+    def _label_width(self, matrix: Matrix, labels: Sequence[str]) -> int:
+        metrics = QFontMetrics(self._font(matrix))
+        return min(MAX_LABEL, max(map(metrics.horizontalAdvance, labels), default=0) + 2)
+
+    def _header_height(self, matrix: Matrix) -> float:
+        """Of title and column labels."""
+        title = TITLE_HEIGHT if matrix.title else 0
+        line = QFontMetrics(self._font(matrix)).height()
+        if not self._style.has_slanted_columns:
+            return title + line + 2
+        return title + self._label_width(matrix, matrix.column_labels) * COLUMN_SINE + line * 0.6 + GAP
+
+    def _block_top(self, index: int) -> float:
+        return sum(
+            self._header_height(matrix) + len(matrix.row_labels) * self._cell_height(matrix) + GAP
+            for matrix in self.matrices[:index]
+        )
+
+    def _content_height(self) -> int:
+        return round(self._block_top(len(self.matrices)) + LEGEND_HEIGHT) if self.matrices else 1
+
+    def _area(self, index: int) -> QRectF:
+        """Of all cells of a matrix; all begin and end at the same places of the line."""
+        left = max(self._label_width(matrix, matrix.row_labels) for matrix in self.matrices) + GAP
+        right = 8.0
+        if self._style.has_slanted_columns:
+            right = max(right, *(self._label_width(each, each.column_labels) * COLUMN_COSINE for each in self.matrices))
+        matrix = self.matrices[index]
+        top = self._block_top(index) + self._header_height(matrix)
+        height = len(matrix.row_labels) * self._cell_height(matrix)
+        return QRectF(left, top, max(20.0, self.width() - left - right), height)
