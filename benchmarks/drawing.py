@@ -3,7 +3,6 @@
 import os
 
 import numpy as np
-from viz_app.state.translate_state import TranslateState
 
 from benchmarks.ratio import Ratio, paired_medians
 from core.translation.experiment import Experiment
