@@ -50,6 +50,7 @@ class MainWindow(QMainWindow):
     Attributes:
         state: the experiment that the Translate page and the analysis tabs show.
         translate_page, analysis: always there.
+        export_menu: exports what the page in sight shows.
         train_page: None until its tab is first shown; matplotlib comes with it.
 
     Signals:

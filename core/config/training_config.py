@@ -39,8 +39,8 @@ class TrainingConfig(Settings):
         noam_factor, warmup_steps: factor · width^−0.5 · min(step^−0.5, step · warmup^−1.5) (Vaswani et al. 2017, 5.3).
         schedule_unit: what a step of the schedule is: an optimiser step, or a micro-batch, of which `num_accumulated`
             make one optimiser step (The Annotated Transformer, 2022): the warm-up is then as many times shorter.
-        cooldown_epochs: over the last so many epochs the rate falls linearly to zero, whatever the schedule says; 0 for
-            none. A short run ends better for it (Hägele et al. 2024).
+        cooldown_epochs: over this many last epochs the rate falls linearly to zero, in any schedule; 0 for none.
+            Improves short runs (Hägele et al. 2024).
         adam_beta1, adam_beta2, adam_epsilon: Adam's constants.
         label_smoothing: ε, spread evenly over the V − 2 words that are neither true nor padding.
         clip_norm: largest gradient norm; None for no clipping.

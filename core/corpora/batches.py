@@ -1,4 +1,4 @@
-"""Batches of sentence pairs, padded. Shape legend: B sentence pairs, S and T lengths of source and target."""
+"""Padded batches of sentence pairs. Shape legend: B sentence pairs, S and T lengths of source and target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +47,7 @@ class Batch:
 
 
 def training_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int) -> list[list[int]]:
-    """For each batch of an epoch the indices of its pairs: shuffled anew each epoch, the same for the same seed."""
+    """The indices of the pairs in each batch of an epoch: shuffled in each epoch, reproducible by the seed."""
     return iterator_batches(
         numeric_examples(pairs),
         config.batch_size,
@@ -58,7 +58,7 @@ def training_batches(pairs: EncodedPairs, config: TrainingConfig, epoch: int) ->
 
 
 def validation_batches(pairs: EncodedPairs, config: TrainingConfig) -> list[list[int]]:
-    """For each batch the indices of its pairs, sorted by length, never shuffled."""
+    """The indices of the pairs in each batch, sorted by length, never shuffled."""
     return iterator_batches(
         numeric_examples(pairs),
         config.batch_size,

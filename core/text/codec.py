@@ -72,7 +72,7 @@ class TextCodec:
         self.subwords = subwords
 
     def encode_text(self, line: str, *, begins_sentence: bool = True) -> list[EncodedWord]:
-        """The words of one line with their ids; the wrapping tokens are not among them.
+        """The words of one line with their ids; without the wrapping tokens.
 
         Args:
             line: the text.

@@ -1,4 +1,4 @@
-"""The one door to torchtext 0.6.0: its `Vocab`, its batches, its BLEU.
+"""The only module that imports torchtext 0.6.0: its `Vocab`, its batches, its BLEU.
 
 The published systems used these functions, so their counts, batches and scores are the reference.
 torchtext is imported when a function is first called: it takes seconds and translating does not need it.

@@ -113,7 +113,7 @@ class EpochLoop:
         return self._finish(reason)
 
     def _epoch_groups(self) -> list[list[list[int]]]:
-        """For each optimiser step of this epoch the micro-batches, each as indices of pairs."""
+        """The micro-batches of each optimiser step of this epoch, each as indices of pairs."""
         pairs = self.session.training_pairs(self.progress.epoch)
         batches = training_batches(pairs, self.run.training, self.progress.epoch)
         self._epoch_pairs = self.session.with_noise(pairs, batches, self.progress.epoch)

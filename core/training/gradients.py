@@ -26,7 +26,7 @@ _CONSTANTS_STAY: dict[str, Any] = {
 
 
 class LossSum(nn.Module):
-    """The loss of a batch, summed over its target tokens; the output layer sees no padding.
+    """The loss of a batch, summed over its target tokens; padding is removed before the output layer.
 
     Args:
         model: whose loss it is.

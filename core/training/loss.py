@@ -1,4 +1,4 @@
-"""The loss that is minimised: cross-entropy, label-smoothed as The Annotated Transformer does it; and R-Drop's."""
+"""The training loss: cross-entropy with label smoothing as in The Annotated Transformer, and R-Drop."""
 
 import math
 from collections.abc import Iterator

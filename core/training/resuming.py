@@ -13,7 +13,7 @@ from core.training.schedules import cooldown_factor
 _FREE_TO_CHANGE = frozenset(
     ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")
 )
-"""Settings that a resumed run may have otherwise: none of them changes a single step (but see `_on_cooldown`)."""
+"""Settings that may change on resuming: none of them changes a training step (but see `_on_cooldown`)."""
 _OF_BATCHES = ("batch_unit", "batch_size", "batching", "num_accumulated")
 
 

@@ -31,7 +31,7 @@ _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 
 @dataclass(frozen=True)
 class StepResult:
-    """What one optimiser step gave: the loss per token that was minimised, rate, gradient norm, target tokens."""
+    """Result of an optimiser step: loss per token (the one minimised), rate, gradient norm, target tokens."""
 
     loss: float
     learning_rate: float

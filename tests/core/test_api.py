@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core import api
-from tests.test_walls import modules_imported_by
+from tests.test_import_rules import modules_imported_by
 
 HEAVY = {"torch", "spacy", "torchtext", "PySide6", "matplotlib", "sentencepiece", "numpy"}
 

@@ -4,15 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from core.translation.result import Translation
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.request_state import RequestState
 from viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import label
 from viz_app.worker import ExperimentController, Job, Request
 
@@ -210,9 +211,7 @@ class JobBar(QWidget):
         is_running = self._request.is_running
         shown, hidden = (self.stop, self.start) if is_running else (self.start, self.stop)
         shown.setVisible(True)
-        if hidden.hasFocus():  # else Qt gives it to the next widget of the window
-            shown.setFocus()
-        hidden.setVisible(False)
+        set_visible(hidden, False, focus_to=shown)
         self._running.setVisible(is_running)
         self._show_progress()
 
@@ -221,15 +220,3 @@ class JobBar(QWidget):
         self.bar.setRange(0, max(progress.total, 0) if progress else 0)
         self.bar.setValue(progress.done if progress else 0)
         self.text.setText(progress.text if progress else "waiting …")
-
-
-def scrolled(content: QWidget) -> QScrollArea:
-    """A widget that scrolls up and down where there is no room for all of it."""
-    area = QScrollArea()
-    area.setWidget(content)
-    area.setWidgetResizable(True)
-    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.viewport().setAutoFillBackground(False)
-    content.setAutoFillBackground(False)
-    return area

@@ -7,7 +7,7 @@ from viz_app.state.picked_tokens import SelectionMode
 
 
 def selection_mode_of(event: QMouseEvent) -> SelectionMode:
-    """Ctrl adds one more, Shift all up to here."""
+    """Ctrl adds one item to the selection, Shift all items up to the clicked one."""
     if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
         return "also"
     return "through" if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else "alone"

@@ -17,6 +17,7 @@ from viz_app.train.comparison import Comparison
 from viz_app.train.comparison_controller import ComparisonController
 from viz_app.train.devices import DeviceFinder
 from viz_app.train.draw_budget import DrawBudget
+from viz_app.train.film_strip import moment_name
 from viz_app.train.intro import Intro
 from viz_app.train.notice_bar import NoticeBar
 from viz_app.train.run_controller import RunController
@@ -87,10 +88,6 @@ class TrainPage(QWidget):
         if self.state.status is not Status.STOPPING:
             self.controller.stop("pause")
 
-    def export_source(self) -> ExportSource:
-        """What can be exported: the page with its charts."""
-        return ExportSource(self, caption=self._status_line or "Training")
-
     def shutdown(self) -> None:
         """Pauses a running training and returns when no thread of this page is left. For closing the window."""
         self.controller.shutdown()
@@ -98,6 +95,15 @@ class TrainPage(QWidget):
             self._run_view.film.stop_playing()
         self._devices.join()
         self._late_refresh.stop()
+
+    def export_source(self) -> ExportSource:
+        """The film's maps, if they are in sight; see `viz_app.export.exportable.Exportable`."""
+        run = f"run {self.state.folder.name}" if self.state.folder is not None else "no run yet"
+        view, frame = self._run_view, self.state.playback.frame
+        if view is None or frame is None or not view.film.isVisible():
+            return ExportSource(self, caption=run)
+        model = f"{run} · {moment_name(frame)}"
+        return ExportSource(self, self.state.playback.maps, view.film.heatmap, model, caption=model)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Looks for devices when the page is shown for the first time: this imports torch, in a thread."""

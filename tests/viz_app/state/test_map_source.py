@@ -1,4 +1,6 @@
-"""The maps that follow from a result and the settings: merged, hidden, combined, scaled, put in order."""
+"""What maps are made of what settings ask for; how they are explained; what heads do."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,99 +8,101 @@ import pytest
 from core.analysis.roles import ROLES, Role
 from core.analysis.sample_roles import SampleRoles
 from core.model.heads import Head
-from core.translation.result import MAP_KINDS, Translation
-from tests.viz_app.synthetic import make_result, make_translation, measure_by_halves
+from core.translation.experiment import ForcedToken, HeadScaled
+from core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from tests.viz_app.synthetic import FakeTranslator, make_translation, measure_by_halves
+from viz_app.state import map_text
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.explain import Part, explain
+from viz_app.state.head_navigation import neighbour
 from viz_app.state.map_source import clarity, clearest_head
-from viz_app.state.map_text import describe, hiding_note, title
-from viz_app.state.map_view import MapView, Pair
-from viz_app.state.map_view_settings import SCALES, MapViewSettings, Scale
+from viz_app.state.map_view import Pair
+from viz_app.state.map_view_settings import SCALES, Scale
+from viz_app.state.model_info import ModelInfo
+from viz_app.state.role_words import role_in_short, role_in_words
+from viz_app.state.snapshot import take_snapshot
 
 
 @pytest.fixture
 def state() -> ExperimentState:
-    state = ExperimentState(MapViewSettings(label_mode="read", merges_words=False))
-    state.accept(make_result(make_translation("ein mann schläft .", "a man is sleep|ing .")))
+    state = ExperimentState()
+    state.settings.label_mode, state.settings.merges_words = "read", False
+    state.show_translation(make_translation("ein mann schläft .", "a man is sleep|ing ."))
     state.choose_head(Head("cross", 1, 2))
     return state
 
 
-def view_of(state: ExperimentState) -> MapView:
+def _weights(state: ExperimentState) -> np.ndarray:
     view = state.maps.view()
     assert view is not None
-    return view
-
-
-def translation_of(state: ExperimentState) -> Translation:
-    assert state.translation is not None
-    return state.translation
+    return view.values
 
 
 def test_merged_words_are_summed_over_keys_and_averaged_over_queries(state: ExperimentState) -> None:
+    assert state.translation is not None
     state.settings.merges_words = True
-    view, maps = view_of(state), translation_of(state).maps
+    view = state.maps.view()
+    assert view is not None
     assert view.row_labels == ("<sos>", "a", "man", "is", "sleeping", ".")
+    maps = state.translation.maps
     np.testing.assert_allclose(view.values[4], maps.cross[1, 2, 4:6].mean(axis=0), rtol=1e-6)
     state.choose_head(Head("decoder", 0, 0))
-    values = view_of(state).values
-    np.testing.assert_allclose(values[5, 4], maps.decoder[0, 0, 6, 4:6].sum(), rtol=1e-6)
-    np.testing.assert_allclose(values.sum(axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose(_weights(state)[5, 4], maps.decoder[0, 0, 6, 4:6].sum(), rtol=1e-6)
+    np.testing.assert_allclose(_weights(state).sum(axis=1), 1, rtol=1e-5)
 
 
 def test_a_cell_of_a_merged_word_is_found_by_any_of_its_pieces(state: ExperimentState) -> None:
     state.settings.merges_words = True
-    assert describe(state, Pair(4, 2)) == describe(state, Pair(5, 2))
-    assert describe(state, Pair(4, 2))[0] == "reading  sleeping → mann"  # type: ignore[index]
+    assert map_text.describe(state, Pair(4, 2)) == map_text.describe(state, Pair(5, 2))
+    assert map_text.describe(state, Pair(4, 2))[0] == "reading  sleeping → mann"  # type: ignore[index]
 
 
 def test_hiding_punctuation_leaves_queries_that_sum_to_one(state: ExperimentState) -> None:
     state.settings.hides_punctuation = True
-    view = view_of(state)
+    view = state.maps.view()
+    assert view is not None
     assert "." not in (*view.row_labels, *view.column_labels)
     np.testing.assert_allclose(view.values.sum(axis=1), 1, rtol=1e-5)
     assert 0 < view.hidden_share < 1
-    assert describe(state, Pair(0, 4)) is None
-
-
-def test_rounding_never_makes_the_hidden_share_negative(state: ExperimentState) -> None:
-    maps = translation_of(state).maps.cross
-    maps[:] = 0
-    maps[..., 1:-1] = np.float32(1.0000001) / 3
-    state.settings.hides_wrapping = True
-    assert view_of(state).hidden_share >= 0
+    assert map_text.describe(state, Pair(0, 4)) is None
 
 
 def test_a_sentence_of_punctuation_alone_is_not_hidden_away() -> None:
-    state = ExperimentState(MapViewSettings(hides_punctuation=True, hides_wrapping=True))
-    state.accept(make_result(make_translation(". !", ". !")))
-    assert view_of(state).values.shape == (3, 4)
-    assert hiding_note(state) == (
+    state = ExperimentState()
+    state.show_translation(make_translation(". !", ". !"))
+    state.settings.hides_punctuation = state.settings.hides_wrapping = True
+    assert _weights(state).shape == (3, 4)
+    assert map_text.hiding_note(state) == (
         "Without start, end and punctuation nothing would be left of this map, so nothing is hidden."
     )
+    snapshot = take_snapshot(state, "model")
+    assert snapshot is not None
+    assert snapshot.facts["hidden"] == "nothing: no token would be left"
     state.settings.hides_punctuation = False
-    assert "lies on hidden tokens" in hiding_note(state)
+    assert "lies on hidden tokens" in map_text.hiding_note(state)
 
 
 def test_mean_and_maximum_of_a_layer_a_kind_and_a_set(state: ExperimentState) -> None:
-    cross, settings = translation_of(state).maps.cross, state.settings
-    settings.scope = "layer"
-    np.testing.assert_allclose(view_of(state).values, cross[1].mean(axis=0), rtol=1e-6)
-    assert title(state) == "Cross-attention · layer 2 · mean of 8 heads"
-    settings.combination = "max"
-    np.testing.assert_allclose(view_of(state).values, cross[1].max(axis=0), rtol=1e-6)
-    settings.scope = "all"
-    np.testing.assert_allclose(view_of(state).values, cross.max(axis=(0, 1)), rtol=1e-6)
-    assert title(state) == "Cross-attention · maximum of 24 heads in all layers"
-    settings.combination = "mean"
-    settings.show_together(Head("cross", 0, 0), state.selection.head)
-    assert settings.scope == "chosen"
-    np.testing.assert_allclose(view_of(state).values, (cross[1, 2] + cross[0, 0]) / 2, rtol=1e-5)
+    assert state.translation is not None
+    cross = state.translation.maps.cross
+    state.settings.scope = "layer"
+    np.testing.assert_allclose(_weights(state), cross[1].mean(axis=0), rtol=1e-6)
+    assert map_text.title(state) == "Cross-attention · layer 2 · mean of 8 heads"
+    state.settings.combination = "max"
+    np.testing.assert_allclose(_weights(state), cross[1].max(axis=0), rtol=1e-6)
+    state.settings.scope = "all"
+    np.testing.assert_allclose(_weights(state), cross.max(axis=(0, 1)), rtol=1e-6)
+    assert map_text.title(state) == "Cross-attention · maximum of 24 heads in all layers"
+    state.settings.combination = "mean"
+    state.settings.show_together(Head("cross", 0, 0), state.selection.head)
+    assert state.settings.scope == "chosen"
+    np.testing.assert_allclose(_weights(state), (cross[1, 2] + cross[0, 0]) / 2, rtol=1e-5)
 
 
 def test_a_set_of_heads_stays_within_a_kind_and_ends_with_the_next_choice(state: ExperimentState) -> None:
     settings, chosen = state.settings, state.selection.head
     settings.show_together(Head("cross", 0, 0), chosen)
-    assert settings.several == {chosen, Head("cross", 0, 0)}
+    assert settings.several == {Head("cross", 0, 0), chosen}
     settings.show_together(Head("encoder", 0, 1), chosen)
     assert settings.several == {Head("encoder", 0, 1)}
     settings.show_together(Head("encoder", 0, 1), chosen)
@@ -108,109 +112,292 @@ def test_a_set_of_heads_stays_within_a_kind_and_ends_with_the_next_choice(state:
     assert (settings.scope, settings.several) == ("head", frozenset())
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize("kind", MAP_KINDS)
-@pytest.mark.parametrize("measure", ["weight", "norm"])
-def test_top_values_of_a_kind_at_once_are_those_of_its_heads(
-    state: ExperimentState, kind, scale: Scale, measure
-) -> None:
-    state.settings.scale, state.settings.measure = scale, measure
-    measure_all(state)
-    maps, found = state.maps.thumbnails(kind), state.maps.top_values(kind)
-    assert found.shape == maps.shape[:2]
-    for place in np.ndindex(*found.shape):
-        assert found[place] == pytest.approx(state.maps.top_value(Head(kind, *place), maps[place]))
-
-
 def test_the_scale_of_a_layer_reaches_to_its_largest_weight(state: ExperimentState) -> None:
+    assert state.translation is not None
     state.settings.scale = "layer"
-    top = state.maps.top_value(state.selection.head, view_of(state).values)
-    assert top == pytest.approx(translation_of(state).maps.cross[1].max())
-
-
-def measure_all(state: ExperimentState) -> None:
-    """Lets every measure be half the weight."""
-    state.take_measured(measure_by_halves(translation_of(state)))
-
-
-def test_norms_share_a_scale_that_reaches_to_the_largest_of_their_kind(state: ExperimentState) -> None:
-    state.settings.measure = "norm"
-    measure_all(state)
-    top = state.maps.top_value(state.selection.head, view_of(state).values)
-    assert top == float(translation_of(state).maps.cross.max() / 2)
-
-
-def test_measured_maps_are_shown_until_another_result_is(state: ExperimentState) -> None:
-    state.settings.measure = "norm"
-    assert state.maps.lacking_measure() is state.translation
-    assert state.maps.shown_measure("cross") == "weight"
-    measure_all(state)
-    assert state.maps.lacking_measure() is None
-    assert state.maps.shown_measure("cross") == "norm"
-    state.accept(make_result(make_translation()))
-    assert state.maps.shown_measure("cross") == "weight"
+    assert state.maps.top_value(state.selection.head, _weights(state)) == pytest.approx(
+        state.translation.maps.cross[1].max()
+    )
 
 
 def test_thumbnails_follow_what_is_hidden_and_merged(state: ExperimentState) -> None:
+    assert state.translation is not None
     state.settings.merges_words = state.settings.hides_wrapping = True
     for kind in MAP_KINDS:
         state.choose_head(Head(kind, 1, 3))
-        np.testing.assert_allclose(state.maps.thumbnails(kind)[1, 3], view_of(state).values, rtol=1e-6)
+        np.testing.assert_allclose(state.maps.thumbnails(kind)[1, 3], _weights(state), rtol=1e-6)
 
 
 def test_another_translation_brings_other_maps(state: ExperimentState) -> None:
-    before = view_of(state)
-    state.accept(make_result(make_translation("zwei", "two")))
-    assert view_of(state).values.shape != before.values.shape
+    before = _weights(state)
+    state.show_translation(make_translation("zwei", "two"))
+    assert _weights(state).shape != before.shape
+
+
+def test_every_way_of_seeing_is_explained_in_its_own_words(state: ExperimentState) -> None:
+    assert explain(ExperimentState()) == ()
+    texts = set()
+    for kind in MAP_KINDS:
+        state.choose_head(Head(kind, 0, 0))
+        for state.settings.label_mode in ("read", "predicted"):
+            texts.add(explain(state))
+    assert len(texts) == 5
+    state.settings.hides_wrapping = state.settings.merges_words = True
+    state.settings.scope = "layer"
+    text = " ".join(f"{about} {words}" for about, words in explain(state))
+    assert "mean over 8 heads" in text
+    assert "scaled up" in text
+    assert "averaged over its rows" in text
+
+
+def test_the_example_is_the_largest_cell_between_two_words(state: ExperimentState) -> None:
+    translation = state.translation
+    assert translation is not None
+    state.settings.merges_words = False
+    cross = translation.maps.cross.copy()
+    cross[0, 0] = 0.01
+    cross[0, 0, 0, 0] = 1  # <sos> looks at itself: no example for anybody
+    cross[0, 0, 2, 3] = 0.87
+    state.show_translation(_with_cross(translation, cross))
+    state.choose_head(Head("cross", 0, 0))
+    column = translation.source_tokens[3]
+    for state.settings.label_mode, verb in (("read", "reads"), ("predicted", "predicts")):
+        row = state.maps.view().row_labels[2]  # type: ignore[union-attr]
+        expected = f"While the model {verb} “{row}”, this head gives 87 % of its attention to “{column}”."
+        assert explain(state)[0] == ("For example:", expected)
+    state.settings.scope, state.settings.combination = "layer", "max"
+    assert "one of these 8 heads gives" in explain(state)[0].text
+    state.settings.combination = "mean"
+    assert "these 8 heads give on average" in explain(state)[0].text
+
+
+def test_lines_are_explained_as_lines(state: ExperimentState) -> None:
+    assert [part.about for part in explain(state)][1:4] == ["Rows", "Columns", "Cells"]
+    state.settings.picture, state.settings.line_threshold = "lines", 0.25
+    parts = {part.about: part.text for part in explain(state)}
+    assert "under 25%" in parts["Lines"]
+    assert "Cells" not in parts
+    assert "German tokens" in parts["At the right"]
+
+
+def test_a_sentence_of_punctuation_has_an_example_too() -> None:
+    state = ExperimentState()
+    state.show_translation(make_translation(".", ".", num_layers=1, num_heads=1))
+    assert "this head gives" in explain(state)[0].text
 
 
 def test_roles_of_this_sentence_are_counted(state: ExperimentState) -> None:
-    assert sum(state.maps.count_roles().values()) == 72
+    assert state.translation is not None
+    counts = state.maps.count_roles()
+    assert sum(counts.values()) == 72
     assert state.maps.role(Head("encoder", 0, 0)) == "self"
     assert state.maps.role(Head("encoder", 0, 1)) == "next"
-    assert state.maps.where_roles_hold == "in this sentence"
 
 
-def all_of(role: Role, translation: Translation) -> SampleRoles:
+def _all_of(role: Role, translation: Translation) -> SampleRoles:
     """A sample on which every head does one thing."""
     shapes = {kind: translation.maps.of_kind(kind).shape[:2] for kind in MAP_KINDS}
     return SampleRoles({kind: ((role,) * heads,) * layers for kind, (layers, heads) in shapes.items()}, "9 pairs")
 
 
-def test_where_a_sample_was_measured_its_roles_count(state: ExperimentState) -> None:
+def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_beside(state: ExperimentState) -> None:
+    translation = state.translation
+    assert translation is not None
     head = Head("encoder", 0, 0)
-    state.take_roles(all_of("previous", translation_of(state)))
-    assert state.maps.where_roles_hold == "on 9 pairs"
+    assert state.maps.where_roles_hold == "in this sentence"
+    assert role_in_words(state.maps, head).startswith("In this sentence this head gives at least 30% of its")
+    state.choose_head(head)
+    state.take_roles(_all_of("previous", translation))
     assert state.maps.role(head) == "previous"
     assert state.maps.role_here(head) == "self"
     assert state.maps.count_roles() == {"previous": 72}
+    assert role_in_short(state.maps, head).endswith("on 9 pairs\nself in this sentence")
+    expected = (
+        "Over 9 pairs this head gives at least 30% of its weight to the token before (“previous”); in this sentence it "
+        "gives at least 30% of its weight to the token itself (“self”)."
+    )
+    assert Part("This head", expected) in explain(state)
+    state.take_roles(_all_of("self", translation))
+    assert role_in_words(state.maps, head).startswith("Over 9 pairs, as in this sentence, this head gives")
+    assert "\n" not in role_in_short(state.maps, head)
 
 
 def test_heads_stand_by_the_roles_of_the_sample() -> None:
-    state = ExperimentState(MapViewSettings(order="role"))
+    state = ExperimentState()
     translation = make_translation(num_layers=2, num_heads=4)
-    state.accept(make_result(translation))
-    last = state.maps.in_order("cross")[-1]
-    roles = all_of("mixed", translation)
+    state.show_translation(translation)
+    state.settings.order = "role"
+    before = state.maps.in_order("cross")
+    roles = _all_of("mixed", translation)
+    last = before[-1]
     layers = [list(layer) for layer in roles.by_kind["cross"]]
     layers[last.layer][last.head] = "aligner"
     state.take_roles(SampleRoles({**roles.by_kind, "cross": tuple(map(tuple, layers))}, "9 pairs"))
     assert state.maps.in_order("cross")[0] == last
 
 
+def _model(roles: SampleRoles | None = None) -> ModelInfo:
+    translator = FakeTranslator(None, "cpu")
+    return ModelInfo("model", None, translator.run_config, translator.device, translator.num_parameters, roles)
+
+
+def test_another_model_brings_its_own_roles_with_its_first_answer(state: ExperimentState) -> None:
+    translation = state.translation
+    assert translation is not None
+    state.take_roles(_all_of("previous", translation))
+    state.begin_model(_model())
+    assert state.maps.role(state.selection.head) == "previous", "what is shown is still of the earlier model"
+    state.show_translation(make_translation("ein mann .", "a man ."))
+    assert state.maps.sample_roles is None
+    state.begin_model(_model(_all_of("self", translation)))
+    state.show_translation(translation)
+    assert state.maps.count_roles() == {"self": 72}
+
+
+def test_rounding_never_makes_the_hidden_share_negative(state: ExperimentState) -> None:
+    cross = np.zeros_like(state.translation.maps.cross)  # type: ignore[union-attr]
+    cross[..., 1:-1] = np.float32(1.0000001) / 3
+    state.show_translation(_with_cross(state.translation, cross))
+    state.settings.hides_wrapping = True
+    view = state.maps.view()
+    assert view is not None
+    assert view.hidden_share >= 0
+
+
+def _with_cross(translation: Translation | None, cross: np.ndarray) -> Translation:
+    """The same with other cross-attention."""
+    assert translation is not None
+    return replace(translation, attention=replace(translation.maps, cross=cross))
+
+
 def test_heads_stand_by_layer_by_role_or_the_clearest_first() -> None:
     state = ExperimentState()
     translation = make_translation(num_layers=2, num_heads=4)
-    state.accept(make_result(translation))
+    state.show_translation(translation)
     by_layer = [Head("cross", layer, head) for layer in range(2) for head in range(4)]
     assert state.maps.in_order("cross") == by_layer
     state.settings.order = "clarity"
     clearest = state.maps.in_order("cross")
     assert sorted(clearest) == by_layer
     scores = clarity(translation.maps.cross)
-    assert [scores[head.layer, head.head] for head in clearest] == sorted(scores.flat, reverse=True)
-    assert (clearest[0].layer, clearest[0].head) == clearest_head(translation.maps.cross)
+    assert [scores[each.layer, each.head] for each in clearest] == sorted(scores.flat, reverse=True)
+    assert clearest[0] == Head("cross", *clearest_head(translation.maps.cross))
     state.settings.order = "role"
-    names = [state.maps.role(head) for head in state.maps.in_order("encoder")]
+    names = [state.maps.role(each) for each in state.maps.in_order("encoder")]
     assert names == sorted(names, key=list(ROLES).index)
     assert len(set(names)) > 1
+
+
+def test_arrows_follow_the_order_in_which_heads_stand() -> None:
+    state = ExperimentState()
+    translation = make_translation()
+    state.show_translation(translation)
+    state.settings.order = "clarity"
+    first, second = state.maps.in_order("cross")[:2]
+    state.choose_head(first)
+    assert neighbour(state, "right") == second
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", MAP_KINDS)
+@pytest.mark.parametrize("shown", ["changed", "difference"])
+def test_top_values_of_a_kind_are_those_of_its_heads(kind, shown, scale: Scale) -> None:
+    state = ExperimentState()
+    state.accept(_changed(make_translation()))
+    state.settings.scale, state.settings.shown = scale, shown
+    assert state.maps.is_signed(kind) == (shown == "difference")
+    maps = state.maps.thumbnails(kind)
+    found = state.maps.top_values(kind)
+    assert found.shape == maps.shape[:2]
+    for place in np.ndindex(*found.shape):
+        assert found[place] == pytest.approx(state.maps.top_value(Head(kind, *place), maps[place]))
+
+
+def _changed(original: Translation) -> ExperimentResult:
+    """A head is off, and a word is new in the translation."""
+    interventions = HeadScaled(Head("cross", 1, 2)), ForcedToken(2, "now")
+    changed = make_translation(target="a man now is standing on a ladder .", interventions=interventions)
+    return ExperimentResult(changed, original, original.log_probabilities)
+
+
+def test_new_entries_are_the_tokens_that_the_original_does_not_have() -> None:
+    state = ExperimentState()
+    original = make_translation()
+    state.show_translation(original)
+    assert state.maps.new_entries("cross") == (frozenset(), frozenset())
+    state.accept(_changed(original))
+    state.settings.label_mode = "predicted"
+    assert state.maps.new_entries("encoder") == (frozenset(), frozenset())
+    assert state.maps.new_entries("cross") == ({2}, frozenset())
+    assert state.maps.new_entries("decoder") == ({2}, {3})
+    state.settings.hides_wrapping = True
+    assert state.maps.new_entries("decoder") == ({2}, {2})
+    state.settings.shown = "original"
+    assert state.maps.new_entries("decoder") == (frozenset(), frozenset())
+
+
+def test_an_experiment_is_explained_by_what_was_changed_and_which_maps_are_shown() -> None:
+    state = ExperimentState()
+    original = make_translation()
+    state.show_translation(original)
+    state.choose_head(Head("cross", 1, 2))
+    assert explain(state)[0].about == "For example:"
+    result = _changed(original)
+    state.set_experiment(result.experiment)
+    state.accept(result)
+    texts = set()
+    for state.settings.shown in ("original", "changed", "difference"):
+        parts = {part.about: part.text for part in explain(state)}
+        texts.add(parts["Changed:"])
+        assert parts["Changed:"].startswith("cross 2·3 off, step 3: now.")
+        assert ("It is switched off" in parts["This head"]) == (state.settings.shown != "original")
+        is_difference = state.settings.shown == "difference"
+        assert ("percentage points" in parts["For example:"]) == is_difference
+        assert ("hold the change, from the original" in parts["Cells"]) == is_difference
+    assert len(texts) == 3
+    state.settings.picture = "lines"
+    assert "Orange lines are for more" in {part.about: part.text for part in explain(state)}["Lines"]
+
+
+def test_the_example_of_a_difference_is_the_largest_change() -> None:
+    state = ExperimentState()
+    original = make_translation()
+    cross = original.maps.cross.copy()
+    cross[0, 0, 2, 3] -= 0.5
+    changed = replace(
+        _with_cross(original, cross), experiment=original.experiment.with_interventions(HeadScaled(Head("cross", 0, 0)))
+    )
+    state.accept(ExperimentResult(changed, original, original.log_probabilities))
+    state.choose_head(Head("cross", 0, 0))
+    state.settings.shown, state.settings.label_mode = "difference", "read"
+    row, column = original.read_tokens[2], original.source_tokens[3]
+    assert explain(state)[0].text.startswith("cross 1·1 off.")
+    assert explain(state)[1].text == (
+        f"While the model reads “{row}”, this head gives “{column}” 50 percentage points less of its attention than in "
+        "the original."
+    )
+
+
+def _measure_all(state: ExperimentState) -> None:
+    """Lets every measure be half the weight."""
+    assert state.translation is not None
+    state.take_measured(measure_by_halves(state.translation))
+
+
+def test_norms_share_a_scale_that_reaches_to_the_largest_of_their_kind(state: ExperimentState) -> None:
+    state.settings.measure = "norm"
+    _measure_all(state)
+    top = state.maps.top_value(state.selection.head, _weights(state))
+    assert state.translation is not None
+    assert top == float(state.translation.maps.cross.max() / 2)
+
+
+def test_measured_maps_are_shown_until_another_result_is(state: ExperimentState) -> None:
+    state.settings.measure = "norm"
+    assert state.maps.lacking_measure() is state.translation
+    assert state.maps.shown_measure("cross") == "weight"
+    _measure_all(state)
+    assert state.maps.lacking_measure() is None
+    assert state.maps.shown_measure("cross") == "norm"
+    state.show_translation(make_translation())
+    assert state.maps.shown_measure("cross") == "weight"

@@ -166,7 +166,9 @@ class CompareState:
     def _show_second(self) -> None:
         if self.comparison is not None:
             forced = self.comparison.forced if self.reads_first else None
-            self.second.accept(forced or self.comparison.second)
+            result = forced or self.comparison.second
+            self.second.open_experiment(result.experiment, asks=False, forgets_history=True)
+            self.second.accept(result)
 
     def _adopt(self) -> None:
         if self.candidate is not None:

@@ -17,6 +17,7 @@ from tests.viz_app.synthetic import make_result, make_translation
 from viz_app.analysis.alignment.state import AlignmentState, aligner_of, name_of
 from viz_app.analysis.alignment.view import AlignmentTab
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view_settings import SHOWN_MAPS
 from viz_app.theme import Theme
 
 # Columns <sos> ein mann schläft <eos>; rows read <sos> a man sleeps and predict a man sleeps <eos>.
@@ -56,7 +57,7 @@ def test_links_follow_the_label_mode() -> None:
 def test_what_lay_on_start_and_end_is_left_out_and_the_rest_scaled_up() -> None:
     links = _alignment().links()
     assert links is not None
-    np.testing.assert_allclose(links.strengths, [[0.6, 0.4, 0], [0, 0.6, 0.4], [0, 0, 1]], atol=1e-6)
+    np.testing.assert_allclose(links.strengths, [[0.6, 0.4, 0.0], [0.0, 0.6, 0.4], [0.0, 0.0, 1.0]], atol=1e-6)
 
 
 def test_the_strongest_link_of_a_word_is_shown_whatever_the_threshold() -> None:
@@ -89,8 +90,8 @@ def test_links_are_those_of_the_maps_that_are_shown() -> None:
     changed = _translation(OTHER_ROWS, interventions=(HeadScaled(Head("cross", 0, 1)),))
     alignment = _alignment(make_result(changed, original))
     best = {}
-    for shown in ("original", "changed", "difference"):
-        alignment.state.settings.shown = shown  # type: ignore[assignment]
+    for shown in SHOWN_MAPS:
+        alignment.state.settings.shown = shown
         links = alignment.links()
         assert links is not None
         best[shown] = (links.best, alignment.which_maps)

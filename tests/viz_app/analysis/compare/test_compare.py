@@ -1,125 +1,192 @@
-"""Two sentences in one model, and one sentence in two checkpoints, on small real models."""
+"""Two sentences in one model, and one experiment in two checkpoints, on small real models."""
 
 import gc
 import weakref
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPointF, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
-from viz_app.state.translate_state import HeadChoice
 
 from core.analysis.comparing import difference
 from core.analysis.selection import Selection
 from core.checkpoint.file import save_checkpoint
 from core.config import preset
+from core.model.heads import Head
+from core.translation.experiment import (
+    AttentionRow,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    SourceWordRemoved,
+)
 from core.translation.translator import Translator
 from tests.core.translators import SHAPE, untrained
-from tests.viz_app.analysis.conftest import MakeRealWindow, OpenTab
+from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
 from viz_app.analysis.compare.second_model import SecondModel
+from viz_app.analysis.compare.state import Comparison
 from viz_app.analysis.compare.view import CompareTab
+from viz_app.heatmap.labelled_matrix import MatrixCell
+from viz_app.state.map_view_settings import SHOWN_MAPS
 from viz_app.views.marked_text import number
 
 FIRST, SECOND = "Ein Mann steht auf einer Leiter .", "Ein Hund steht auf einer Leiter ."
+GIVEN = "A man stands on a ladder ."
+"""Untrained models do not come to an end of their own."""
 
 
 @pytest.fixture
-def words_tab(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
-) -> CompareTab:
+def tab(make_context: MakeContext, show_tab: ShowTab) -> CompareTab:
     """On a model of whole words, with nothing to compare with."""
-    tab = open_tab(make_real_window(model_files["words"], FIRST), "Compare")
-    assert isinstance(tab, CompareTab)
-    return tab
+    shown = show_tab(make_context("words", FIRST), CompareTab)
+    assert isinstance(shown, CompareTab)
+    return shown
+
+
+@pytest.fixture
+def translator(translators: dict[str, Translator]) -> Translator:
+    return translators["words"]
 
 
 def _compare(qtbot: QtBot, tab: CompareTab, text: str) -> None:
     tab.sentence.setText(text)
     tab.sentence.setModified(True)
     qtbot.mouseClick(tab.compare, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not tab.awaited.is_awaiting, timeout=10_000)
+    settle(qtbot, tab)
 
 
 def _compare_with(qtbot: QtBot, tab: CompareTab, path: Path) -> None:
     qtbot.mouseClick(tab.question_buttons["checkpoint"], Qt.MouseButton.LeftButton)
     tab.use_checkpoint(path)
-    qtbot.waitUntil(lambda: not tab.awaited.is_awaiting, timeout=10_000)
+    settle(qtbot, tab)
+
+
+def _has_another(tab: CompareTab, old: Comparison | None) -> bool:
+    return tab.comparing.comparison not in (None, old)
 
 
 def _give(qtbot: QtBot, tab: CompareTab, target: str) -> None:
-    tab.window().translate_page.given_wanted.emit(FIRST, target)  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: tab.page.translation is not None and tab.page.translation.is_given, timeout=10_000)
+    tab.state.set_output(GivenTarget(target))
+    settle(qtbot, tab)
 
 
-def test_the_second_sentence_begins_as_the_first_and_nothing_is_asked_before_it_is_wanted(
-    words_tab: CompareTab,
-) -> None:
-    assert words_tab.sentence.text() == FIRST
-    assert not words_tab.awaited.is_awaiting
-    assert not words_tab.maps.isVisible()
-    assert words_tab._hint.isVisible()
-    assert "Change a word" in words_tab._hint.text()
+def test_the_second_sentence_begins_as_the_first_and_nothing_is_asked_before_it_is_wanted(tab: CompareTab) -> None:
+    assert tab.sentence.text() == FIRST
+    assert not tab.request.is_running
+    assert not tab.maps.isVisible()
+    assert tab._hint.isVisible()
+    assert "Change a word" in tab._hint.text()
 
 
 def test_two_sentences_stand_beside_one_another_with_the_signed_difference(
-    words_tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
+    tab: CompareTab, translator: Translator, qtbot: QtBot
 ) -> None:
-    tab = words_tab
     _compare(qtbot, tab, SECOND)
     assert tab.problem.text() == ""
-    translator = Translator.load(model_files["words"], "cpu")
     first, second = translator.translate(FIRST), translator.translate(SECOND)
-    choice = tab.page.choice
+    head, settings = tab.state.selection.head, tab.state.settings
     own = [
-        Selection(tab.page.label_mode, tab.page.merges_words).apply(
-            each.maps.of_kind(choice.kind)[choice.layer, choice.head], each, choice.kind
+        Selection(settings.label_mode, settings.merges_words).apply(
+            each.maps.of_kind(head.kind)[head.layer, head.head], each, head.kind
         )
         for each in (first, second)
     ]
     expected = difference(*own)
-    picture = tab.maps.change.picture
-    assert picture is not None
-    np.testing.assert_allclose(picture.values, expected.values, atol=1e-6)
-    assert picture.rows.labels == expected.rows.labels
-    assert picture.top == pytest.approx(expected.largest, abs=1e-6)
+    (matrix,) = tab.maps.change.matrices
+    np.testing.assert_allclose(matrix.values, expected.values, atol=1e-6)
+    assert matrix.row_labels == expected.rows.labels
+    assert tab.maps.change.top == pytest.approx(expected.largest, abs=1e-6)
     for widget, labelled in zip((tab.maps.first, tab.maps.second), own, strict=True):
-        assert widget.picture is not None
-        np.testing.assert_allclose(widget.picture.values, labelled.weights, atol=1e-6)
+        np.testing.assert_allclose(widget.matrices[0].values, labelled.weights, atol=1e-6)
     assert "font-weight:bold" in tab.texts.text(), "the changed source word is marked"
     assert "Hund" in tab.texts.text()
-    assert tab.state.change_of_log_probability == pytest.approx(
-        sum(translator.score(replace(first, source_ids=second.source_ids))) - first.log_probability, abs=1e-4
+    assert tab.comparing.change_of_log_probability == pytest.approx(
+        sum(translator.score(first, Experiment(SECOND))) - first.log_probability, abs=1e-4
     )
 
 
 def test_the_same_sentence_twice_shows_no_difference_and_a_range_that_is_not_blown_up(
-    words_tab: CompareTab, qtbot: QtBot
+    tab: CompareTab, qtbot: QtBot
 ) -> None:
-    _compare(qtbot, words_tab, FIRST)
-    picture = words_tab.maps.change.picture
-    assert picture is not None
-    assert not picture.values.any()
-    assert picture.top == 0.01
-    assert words_tab.state.change_of_log_probability == pytest.approx(0, abs=1e-4)
-    image = words_tab.maps.change.grab().toImage()
-    places = [words_tab.maps.change.cell_rect(row, 1).center().toPoint() for row in range(3)]
+    _compare(qtbot, tab, FIRST)
+    assert not tab.maps.change.matrices[0].values.any()
+    assert tab.maps.change.top == 0.01
+    assert tab.comparing.change_of_log_probability == pytest.approx(0, abs=1e-4)
+    image = tab.maps.change.grab().toImage()
+    places = [tab.maps.change.cell_rect(MatrixCell(0, row, 1)).center().toPoint() for row in range(3)]
     assert len({image.pixelColor(place).name() for place in places}) == 1
 
 
-def test_less_and_more_have_colours_of_their_own(words_tab: CompareTab, qtbot: QtBot) -> None:
-    _compare(qtbot, words_tab, SECOND)
-    change = words_tab.maps.change
-    assert change.picture is not None
-    values = change.picture.values
+def test_the_second_is_computed_under_the_interventions_of_the_first(
+    tab: CompareTab, translator: Translator, qtbot: QtBot
+) -> None:
+    tab.state.intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(0, "dog"), SourceWordRemoved(1))
+    settle(qtbot, tab)
+    _compare(qtbot, tab, SECOND)
+    interventions = tab.state.experiment.interventions
+    expected = translator.run(Experiment(SECOND, interventions=interventions))
+    comparison = tab.comparing.comparison
+    assert comparison is not None
+    assert comparison.second.experiment.interventions == interventions
+    assert comparison.second.changed.predicted_tokens == expected.predicted_tokens
+    np.testing.assert_allclose(comparison.second.changed.maps.cross, expected.maps.cross, atol=1e-5)
+    assert tab.comparing.dropped == ""
+    assert tab.state.translation is not None
+    scored = sum(translator.score(tab.state.translation, Experiment(SECOND, interventions=interventions)))
+    assert comparison.log_probability == pytest.approx(scored, abs=1e-4)
+
+
+def test_interventions_that_do_not_fit_the_second_are_left_out_and_named(tab: CompareTab, qtbot: QtBot) -> None:
+    row = AttentionRow(Head("cross", 0, 0), 1, (1,) * 9)  # as many keys as the first sentence has tokens
+    tab.state.intervene(row, SourceWordRemoved(5), HeadScaled(Head("cross", 1, 1)))
+    settle(qtbot, tab)
+    assert tab.state.result is not None, tab.state.request.problem
+    tab.state.remove(SourceWordRemoved(5))
+    tab.state.intervene(row)
+    settle(qtbot, tab)
+    assert tab.state.request.problem == ""
+    _compare(qtbot, tab, "Ein Hund .")
+    assert tab.comparing.second.experiment.interventions == (HeadScaled(Head("cross", 1, 1)),)
+    assert tab._dropped.isVisible()
+    assert tab._dropped.text() == "Left out of the second, because it does not fit: cross 1·1 row 2 set."
+    assert tab.state.experiment.interventions == (HeadScaled(Head("cross", 1, 1)), row), "the first keeps its own"
+
+
+def test_the_maps_follow_the_switch(tab: CompareTab, qtbot: QtBot) -> None:
+    tab.state.toggle_head(Head("cross", 0, 0))
+    settle(qtbot, tab)
+    tab.state.choose_head(Head("cross", 2, 0))
+    _compare(qtbot, tab, SECOND)
+    result = tab.state.result
+    assert result is not None
+    shown = {}
+    for switch in SHOWN_MAPS:
+        tab.state.settings.shown = switch
+        shown[switch] = (tab.maps.first.matrices[0].values, tab.maps.second.matrices[0].values)
+    for place, results in enumerate((result, tab.comparing.second.result)):
+        assert results is not None
+        np.testing.assert_allclose(shown["original"][place], results.original.maps.cross[2, 0], atol=1e-6)
+        np.testing.assert_allclose(shown["changed"][place], results.changed.maps.cross[2, 0], atol=1e-6)
+        np.testing.assert_array_equal(shown["changed"][place], shown["difference"][place])
+    assert "Compared are the changed maps" in tab.maps._notes.text()
+
+
+def test_less_and_more_have_colours_of_their_own(tab: CompareTab, qtbot: QtBot) -> None:
+    _compare(qtbot, tab, SECOND)
+    change = tab.maps.change
+    values = change.matrices[0].values
     image = change.grab().toImage()
 
     def color(flat: int) -> tuple[int, int, int]:
-        cell = np.unravel_index(flat, values.shape)
-        found = image.pixelColor(change.cell_rect(int(cell[0]), int(cell[1])).center().toPoint())
+        row, column = np.unravel_index(flat, values.shape)
+        place = change.cell_rect(MatrixCell(0, int(row), int(column))).center().toPoint()
+        found = image.pixelColor(place)
         return found.red(), found.green(), found.blue()
 
     most, least = color(int(values.argmax())), color(int(values.argmin()))
@@ -127,152 +194,170 @@ def test_less_and_more_have_colours_of_their_own(words_tab: CompareTab, qtbot: Q
     assert least[2] > least[0], "less is blue"
 
 
-def test_the_map_follows_the_chosen_head(words_tab: CompareTab, qtbot: QtBot) -> None:
-    _compare(qtbot, words_tab, SECOND)
-    cross = words_tab.maps.first.picture
+def test_the_map_follows_the_chosen_head(tab: CompareTab, qtbot: QtBot) -> None:
+    _compare(qtbot, tab, SECOND)
+    cross = tab.maps.first.matrices[0]
     for kind in ("encoder", "decoder"):
-        words_tab.page.choose(HeadChoice(kind, 1, 2))
-        words_tab.refresh()
-        assert words_tab.maps.first.picture is not cross
-        assert words_tab.state.compared is not None
-        rows = words_tab.state.compared.first.maps.of_kind(kind).shape[-2]
-        assert words_tab.maps.first.picture is not None
-        assert len(words_tab.maps.first.picture.rows) == rows
+        tab.state.choose_head(Head(kind, 1, 2))
+        assert tab.maps.first.matrices[0] is not cross
+        assert tab.state.translation is not None
+        num_queries = tab.state.translation.maps.of_kind(kind).shape[-2]
+        assert len(tab.maps.first.matrices[0].row_labels) == num_queries
 
 
-def test_hovering_one_map_reads_the_value_in_all_three(words_tab: CompareTab, qtbot: QtBot) -> None:
-    _compare(qtbot, words_tab, SECOND)
-    tab, maps = words_tab, words_tab.state.maps()
+def test_hovering_one_map_reads_the_value_in_all_three(tab: CompareTab, qtbot: QtBot) -> None:
+    _compare(qtbot, tab, SECOND)
+    maps = tab.comparing.maps()
     assert maps is not None
     assert maps.second is not None
     assert maps.change is not None
-    tab.maps.change.hovered.emit((1, 2))
+    qtbot.wait(20)  # the maps find their places
+    qtbot.mouseMove(tab.maps.change, tab.maps.change.cell_rect(MatrixCell(0, 1, 2)).center().toPoint())
     first = maps.first.weights[maps.change.row_pairs[1][0], maps.change.column_pairs[2][0]]
     second = maps.second.weights[maps.change.row_pairs[1][1], maps.change.column_pairs[2][1]]
     assert f"first {first:.2f}" in tab.maps.value.text()
     assert f"second {second:.2f}" in tab.maps.value.text()
     assert f"difference {number(float(second - first), signed=True)}" in tab.maps.value.text()
     lonely = maps.second.columns.labels.index("hund")
-    point = tab.maps.second.cell_rect(0, lonely).center()
-    assert tab.maps.second.cell_at(QPointF(point)) == (0, lonely)
-    tab.maps.second.hovered.emit((0, lonely))
+    point = tab.maps.second.cell_rect(MatrixCell(0, 0, lonely)).center()
+    assert tab.maps.second.cell_at(point) == MatrixCell(0, 0, lonely)
+    tab.maps.second.hovered.emit(MatrixCell(0, 0, lonely))
     assert "no partner" in tab.maps.value.text()
     tab.maps.second.hovered.emit(None)
     assert tab.maps.value.text().startswith("Hover")
 
 
-def test_an_empty_second_sentence_is_told_in_the_tab_and_loses_nothing(words_tab: CompareTab, qtbot: QtBot) -> None:
-    _compare(qtbot, words_tab, SECOND)
-    words_tab.sentence.clear()
-    QTest.keyClick(words_tab.sentence, Qt.Key.Key_Return)
-    assert "empty" in words_tab.problem.text()
-    assert words_tab.maps.isVisible()
-    assert words_tab.state.compared is not None
+def test_an_empty_second_sentence_is_told_in_the_tab_and_loses_nothing(tab: CompareTab, qtbot: QtBot) -> None:
+    _compare(qtbot, tab, SECOND)
+    before = tab.comparing.comparison
+    tab.sentence.clear()
+    QTest.keyClick(tab.sentence, Qt.Key.Key_Return)
+    assert "empty" in tab.problem.text()
+    assert tab.maps.isVisible()
+    assert tab.comparing.comparison is before is not None
 
 
-def test_sentences_without_a_word_in_common_are_shown_without_a_difference(words_tab: CompareTab, qtbot: QtBot) -> None:
-    words_tab.page.choose(HeadChoice("encoder", 0, 0))
-    _compare(qtbot, words_tab, "Hund schläft")
-    assert words_tab.maps.first.isVisible()
-    assert words_tab.maps.second.isVisible()
-    assert not words_tab.maps.change.isVisible()
-    assert "no word in common" in words_tab.maps._problem.text()
+def test_sentences_without_a_word_in_common_are_shown_without_a_difference(tab: CompareTab, qtbot: QtBot) -> None:
+    tab.state.choose_head(Head("encoder", 0, 0))
+    _compare(qtbot, tab, "Hund schläft")
+    assert tab.maps.first.isVisible()
+    assert tab.maps.second.isVisible()
+    assert not tab.maps.change.isVisible()
+    assert "no word in common" in tab.maps._problem.text()
 
 
-def test_unknown_words_are_read_as_unknown(words_tab: CompareTab, qtbot: QtBot) -> None:
-    _compare(qtbot, words_tab, "Ein Quastenflosser steht auf einer Leiter .")
-    assert words_tab.problem.text() == ""
-    assert words_tab.state.compared is not None
-    assert words_tab.state.compared.second.unknown_source_positions
-    assert words_tab.maps.change.isVisible()
+def test_unknown_words_are_read_as_unknown(tab: CompareTab, qtbot: QtBot) -> None:
+    _compare(qtbot, tab, "Ein Quastenflosser steht auf einer Leiter .")
+    assert tab.problem.text() == ""
+    second = tab.comparing.second.translation
+    assert second is not None
+    assert second.unknown_source_positions
+    assert tab.maps.change.isVisible()
 
 
-def test_one_sentence_in_two_checkpoints_that_cut_words_differently(
-    words_tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
+def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, translator: Translator, qtbot: QtBot) -> None:
+    tab.state.toggle_head(Head("cross", 0, 0))
+    _give(qtbot, tab, GIVEN)
+    _compare(qtbot, tab, SECOND)
+    own = tab.comparing.second.translation
+    assert own is not None
+    assert not own.is_given, "a translation that is given belongs to its sentence"
+    tab.reads_first.click()
+    second = tab.comparing.second.translation
+    assert second is not None
+    assert second.experiment == Experiment(SECOND, GivenTarget(GIVEN), tab.state.experiment.interventions)
+    assert second.log_probability == pytest.approx(sum(translator.run(second.experiment).log_probabilities), abs=1e-4)
+    assert "reads the first" in tab.texts.text()
+    assert tab.maps.first.matrices[0].row_labels == tab.maps.second.matrices[0].row_labels
+    tab.reads_first.click()
+    assert tab.comparing.second.translation is own
+
+
+def test_one_experiment_in_two_checkpoints_that_cut_words_differently(
+    tab: CompareTab, translators: dict[str, Translator], model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    tab = words_tab
-    tab.page.merges_words = False
-    tab.page.choose(HeadChoice("cross", 0, 0))
-    _give(qtbot, tab, "A man stands on a ladder .")  # untrained models do not come to an end of their own
+    tab.state.settings.merges_words = False
+    tab.state.choose_head(Head("cross", 0, 0))
+    tab.state.toggle_head(Head("cross", 1, 0))
+    _give(qtbot, tab, GIVEN)
     _compare_with(qtbot, tab, model_files["pieces"])
     assert tab.problem.text() == ""
-    tab.reads_first.click()
-    maps = tab.state.maps()
+    maps = tab.comparing.maps()
     assert maps is not None
     assert any("merged" in note for note in maps.notes)
     assert maps.second is not None
     assert maps.second.columns.labels == maps.first.columns.labels
     assert maps.change is not None
-    assert maps.change.note == "", "the same words: no row or column is without a partner"
-    assert tab.state.second is not None
-    assert tab.state.second.is_given
-    shown = tab.maps.change.picture
-    assert shown is not None
-    assert tab.state.compared is not None
-    assert tab.state.compared.log_probability == pytest.approx(
-        Translator.load(model_files["pieces"], "cpu")
-        .translate_given(FIRST, tab.state.compared.first.text)
-        .log_probability,
-        abs=1e-3,
+    assert maps.change.note == "", "the same words: no query or key is without a partner"
+    second = tab.comparing.second.translation
+    assert second is not None
+    assert second.experiment == tab.state.experiment
+    assert tab.comparing.comparison is not None
+    assert tab.comparing.comparison.log_probability == pytest.approx(
+        translators["pieces"].run(tab.state.experiment).log_probability, abs=1e-3
     )
 
 
-def test_a_checkpoint_without_the_chosen_head_says_so(
-    words_tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
+def test_a_checkpoint_without_a_head_leaves_out_what_concerns_it_and_says_so(
+    tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    words_tab.page.choose(HeadChoice("cross", 2, 3))
-    _compare_with(qtbot, words_tab, model_files["single"])
-    assert "has no cross layer 3 head 4" in words_tab.maps._problem.text()
-    assert words_tab.maps.first.isVisible()
-    assert not words_tab.maps.second.isVisible()
-    words_tab.page.choose(HeadChoice("encoder", 0, 0))
-    words_tab.refresh()
-    assert words_tab.maps.second.isVisible()
-    assert words_tab.maps.change.isVisible()
+    tab.state.toggle_head(Head("cross", 2, 3))
+    tab.state.choose_head(Head("cross", 2, 3))
+    settle(qtbot, tab)
+    _compare_with(qtbot, tab, model_files["single"])
+    assert "has no cross layer 3 head 4" in tab.maps._problem.text()
+    assert "cross 3·4 off" in tab._dropped.text()
+    assert tab.maps.first.isVisible()
+    assert not tab.maps.second.isVisible()
+    tab.state.choose_head(Head("encoder", 0, 0))
+    assert tab.maps.second.isVisible()
+    assert tab.maps.change.isVisible()
 
 
 def test_a_file_that_is_no_checkpoint_is_told_and_the_one_before_stays(
-    words_tab: CompareTab, model_files: dict[str, Path], tmp_path: Path, qtbot: QtBot
+    tab: CompareTab, model_files: dict[str, Path], tmp_path: Path, qtbot: QtBot
 ) -> None:
     broken = tmp_path / "broken.safetensors"
     broken.write_bytes(model_files["pieces"].read_bytes()[:1000])
-    words_tab._preferences.remember(broken)
-    _compare_with(qtbot, words_tab, model_files["pieces"])
-    before = words_tab.state.compared
-    _compare_with(qtbot, words_tab, broken)
-    assert "broken" in words_tab.problem.text()
-    assert words_tab.problem.isVisible()
-    assert words_tab.state.compared is before
-    assert words_tab.state.model is not None
-    assert words_tab.state.model.path == model_files["pieces"]
-    assert broken not in words_tab._preferences.recent
-    assert model_files["pieces"] in words_tab._preferences.recent
+    tab.preferences.remember(broken)
+    _compare_with(qtbot, tab, model_files["pieces"])
+    before = tab.comparing.comparison
+    _compare_with(qtbot, tab, broken)
+    assert "broken" in tab.problem.text()
+    assert tab.problem.isVisible()
+    assert tab.comparing.comparison is before is not None
+    assert tab.comparing.model is not None
+    assert tab.comparing.model.path == model_files["pieces"]
+    assert broken not in tab.preferences.recent
+    assert model_files["pieces"] in tab.preferences.recent
 
 
-def test_a_checkpoint_of_other_languages_is_refused(words_tab: CompareTab, tmp_path: Path, qtbot: QtBot) -> None:
+def test_a_checkpoint_of_other_languages_is_refused(tab: CompareTab, tmp_path: Path, qtbot: QtBot) -> None:
     base = preset("notebook")
     other = replace(base, model=base.model.replace(**SHAPE), data=base.data.replace(source_language="fr"))
     path = tmp_path / "french.safetensors"
     save_checkpoint(untrained(other).checkpoint, path)
-    _compare_with(qtbot, words_tab, path)
-    assert "fr to en" in words_tab.problem.text()
-    assert "same languages" in words_tab.problem.text()
+    _compare_with(qtbot, tab, path)
+    assert "fr to en" in tab.problem.text()
+    assert "same languages" in tab.problem.text()
 
 
-def test_the_second_checkpoint_is_freed_when_it_is_closed(
-    words_tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
+def test_the_second_checkpoint_is_freed_when_it_is_closed_and_focus_stays(
+    tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    _compare_with(qtbot, words_tab, model_files["pieces"])
-    assert words_tab.state.model is not None
-    translator = words_tab.state.model._translator
+    _compare_with(qtbot, tab, model_files["pieces"])
+    assert tab.comparing.model is not None
+    translator = tab.comparing.model._translator
     assert translator is not None
     model = weakref.ref(translator.model)
     del translator
-    qtbot.mouseClick(words_tab.close_button, Qt.MouseButton.LeftButton)
+    tab.close_button.setFocus()
+    tab.close_button.click()
+    assert tab.window().focusWidget() is tab.checkpoint_button
     gc.collect()
     assert model() is None
-    assert not words_tab.maps.isVisible()
-    assert words_tab.state.model is None
+    assert not tab.maps.isVisible()
+    assert tab.comparing.model is None
 
 
 def test_a_model_that_is_closed_while_it_opens_is_not_kept(model_files: dict[str, Path]) -> None:
@@ -282,47 +367,70 @@ def test_a_model_that_is_closed_while_it_opens_is_not_kept(model_files: dict[str
     assert not second.is_open
 
 
-def test_another_first_sentence_is_compared_with_the_same_checkpoint(
-    words_tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
+def test_every_experiment_is_compared_with_the_same_checkpoint(
+    tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    _compare_with(qtbot, words_tab, model_files["pieces"])
-    window = words_tab.window()
-    field = window.translate_page.sentence.input  # type: ignore[attr-defined]
-    field.setPlainText(SECOND)
-    field.settle(is_asked=True)
-    qtbot.waitUntil(
-        lambda: words_tab.state.compared is not None and words_tab.state.compared.first.source_text == SECOND,
-        timeout=10_000,
-    )
-    assert words_tab.state.compared is not None
-    assert words_tab.state.compared.second.source_text == SECOND
+    _compare_with(qtbot, tab, model_files["pieces"])
+    for change in ("text", "heads"):
+        old = tab.comparing.comparison
+        if change == "text":
+            tab.state.edit_text(SECOND)
+        else:
+            tab.state.toggle_head(Head("cross", 0, 1))
+        qtbot.waitUntil(partial(_has_another, tab, old), timeout=10_000)
+        assert tab.comparing.comparison is not None
+        assert tab.comparing.comparison.first is tab.state.result
+        assert tab.comparing.second.experiment == tab.state.experiment
+
+
+def test_focus_stays_in_the_tab_when_what_had_it_disappears(tab: CompareTab, qtbot: QtBot) -> None:
+    _give(qtbot, tab, GIVEN)
+    _compare(qtbot, tab, SECOND)
+    tab.reads_first.setFocus()
+    tab.state.toggle_head(Head("cross", 0, 1))
+    settle(qtbot, tab)
+    assert tab.window().focusWidget() in (tab.compare, tab.reads_first)
+    tab.sentence.setFocus()
+    tab.question_buttons["checkpoint"].click()
+    assert tab.window().focusWidget() is tab.question_buttons["checkpoint"]
+
+
+def test_another_model_is_compared_with_the_same_sentence(
+    tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
+) -> None:
+    _compare(qtbot, tab, SECOND)
+    old = tab.comparing.comparison
+    load(tab.context, model_files["pieces"])
+    qtbot.waitUntil(partial(_has_another, tab, old), timeout=10_000)
+    assert tab.comparing.comparison is not None
+    assert tab.comparing.comparison.first is tab.state.result
+    assert tab.comparing.second.experiment.source_text == SECOND
 
 
 def test_the_menu_offers_a_file_and_what_was_opened_before(
-    words_tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
+    tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    words_tab._preferences.remember(model_files["pieces"])
-    words_tab._fill_menu()
-    texts = [action.text() for action in words_tab.checkpoint_menu.actions()]
+    tab.preferences.remember(model_files["pieces"])
+    tab._fill_menu()
+    texts = [action.text() for action in tab.checkpoint_menu.actions()]
     assert texts[:2] == ["Open a checkpoint …", "Bundled model"]
     assert any(text.startswith("pieces") for text in texts)
-    words_tab.checkpoint_menu.actions()[0].trigger()
-    dialog = words_tab.findChild(QFileDialog)
+    tab.checkpoint_menu.actions()[0].trigger()
+    dialog = tab.findChild(QFileDialog)
     assert dialog is not None
-    words_tab.state.ask_question("checkpoint")
+    tab.comparing.ask_question("checkpoint")
     dialog.fileSelected.emit(str(model_files["pieces"]))
     dialog.close()
-    qtbot.waitUntil(lambda: words_tab.state.compared is not None, timeout=10_000)
+    qtbot.waitUntil(lambda: tab.comparing.comparison is not None, timeout=10_000)
 
 
 def test_a_model_of_one_layer_and_one_head_and_a_sentence_of_one_word(
-    make_real_window: MakeRealWindow, model_files: dict[str, Path], open_tab: OpenTab, qtbot: QtBot
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot
 ) -> None:
-    tab = open_tab(make_real_window(model_files["single"], "Hund"), "Compare")
+    tab = show_tab(make_context("single", "Hund"), CompareTab)
     assert isinstance(tab, CompareTab)
     _compare(qtbot, tab, "Hund .")
     assert tab.problem.text() == ""
     assert tab.maps.first.isVisible()
-    tab.page.choose(HeadChoice("encoder", 0, 0))
-    tab.refresh()
+    tab.state.choose_head(Head("encoder", 0, 0))
     assert tab.maps.change.isVisible()

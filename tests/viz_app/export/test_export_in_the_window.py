@@ -1,0 +1,70 @@
+"""The export menu of the window: of the page in sight, by button, menu and keys."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+from pytestqt.qtbot import QtBot
+
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.train.scripted import epoch_done, probe, started, step_done
+from viz_app.export.menu import NOTHING
+from viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+
+
+@pytest.fixture
+def window(make_window: MakeWindow) -> MainWindow:
+    return make_window(sentence="Ein Mann .")
+
+
+def _save(window: MainWindow, entry: str, target: Path) -> None:
+    window.export_menu.entries[entry].trigger()
+    dialog = window.export_menu.dialog
+    assert dialog is not None
+    dialog.fileSelected.emit(str(target))
+    dialog.reject()
+
+
+def test_button_and_window_offer_the_same_menu(window: MainWindow) -> None:
+    assert window.translate_page.head.export_button.menu() is window.export_menu
+    (entry,) = [each for each in window.top_bar.menu_button.menu().actions() if each.text() == "Export"]
+    assert entry.menu() is window.export_menu
+
+
+def test_what_was_saved_stands_in_the_top_bar(window: MainWindow, tmp_path: Path) -> None:
+    _save(window, "numbers", tmp_path / "map.csv")
+    assert window.top_bar.status.text() == "saved map.csv"
+    assert (tmp_path / "map.csv").read_text(encoding="utf-8").startswith("query \\ key,")
+
+
+def test_the_train_page_is_saved_while_it_is_in_sight(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    _save(window, "page", tmp_path / "translate.png")
+    window.show_page(TRAIN)
+    assert window.train_page is not None
+    _save(window, "page", tmp_path / "train.png")
+    first, second = (QImage(str(tmp_path / f"{name}.png")) for name in ("translate", "train"))
+    assert not second.isNull()
+    assert first != second
+    window.export_menu.entries["map"].trigger()
+    assert window.top_bar.status.text() == NOTHING, "the map of the Translate page is not in sight"
+    qtbot.keyClick(window.train_page, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert window.top_bar.status.text() == NOTHING
+    window.show_page(TRANSLATE)
+    _save(window, "map", tmp_path / "map.svg")
+    assert "mann" in (tmp_path / "map.svg").read_text(encoding="utf-8")
+
+
+def test_the_film_is_exported_while_it_is_in_sight(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    window.show_page(TRAIN)
+    page = window.train_page
+    assert page is not None
+    page._make_charts()
+    page.state.begin(tmp_path / "run")
+    for event in (started(tmp_path / "run"), step_done(1), epoch_done(1), probe(1, "zwei .")):
+        page.state.apply(event)
+    page._refresh()
+    qtbot.waitUntil(lambda: page.export_source().has_maps)
+    _save(window, "numbers", tmp_path / "film.csv")
+    assert ",mann," in (tmp_path / "film.csv").read_text(encoding="utf-8")
+    assert page.export_source().model == "run run · epoch 1 · step 5 · validation loss 5.000"

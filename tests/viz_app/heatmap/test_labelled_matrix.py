@@ -1,0 +1,122 @@
+"""Labelled matrices: where cells stand, what colours they have, what the mouse tells."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QHelpEvent, QImage
+from PySide6.QtWidgets import QApplication, QToolTip
+from pytestqt.qtbot import QtBot
+
+from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from viz_app.theme import Theme
+
+SIGNED = MatrixStyle("signed", (24, 24), 0, has_slanted_columns=False, cell_text=lambda value: f"{value:+.1f}")
+WEIGHTS = MatrixStyle("sequential", (6, 16), 150)
+VALUES = np.array([[0.0, 1.0, -1.0], [0.5, -0.5, np.nan]], dtype=np.float32)
+
+
+def _shown(qtbot: QtBot, style: MatrixStyle, *matrices: Matrix, top: float = 1.0) -> LabelledMatrix:
+    widget = LabelledMatrix("A matrix", style)
+    qtbot.addWidget(widget)
+    widget.resize(300, 100)
+    widget.show_matrices(matrices, top)
+    widget.show()
+    return widget
+
+
+def _matrix(num_rows: int, num_columns: int, value: float = 0.5, title: str = "") -> Matrix:
+    values = np.full((num_rows, num_columns), value, dtype=np.float32)
+    return Matrix(values, tuple(f"r{n}" for n in range(num_rows)), tuple(f"c{n}" for n in range(num_columns)), title)
+
+
+def _color(image: QImage, widget: LabelledMatrix, cell: MatrixCell) -> tuple[int, int, int]:
+    rect = widget.cell_rect(cell)
+    found = image.pixelColor(rect.topLeft().toPoint() + QPoint(4, 4))
+    return found.red(), found.green(), found.blue()
+
+
+@pytest.mark.parametrize("style", [SIGNED, WEIGHTS])
+def test_each_point_of_a_cell_finds_it(qtbot: QtBot, theme: Theme, style: MatrixStyle) -> None:
+    widget = _shown(qtbot, style, _matrix(2, 3), _matrix(4, 3, title="Second"))
+    cells = [MatrixCell(0, row, column) for row in range(2) for column in range(3)]
+    cells += [MatrixCell(1, row, column) for row in range(4) for column in range(3)]
+    for cell in cells:
+        rect = widget.cell_rect(cell)
+        assert widget.has_cell(cell)
+        assert 0 <= rect.left() < rect.right() <= widget.width()
+        assert 0 <= rect.top() < rect.bottom() <= widget.height()
+        for point in (rect.center(), rect.topLeft() + QPointF(0.5, 0.5), rect.bottomRight() - QPointF(0.5, 0.5)):
+            assert widget.cell_at(point) == cell
+    assert widget.cell_rect(MatrixCell(0, 0, 2)).right() == widget.cell_rect(MatrixCell(1, 0, 2)).right()
+    assert widget.cell_rect(MatrixCell(0, 1, 0)).bottom() < widget.cell_rect(MatrixCell(1, 0, 0)).top()
+    assert widget.cell_at(QPointF(1, 1)) is None
+    assert not widget.has_cell(MatrixCell(0, 2, 0))
+    assert not widget.has_cell(MatrixCell(2, 0, 0))
+
+
+def test_more_is_warm_less_is_blue_and_what_is_no_number_is_no_cell(qtbot: QtBot, theme: Theme) -> None:
+    widget = _shown(qtbot, SIGNED, Matrix(VALUES, ("a", "b"), ("x", "y", "z")))
+    image = widget.grab().toImage()
+    zero, more, less = (_color(image, widget, MatrixCell(0, 0, column)) for column in range(3))
+    assert more[0] > more[2]
+    assert less[2] > less[0]
+    assert max(zero) - min(zero) < 12, "nothing has no colour"
+    lonely = widget.cell_rect(MatrixCell(0, 1, 2)).center()
+    assert widget.cell_at(lonely) is None
+
+
+def test_rows_are_as_high_as_there_is_room_within_limits(qtbot: QtBot, theme: Theme) -> None:
+    heights = {
+        rows: _shown(qtbot, WEIGHTS, _matrix(rows, 2)).cell_rect(MatrixCell(0, 0, 0)).height() for rows in (2, 15, 90)
+    }
+    assert heights == {2: 16, 15: 10, 90: 6}
+
+
+def test_marks_and_numbers_are_drawn_and_go(qtbot: QtBot, theme: Theme) -> None:
+    widget = _shown(qtbot, SIGNED, _matrix(2, 3))
+    plain = widget.grab().toImage()
+    widget.mark(framed=[MatrixCell(0, 0, 1)])
+    framed = widget.grab().toImage()
+    widget.mark(struck=[MatrixCell(0, 0, 1)])
+    struck = widget.grab().toImage()
+    assert plain != framed != struck != plain
+    widget.mark()
+    assert widget.grab().toImage() == plain
+    without_text = _shown(qtbot, MatrixStyle("signed", (24, 24), 0, has_slanted_columns=False), _matrix(2, 3))
+    assert without_text.grab().toImage() != plain
+
+
+def test_the_mouse_tells_cells_clicks_and_tips(qtbot: QtBot, theme: Theme) -> None:
+    widget = _shown(qtbot, SIGNED, _matrix(2, 3))
+    widget.tip_of = lambda cell: f"row {cell.row} column {cell.column}"
+    hovered: list[object] = []
+    widget.hovered.connect(hovered.append)
+    point = widget.cell_rect(MatrixCell(0, 1, 2)).center().toPoint()
+    qtbot.mouseMove(widget, point)
+    with qtbot.waitSignal(widget.clicked) as clicked:
+        qtbot.mouseClick(widget, Qt.MouseButton.LeftButton, pos=point)
+    assert clicked.args == [MatrixCell(0, 1, 2)]
+    QApplication.sendEvent(widget, QHelpEvent(QEvent.Type.ToolTip, point, widget.mapToGlobal(point)))
+    assert QToolTip.text() == "row 1 column 2"
+    QApplication.sendEvent(widget, QEvent(QEvent.Type.Leave))
+    assert hovered == [MatrixCell(0, 1, 2), None]
+    QToolTip.hideText()
+
+
+def test_another_theme_has_other_colours(qtbot: QtBot, qapp: QApplication, theme: Theme) -> None:
+    widget = _shown(qtbot, WEIGHTS, _matrix(2, 3))
+    before = widget.grab().toImage()
+    Theme.dark().apply(qapp)
+    after = widget.grab().toImage()
+    theme.apply(qapp)
+    assert after != before
+    assert widget.grab().toImage() == before
+
+
+def test_nothing_is_drawn_before_there_is_something(qtbot: QtBot, theme: Theme) -> None:
+    widget = LabelledMatrix("A matrix", WEIGHTS)
+    qtbot.addWidget(widget)
+    widget.show()
+    assert widget.sizeHint().height() == 1
+    assert widget.cell_at(QPointF(1, 1)) is None
+    widget.grab()
