@@ -1,7 +1,7 @@
 """One head, large."""
 
 import re
-from functools import partial
+from functools import lru_cache, partial
 
 from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, 
 from core.analysis.measures import MEASURES
 from core.analysis.roles import ROLES
 from core.model.heads import KIND_TITLES
+from core.translation.result import MapKind
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.heatmap.lines_view import LinesArea, LinesView
 from viz_app.state import map_text
@@ -254,7 +255,7 @@ class HeadPanel(QFrame):
             row.layout().invalidate()  # type: ignore[union-attr]
         metrics = self.title.fontMetrics()
         role_width = max(map(self.role.fontMetrics().horizontalAdvance, ROLES))  # nothing jumps from head to head
-        forms = self._forms_of_title()
+        forms = forms_of_title(self._title, self._state.selection.head.kind)
 
         def needed(form: str) -> int:
             return metrics.horizontalAdvance(form) + role_width + self._ends.sizeHint().width() + 24
@@ -294,13 +295,6 @@ class HeadPanel(QFrame):
             row.removeWidget(self.shown_switch)
             self._header.addWidget(self.shown_switch, 2, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
         row.invalidate()
-
-    def _forms_of_title(self) -> tuple[str, ...]:
-        """From the whole one over "Cross · L3 · H5 · off" to "Cross L3 H5 off"."""
-        kind = self._state.selection.head.kind
-        short = self._title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
-        shortest = re.sub(r"\blayer (\d)", r"L\1", re.sub(r"\bhead (\d)", r"H\1", short))
-        return self._title, short, shortest, shortest.replace(" · ", " ")
 
     def _lay_out(self) -> None:
         name, tools, ends = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
@@ -345,3 +339,11 @@ class HeadPanel(QFrame):
         column.addWidget(self.map, 1)
         column.addWidget(self.pick_line)
         column.addWidget(self.controls)
+
+
+@lru_cache(maxsize=256)  # asked for at each step through the heads
+def forms_of_title(title: str, kind: MapKind) -> tuple[str, str, str, str]:
+    """From the whole one over "Cross · L3 · H5 · off" to "Cross L3 H5 off"."""
+    short = title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
+    shortest = re.sub(r"\blayer (\d)", r"L\1", re.sub(r"\bhead (\d)", r"H\1", short))
+    return title, short, shortest, shortest.replace(" · ", " ")
