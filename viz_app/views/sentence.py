@@ -245,7 +245,10 @@ class SentencePanel(QFrame):
         menu = QMenu(self.examples)
         for sentence in sentences:
             menu.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
+        old = self.examples.menu()
         self.examples.setMenu(menu)
+        if old is not None:
+            old.deleteLater()
         self.examples.setEnabled(bool(sentences))
         if not (sentences and is_untouched):
             return False

@@ -69,7 +69,7 @@ class StepsTab(LabTab):
         self._row_hint = label("small", wraps=True)
         self._row_hint.setText(HOW_TO_SET)
         self._row_tools = QStackedWidget()  # as high with the hint as with the buttons: nothing moves under the mouse
-        self._place, self._facts = label("muted"), label("small", wraps=True)
+        self._place = label("muted")
         self._row_title = label("small", wraps=True)
         self._candidates_title = label("small", wraps=True)
         self.outcome = QLabel()
