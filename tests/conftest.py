@@ -93,11 +93,11 @@ def _started_since(before: set[threading.Thread]) -> list[threading.Thread]:
 
 @pytest.fixture(autouse=True)
 def _no_qt_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test with a `QApplication` that leaves a QThread running or a QTimer ticking."""
+    """Fails a test with a `QApplication` that leaves a widget behind, a QThread running or a QTimer ticking."""
     if "qapp" not in request.fixturenames:
         yield
         return
-    from tests.qt_watch import watch_threads_and_timers
+    from tests.qt_watch import watch_threads_and_timers, watch_widgets
 
-    with watch_threads_and_timers(GRACE_SECONDS):
+    with watch_widgets(), watch_threads_and_timers(GRACE_SECONDS):
         yield

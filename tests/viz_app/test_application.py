@@ -50,6 +50,7 @@ def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def _open(qtbot: QtBot, preferences: Preferences, checkpoint: Path, sentence: str) -> MainWindow:
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence)
+    qtbot.addWidget(window)
     window.resize(1280, 800)
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
         window.show()
@@ -166,6 +167,7 @@ def test_closing_during_the_opening_of_a_model_ends_the_thread(
     qtbot: QtBot, preferences: Preferences, theme: Theme, checkpoint: Path
 ) -> None:
     window = MainWindow(preferences, checkpoint=checkpoint, sentence="Ein Mann")
+    qtbot.addWidget(window)
     window.show()
     qtbot.waitUntil(lambda: window._worker._thread.ident is not None)
     window.close()
