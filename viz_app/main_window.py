@@ -22,7 +22,7 @@ from viz_app.models.opening import Opening
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.translate_state import Direction
-from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice
+from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
 from viz_app.top_bar import TopBar
 from viz_app.translate.inquiry import Inquiry
 from viz_app.translate.page import TranslatePage
@@ -54,6 +54,7 @@ class MainWindow(QMainWindow):
     translation_shown = Signal(object)
     failed = Signal(object)
 
+    @style_sheet_set_aside()
     def __init__(
         self,
         preferences: Preferences,
