@@ -82,6 +82,6 @@ def test_a_training_shares_the_interpreter_fairly_and_gives_the_setting_back(
     assert sys.getswitchinterval() == pytest.approx(SWITCH_INTERVAL_SECONDS)
     page = window.train_page
     assert page is not None
-    page.running.stop("discard")
+    page.controller.stop("discard")
     qtbot.waitUntil(lambda: not page.is_running(), timeout=60_000)
     assert sys.getswitchinterval() == pytest.approx(before)
