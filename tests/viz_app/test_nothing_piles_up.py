@@ -35,8 +35,8 @@ def _change_the_theme(window: MainWindow, qtbot: QtBot) -> None:
 
 def _dismiss_dialogs(window: MainWindow, qtbot: QtBot) -> None:
     show_failure(window, "It failed", Failure("Something was wrong.", "a traceback"))
-    window.top_bar.about_wanted.emit()
-    window.top_bar.open_wanted.emit()
+    window.top_bar.about_requested.emit()
+    window.top_bar.model_button.open_requested.emit()
     window.export_menu.entries["map"].trigger()
     dialogs = [dialog for dialog in window.findChildren(QDialog) if dialog.isVisible()]
     assert len(dialogs) == 4
