@@ -1,6 +1,6 @@
 """One map minus another: two sentences in one model, or one sentence in two checkpoints. No torch.
 
-What is compared are rows and columns with the same label. Partners are found by the longest common subsequence of the
+What is compared are queries and keys with the same label. Partners are found by the longest common subsequence of the
 labels, so that they stand in the same order on both sides; what has no partner is left out, and counted. Two models
 with different vocabularies cut words into different pieces: merge their maps into words first.
 
@@ -21,24 +21,24 @@ Pairs = tuple[tuple[int, int], ...]
 
 @dataclass(frozen=True, eq=False)
 class MapDifference:
-    """The second map minus the first, where they have rows and columns in common.
+    """The second map minus the first, where they have queries and keys in common.
 
     Attributes:
         values: [..., Q, M]; above 0 where the second gives more. Of weights, from −1 to 1.
-        rows, columns: of the first map, those with a partner.
-        row_pairs, column_pairs: for each its index in the first and in the second map.
-        rows_left_out, columns_left_out: how many of the first and of the second map have no partner.
-        mass_left_out: [2, ..., Q], for the first and the second map the weight of each row that lay on columns
+        queries, keys: of the first map, those with a partner.
+        query_pairs, key_pairs: for each its index in the first and in the second map.
+        queries_left_out, keys_left_out: how many of the first and of the second map have no partner.
+        mass_left_out: [2, ..., Q], for the first and the second map the weight of each query that lay on keys
             without a partner: where it is large, the difference says little.
     """
 
     values: FloatArray
-    rows: Axis
-    columns: Axis
-    row_pairs: Pairs
-    column_pairs: Pairs
-    rows_left_out: tuple[int, int]
-    columns_left_out: tuple[int, int]
+    queries: Axis
+    keys: Axis
+    query_pairs: Pairs
+    key_pairs: Pairs
+    queries_left_out: tuple[int, int]
+    keys_left_out: tuple[int, int]
     mass_left_out: FloatArray
 
     @property
@@ -49,46 +49,44 @@ class MapDifference:
     @property
     def note(self) -> str:
         """What was left out, in one sentence; empty if nothing was."""
-        if not any((*self.rows_left_out, *self.columns_left_out)):
+        if not any((*self.queries_left_out, *self.keys_left_out)):
             return ""
         return (
-            f"Compared are {len(self.rows)} rows and {len(self.columns)} columns that both have; left out are "
-            f"{_count(self.rows_left_out, 'rows')} and {_count(self.columns_left_out, 'columns')} of the first and the "
+            f"Compared are {len(self.queries)} queries and {len(self.keys)} keys that both have; left out are "
+            f"{_count(self.queries_left_out, 'queries')} and {_count(self.keys_left_out, 'keys')} of the first and the "
             "second map."
         )
 
 
 def difference(first: LabelledMap, second: LabelledMap) -> MapDifference:
-    """`second` minus `first`, on the rows and columns that both have.
+    """`second` minus `first`, on the queries and keys that both have.
 
     Args:
         first, second: maps [..., Q, M], each of its own size, with the same leading dimensions: of one head, or of as
             many.
 
     Raises:
-        AnalysisError: they differ in what their rows or columns are, or in their heads, or have no word in common.
+        AnalysisError: they differ in what their queries or keys are, or in their heads, or have no word in common.
     """
     if first.weights.shape[:-2] != second.weights.shape[:-2]:
         raise AnalysisError(
             f"The first map has {list(first.weights.shape[:-2])} layers and heads and the second "
             f"{list(second.weights.shape[:-2])}. As many in both were expected; compare one head with one head."
         )
-    _check_meaning(first.rows, second.rows, "rows")
-    _check_meaning(first.columns, second.columns, "columns")
-    row_pairs = _partners(first.rows, second.rows, "rows")
-    column_pairs = _partners(first.columns, second.columns, "columns")
-    first_part, first_left = _restricted(first, [row for row, _ in row_pairs], [column for column, _ in column_pairs])
-    second_part, second_left = _restricted(
-        second, [row for _, row in row_pairs], [column for _, column in column_pairs]
-    )
+    _check_meaning(first.queries, second.queries, "queries")
+    _check_meaning(first.keys, second.keys, "keys")
+    query_pairs = _partners(first.queries, second.queries, "queries")
+    key_pairs = _partners(first.keys, second.keys, "keys")
+    first_part, first_left = _restricted(first, [query for query, _ in query_pairs], [key for key, _ in key_pairs])
+    second_part, second_left = _restricted(second, [query for _, query in query_pairs], [key for _, key in key_pairs])
     return MapDifference(
         values=second_part - first_part,
-        rows=first.rows.take([row for row, _ in row_pairs]),
-        columns=first.columns.take([column for column, _ in column_pairs]),
-        row_pairs=row_pairs,
-        column_pairs=column_pairs,
-        rows_left_out=(len(first.rows) - len(row_pairs), len(second.rows) - len(row_pairs)),
-        columns_left_out=(len(first.columns) - len(column_pairs), len(second.columns) - len(column_pairs)),
+        queries=first.queries.take([query for query, _ in query_pairs]),
+        keys=first.keys.take([key for key, _ in key_pairs]),
+        query_pairs=query_pairs,
+        key_pairs=key_pairs,
+        queries_left_out=(len(first.queries) - len(query_pairs), len(second.queries) - len(query_pairs)),
+        keys_left_out=(len(first.keys) - len(key_pairs), len(second.keys) - len(key_pairs)),
         mass_left_out=np.stack([first_left, second_left]),
     )
 
@@ -101,10 +99,10 @@ def _check_meaning(first: Axis, second: Axis, name: str) -> None:
         )
 
 
-def _restricted(labelled: LabelledMap, rows: Sequence[int], columns: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-    """The weights of these rows and columns, and what these rows have on other columns."""
-    whole = labelled.weights[..., list(rows), :]
-    part = whole[..., list(columns)]
+def _restricted(labelled: LabelledMap, queries: Sequence[int], keys: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """The weights of these queries and keys, and what these queries have on other keys."""
+    whole = labelled.weights[..., list(queries), :]
+    part = whole[..., list(keys)]
     return part, (whole.sum(axis=-1) - part.sum(axis=-1)).clip(min=0)
 
 

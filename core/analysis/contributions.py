@@ -95,12 +95,12 @@ def share_warnings(contributions: Contributions, floor: float = COLLAPSED_SHARE)
         contributions: of the translation.
         floor: shares below it are told.
     """
-    rows = contributions.of_source().rows
+    queries = contributions.of_source().queries
     shares = contributions.source_share_of_words()
     return tuple(
-        ShareWarning(rows.labels[row], rows.positions[row], float(shares[row]), floor)
-        for row in np.flatnonzero(shares < floor)
-        if not is_hidden(rows.labels[row], {"end"})
+        ShareWarning(queries.labels[query], queries.positions[query], float(shares[query]), floor)
+        for query in np.flatnonzero(shares < floor)
+        if not is_hidden(queries.labels[query], {"end"})
     )
 
 
@@ -114,7 +114,7 @@ def share_floor(sample: Sequence[Contributions], percent: float = FLOOR_PERCENT)
         share
         for contributions in sample
         for label, share in zip(
-            contributions.of_source().rows.labels, contributions.source_share_of_words(), strict=True
+            contributions.of_source().queries.labels, contributions.source_share_of_words(), strict=True
         )
         if not is_hidden(label, {"end"})
     ]

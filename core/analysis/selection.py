@@ -31,7 +31,7 @@ NOTHING_LEFT = 1e-6
 
 @dataclass(frozen=True)
 class Axis:
-    """What the rows or the columns of a map stand for.
+    """What the queries or the keys of a map stand for.
 
     Attributes:
         labels: one for each entry, for people.
@@ -59,23 +59,24 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class LabelledMap:
-    """Weights, and what their rows and columns stand for.
+    """Weights, and what their queries and keys stand for.
 
     Attributes:
-        weights: [..., Q, M]; rows are queries.
-        rows, columns: Q and M entries.
-        hidden_mass: [..., Q], from 0 to 1: the share of each row that lay on keys hidden since; 0 if none are hidden.
+        weights: [..., Q, M].
+        queries, keys: Q and M entries.
+        hidden_mass: [..., Q], from 0 to 1: the share of each query's weight that lay on keys hidden
+            since; 0 if none are hidden.
     """
 
     weights: FloatArray
-    rows: Axis
-    columns: Axis
+    queries: Axis
+    keys: Axis
     hidden_mass: FloatArray
 
     @property
     def hidden_mass_in_all(self) -> FloatArray:
-        """[...], the mean of `hidden_mass` over the rows shown; 0 if there are none."""
-        if not len(self.rows):
+        """[...], the mean of `hidden_mass` over the queries shown; 0 if there are none."""
+        if not len(self.queries):
             return np.zeros(self.hidden_mass.shape[:-1], dtype=np.float32)
         return self.hidden_mass.mean(axis=-1)
 
@@ -85,9 +86,9 @@ class Selection:
     """How maps are to be shown; `apply` does it.
 
     Attributes:
-        label_mode: whether rows of decoder and cross maps are labelled by the token read or the token predicted.
+        label_mode: whether queries of decoder and cross maps are labelled by the token read or the token predicted.
         merge_words: sum over the pieces of a key word, mean over those of a query word.
-        hide: which kinds of token to leave out, of rows and columns; what stays of a row is renormalised.
+        hide: which kinds of token to leave out, as queries and as keys; what stays is renormalised.
     """
 
     label_mode: LabelMode = DEFAULT_LABEL_MODE
@@ -106,10 +107,10 @@ class Selection:
         return hide(labelled, self.hide) if self.hide else labelled
 
 
-def row_axis(translation: Translation, kind: MapKind, mode: LabelMode) -> Axis:
-    """The rows of a map: source tokens of the encoder; of decoder and cross maps the tokens read, or those predicted.
+def query_axis(translation: Translation, kind: MapKind, mode: LabelMode) -> Axis:
+    """The queries of a map: source tokens of the encoder; of decoder and cross maps tokens read, or those predicted.
 
-    Row t of these two belongs to the decoding step that reads `read_tokens[t]` and predicts `predicted_tokens[t]`.
+    Query t of these two belongs to the decoding step that reads `read_tokens[t]` and predicts `predicted_tokens[t]`.
     """
     if kind == "encoder":
         return _source_axis(translation)
@@ -118,8 +119,8 @@ def row_axis(translation: Translation, kind: MapKind, mode: LabelMode) -> Axis:
     return _tokens_axis(translation.predicted_tokens, "token predicted", translation.target_words)
 
 
-def column_axis(translation: Translation, kind: MapKind) -> Axis:
-    """The columns of a map: source tokens; of the decoder's self-attention the tokens it read, in either label mode."""
+def key_axis(translation: Translation, kind: MapKind) -> Axis:
+    """The keys of a map: source tokens; of the decoder's self-attention the tokens it read, in either label mode."""
     return _read_axis(translation) if kind == "decoder" else _source_axis(translation)
 
 
@@ -148,18 +149,18 @@ def _tokens_axis(tokens: tuple[str, ...], meaning: str, words: tuple[Word, ...])
 def label_map(
     weights: FloatArray, translation: Translation, kind: MapKind, mode: LabelMode = DEFAULT_LABEL_MODE
 ) -> LabelledMap:
-    """Says what the rows and columns of maps [..., Q, M] are.
+    """Says what the queries and keys of maps [..., Q, M] are.
 
     Raises:
         AnalysisError: the shape is not that of this translation and kind.
     """
-    rows, columns = row_axis(translation, kind, mode), column_axis(translation, kind)
-    if weights.shape[-2:] != (len(rows), len(columns)):
+    queries, keys = query_axis(translation, kind, mode), key_axis(translation, kind)
+    if weights.shape[-2:] != (len(queries), len(keys)):
         raise AnalysisError(
-            f"These maps are {list(weights.shape[-2:])}, but a {kind} map of this translation has {len(rows)} rows and "
-            f"{len(columns)} columns. Maps of the same translation and kind were expected; compute them again."
+            f"These maps are {list(weights.shape[-2:])}, but a {kind} map of this translation has {len(queries)} "
+            f"queries and {len(keys)} keys. Maps of the same translation and kind were expected; compute them again."
         )
-    return LabelledMap(weights, rows, columns, np.zeros(weights.shape[:-1], dtype=np.float32))
+    return LabelledMap(weights, queries, keys, np.zeros(weights.shape[:-1], dtype=np.float32))
 
 
 def merge_words(labelled: LabelledMap) -> LabelledMap:
@@ -167,18 +168,18 @@ def merge_words(labelled: LabelledMap) -> LabelledMap:
 
     Rows keep their sums. Tokens that belong to no word (start, end) stay as they are.
     """
-    weights, rows, columns = labelled.weights, labelled.rows, labelled.columns
-    key_words, query_words = _words_of_entries(columns), _words_of_entries(rows)
+    weights, queries, keys = labelled.weights, labelled.queries, labelled.keys
+    key_words, query_words = _words_of_entries(keys), _words_of_entries(queries)
     key_starts, query_starts = _starts(key_words), _starts(query_words)
-    if len(key_starts) < len(columns):
+    if len(key_starts) < len(keys):
         weights = np.add.reduceat(weights, key_starts, axis=-1)
     hidden = labelled.hidden_mass
-    if len(query_starts) < len(rows):
-        shares: FloatArray = (1 / np.diff([*query_starts, len(rows)])).astype(np.float32)
+    if len(query_starts) < len(queries):
+        shares: FloatArray = (1 / np.diff([*query_starts, len(queries)])).astype(np.float32)
         weights = np.add.reduceat(weights, query_starts, axis=-2) * shares[:, None]
         hidden = np.add.reduceat(hidden, query_starts, axis=-1) * shares
     return LabelledMap(
-        weights, _merged(rows, query_starts, query_words), _merged(columns, key_starts, key_words), hidden
+        weights, _merged(queries, query_starts, query_words), _merged(keys, key_starts, key_words), hidden
     )
 
 
@@ -214,42 +215,42 @@ def is_hidden(label: str, kinds: Collection[HiddenKind]) -> bool:
 
 
 def hide(labelled: LabelledMap, kinds: Collection[HiddenKind]) -> LabelledMap:
-    """Leaves out the rows and columns of these kinds of token, and scales up what stays of each row to its former sum.
+    """Leaves out queries and keys of these kinds of token; each query's weights are scaled up to their old sum.
 
-    How much that was is told by `hidden_mass`. A row that had all its weight (but for `NOTHING_LEFT`) on hidden keys
+    How much that was is told by `hidden_mass`. A query that had all its weight (but for `NOTHING_LEFT`) on hidden keys
     becomes 0, with a hidden mass of 1: there is nothing to renormalise.
     """
-    kept_rows = [entry for entry, label in enumerate(labelled.rows.labels) if not is_hidden(label, kinds)]
-    kept_columns = [entry for entry, label in enumerate(labelled.columns.labels) if not is_hidden(label, kinds)]
-    before = labelled.weights[..., kept_rows, :]
-    weights = before[..., kept_columns]
+    kept_queries = [entry for entry, label in enumerate(labelled.queries.labels) if not is_hidden(label, kinds)]
+    kept_keys = [entry for entry, label in enumerate(labelled.keys.labels) if not is_hidden(label, kinds)]
+    before = labelled.weights[..., kept_queries, :]
+    weights = before[..., kept_keys]
     former = before.sum(axis=-1, dtype=np.float64)
     visible = weights.sum(axis=-1, dtype=np.float64)
     share = np.divide(visible, former, out=np.zeros_like(visible), where=former > 0).clip(0, 1)
     share[share <= NOTHING_LEFT] = 0
     factor = np.divide(1, share, out=np.zeros_like(share), where=share > 0)
-    hidden_before = labelled.hidden_mass[..., kept_rows]
+    hidden_before = labelled.hidden_mass[..., kept_queries]
     return LabelledMap(
         (weights * factor[..., None]).astype(np.float32),
-        labelled.rows.take(kept_rows),
-        labelled.columns.take(kept_columns),
+        labelled.queries.take(kept_queries),
+        labelled.keys.take(kept_keys),
         (1 - (1 - hidden_before) * share).astype(np.float32),
     )
 
 
-def sum_rows(labelled: LabelledMap, entries: Sequence[int]) -> LabelledMap:
-    """One row: the sum of the chosen ones. Its hidden mass is the mean of theirs.
+def sum_queries(labelled: LabelledMap, entries: Sequence[int]) -> LabelledMap:
+    """One query: the sum of the chosen ones. Its hidden mass is the mean of theirs.
 
     Raises:
         AnalysisError: none is chosen, or one is not there.
     """
-    _check_entries(entries, len(labelled.rows))
-    axis = labelled.rows.take(entries)
+    _check_entries(entries, len(labelled.queries))
+    axis = labelled.queries.take(entries)
     one = replace(axis, labels=(" + ".join(axis.labels),), positions=(tuple(sum(axis.positions, ())),))
     return LabelledMap(
         labelled.weights[..., entries, :].sum(axis=-2, keepdims=True),
         one,
-        labelled.columns,
+        labelled.keys,
         labelled.hidden_mass[..., entries].mean(axis=-1, keepdims=True),
     )
 
@@ -257,7 +258,7 @@ def sum_rows(labelled: LabelledMap, entries: Sequence[int]) -> LabelledMap:
 def _check_entries(entries: Sequence[int], count: int) -> None:
     if not entries or any(entry not in range(count) for entry in entries):
         raise AnalysisError(
-            f"Rows {list(entries)} were asked for. At least one of 0 to {count - 1} was expected; choose from these."
+            f"Queries {list(entries)} were asked for. At least one of 0 to {count - 1} was expected; choose from these."
         )
 
 
@@ -266,7 +267,7 @@ def combine(
 ) -> FloatArray:
     """One map [Q, M] made of the chosen heads of [L, H, Q, M]: their mean, or in each cell their maximum.
 
-    The rows of a mean of weights sum to 1, those of a maximum to 1 or more.
+    The weights of a query sum to 1 in a mean, to 1 or more in a maximum.
 
     Args:
         maps: all heads of a kind.

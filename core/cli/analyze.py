@@ -148,10 +148,10 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
         numbers |= {
             kind: shown.weights,
             f"{kind}_hidden_mass": shown.hidden_mass,
-            f"{kind}_rows": np.array(shown.rows.labels, dtype=str),
-            f"{kind}_rows_are": np.array(shown.rows.meaning),
-            f"{kind}_columns": np.array(shown.columns.labels, dtype=str),
-            f"{kind}_columns_are": np.array(shown.columns.meaning),
+            f"{kind}_rows": np.array(shown.queries.labels, dtype=str),
+            f"{kind}_rows_are": np.array(shown.queries.meaning),
+            f"{kind}_columns": np.array(shown.keys.labels, dtype=str),
+            f"{kind}_columns_are": np.array(shown.keys.meaning),
         }
     if options.query_key:
         detail = query_key_detail(trace, *_cell(*options.query_key))

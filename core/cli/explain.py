@@ -103,9 +103,9 @@ def _source_share(translator: "Translator", translation: "Translation", options:
         "contribution_method": np.array(METHOD),
         "contribution_of_source": source.weights,
         "contribution_of_prefix": prefix.weights,
-        "contribution_rows": np.array(source.rows.labels, dtype=str),
-        "contribution_source_columns": np.array(source.columns.labels, dtype=str),
-        "contribution_prefix_columns": np.array(prefix.columns.labels, dtype=str),
+        "contribution_rows": np.array(source.queries.labels, dtype=str),
+        "contribution_source_columns": np.array(source.keys.labels, dtype=str),
+        "contribution_prefix_columns": np.array(prefix.keys.labels, dtype=str),
         "source_share": source.weights.sum(axis=1),
         "source_share_warnings": np.array(warnings, dtype=str),
     }
@@ -150,8 +150,8 @@ def _comparison(translator: "Translator", translation: "Translation", options: a
         found = difference(*maps)
         numbers |= {
             f"difference_{kind}": found.values,
-            f"difference_{kind}_rows": np.array(found.rows.labels, dtype=str),
-            f"difference_{kind}_columns": np.array(found.columns.labels, dtype=str),
+            f"difference_{kind}_rows": np.array(found.queries.labels, dtype=str),
+            f"difference_{kind}_columns": np.array(found.keys.labels, dtype=str),
         }
         if found.note:
             print(f"augenmerk: note: {kind}: {found.note}", file=sys.stderr)

@@ -167,10 +167,10 @@ def picture_of(found: Measured, heads: Sequence[tuple[int, int]], options: argpa
     words = f"{100 * float(shown.hidden_mass_in_all):.1f} % of the attention" if options.hide else ""
     return MapPicture(
         shown.weights,
-        shown.rows.labels,
-        shown.columns.labels,
+        shown.queries.labels,
+        shown.keys.labels,
         title,
-        caption(found, title, options, rows=shown.rows.meaning, hidden=words),
+        caption(found, title, options, rows=shown.queries.meaning, hidden=words),
         _top(shown.weights, found.measure, options),
     )
 

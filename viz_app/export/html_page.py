@@ -114,10 +114,10 @@ def _kind(content: PageContent, kind: MapKind, blocks: list[str]) -> dict[str, A
         if block not in blocks:
             blocks.append(block)
         modes[mode] = {
-            "rows": labelled.rows.labels,
-            "columns": labelled.columns.labels,
-            "rowsAre": labelled.rows.meaning,
-            "columnsAre": labelled.columns.meaning,
+            "rows": labelled.queries.labels,
+            "columns": labelled.keys.labels,
+            "rowsAre": labelled.queries.meaning,
+            "columnsAre": labelled.keys.meaning,
             "shape": labelled.weights.shape,
             "top": top,
             "signed": is_signed,

@@ -124,12 +124,12 @@ class GridPainter:
             return False
         for kind in MAP_KINDS:
             labelled = state.maps.labelled_all(kind)
-            rows = _entries(labelled.rows.positions, lit_queries(state, kind))
-            columns = _entries(labelled.columns.positions, lit_keys(state, kind))
+            rows = _entries(labelled.queries.positions, lit_queries(state, kind))
+            columns = _entries(labelled.keys.positions, lit_keys(state, kind))
             if not rows and not columns:
                 continue
             places = [item.place for item in self.thumbnails if item.head.kind == kind]
-            self._paint_lit_of(painter, places, rows, columns, QSize(len(labelled.columns), len(labelled.rows)))
+            self._paint_lit_of(painter, places, rows, columns, QSize(len(labelled.keys), len(labelled.queries)))
         return True
 
     def _paint_lit_of(

@@ -95,8 +95,8 @@ class MapSource:
         if self.shown == "original" or not isinstance(found, MapDifference):
             return frozenset(), frozenset()
         labelled = self.labelled_all(kind)
-        queries = frozenset(range(len(labelled.rows))) - {query for _, query in found.row_pairs}
-        return queries, frozenset(range(len(labelled.columns))) - {key for _, key in found.column_pairs}
+        queries = frozenset(range(len(labelled.queries))) - {query for _, query in found.query_pairs}
+        return queries, frozenset(range(len(labelled.keys))) - {key for _, key in found.key_pairs}
 
     def shape(self, kind: MapKind) -> tuple[int, int]:
         """Number of layers and of heads of one kind; zeros while nothing is shown."""
@@ -231,7 +231,7 @@ class MapSource:
         """Whether no token of the large map would be left, so that none is hidden although this was asked for."""
         shown, kinds = self.labelled(), self.settings.selection.hide
         return shown is not None and any(
-            is_hidden(label, kinds) for label in (*shown.rows.labels, *shown.columns.labels)
+            is_hidden(label, kinds) for label in (*shown.queries.labels, *shown.keys.labels)
         )
 
     # --- colours --------------------------------------------------------------------------------------------------
@@ -329,8 +329,8 @@ class MapSource:
 def spread(found: MapDifference, changed: LabelledMap) -> LabelledMap:
     """A difference on all queries and keys of the changed map; NaN where there is no partner in the original one."""
     values = np.full(changed.weights.shape, np.nan, dtype=np.float32)
-    queries = [query for _, query in found.row_pairs]
-    keys = [key for _, key in found.column_pairs]
+    queries = [query for _, query in found.query_pairs]
+    keys = [key for _, key in found.key_pairs]
     values[..., np.array(queries)[:, None], np.array(keys)[None, :]] = found.values
     return replace(changed, weights=read_only(values))
 

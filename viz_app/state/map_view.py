@@ -45,22 +45,22 @@ class MapView:
     @property
     def row_labels(self) -> tuple[str, ...]:
         """One for each row."""
-        return self.labelled.rows.labels
+        return self.labelled.queries.labels
 
     @property
     def column_labels(self) -> tuple[str, ...]:
         """One for each column."""
-        return self.labelled.columns.labels
+        return self.labelled.keys.labels
 
     @property
     def num_rows(self) -> int:
         """Of the drawing."""
-        return len(self.labelled.rows)
+        return len(self.labelled.queries)
 
     @property
     def num_columns(self) -> int:
         """Of the drawing."""
-        return len(self.labelled.columns)
+        return len(self.labelled.keys)
 
     @property
     def hidden_share(self) -> float:
@@ -78,11 +78,11 @@ class MapView:
 
     def queries_of(self, row: int) -> tuple[int, ...]:
         """The queries that a row stands for."""
-        return self.labelled.rows.positions[row]
+        return self.labelled.queries.positions[row]
 
     def keys_of(self, column: int) -> tuple[int, ...]:
         """The keys that a column stands for."""
-        return self.labelled.columns.positions[column]
+        return self.labelled.keys.positions[column]
 
     def row_of(self, query: int) -> int | None:
         """Where a query is shown; None if it is hidden."""
@@ -94,8 +94,8 @@ class MapView:
 
     @cached_property
     def _rows(self) -> dict[int, int]:
-        return {query: row for row, queries in enumerate(self.labelled.rows.positions) for query in queries}
+        return {query: row for row, queries in enumerate(self.labelled.queries.positions) for query in queries}
 
     @cached_property
     def _columns(self) -> dict[int, int]:
-        return {key: column for column, keys in enumerate(self.labelled.columns.positions) for key in keys}
+        return {key: column for column, keys in enumerate(self.labelled.keys.positions) for key in keys}

@@ -47,8 +47,8 @@ def query_sum(state: ExperimentState) -> QuerySum | None:
     if labelled is None or state.maps.is_signed(state.selection.head.kind):
         return None
     queries = set(_queries(state, state.selection.head.kind, picked.side, picked.tokens))
-    entries = [entry for entry, positions in enumerate(labelled.rows.positions) if set(positions) & queries]
-    return QuerySum.of(labelled, entries) if entries and len(labelled.columns) else None
+    entries = [entry for entry, positions in enumerate(labelled.queries.positions) if set(positions) & queries]
+    return QuerySum.of(labelled, entries) if entries and len(labelled.keys) else None
 
 
 def key_shares(state: ExperimentState, side: Side) -> dict[Word, float]:
@@ -62,7 +62,7 @@ def key_shares(state: ExperimentState, side: Side) -> dict[Word, float]:
     whole = float(total.weights.sum()) or 1.0
     share = {
         position: float(weight) / whole / len(positions)
-        for weight, positions in zip(total.weights, labelled.columns.positions, strict=True)
+        for weight, positions in zip(total.weights, labelled.keys.positions, strict=True)
         for position in positions
     }
     shift = token_shift_of_keys(kind)

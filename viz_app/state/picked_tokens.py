@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.analysis.selection import LabelledMap, sum_rows
+from core.analysis.selection import LabelledMap, sum_queries
 from core.translation.result import FloatArray, MapKind
 
 Side = Literal["source", "target"]
@@ -64,9 +64,9 @@ class QuerySum:
     @classmethod
     def of(cls, labelled: LabelledMap, entries: Sequence[int]) -> "QuerySum":
         """The sum of these queries of a map [Q, M]; at least one is needed."""
-        summed = sum_rows(labelled, entries)
-        names = tuple(labelled.rows.labels[entry] for entry in entries)
-        return cls(tuple(entries), summed.weights[0], names, labelled.columns.labels)
+        summed = sum_queries(labelled, entries)
+        names = tuple(labelled.queries.labels[entry] for entry in entries)
+        return cls(tuple(entries), summed.weights[0], names, labelled.keys.labels)
 
     @property
     def title(self) -> str:

@@ -73,18 +73,18 @@ def test_a_map_minus_itself_is_zero_and_nothing_is_left_out(kind, mode) -> None:
     found = difference(labelled(FIRST, kind, mode), labelled(FIRST, kind, mode))
     assert found.values.shape == FIRST.maps.of_kind(kind).shape
     assert not found.values.any()
-    assert (found.rows_left_out, found.columns_left_out, found.note) == ((0, 0), (0, 0), "")
+    assert (found.queries_left_out, found.keys_left_out, found.note) == ((0, 0), (0, 0), "")
     assert found.largest == 0
     np.testing.assert_allclose(found.mass_left_out, 0, atol=1e-6)
 
 
 def test_partners_are_words_in_common_and_the_difference_is_signed() -> None:
     found = difference(labelled(FIRST), labelled(SECOND))
-    assert found.columns.labels == ("<sos>", "der", "hund", "spielt", "im", ".", "<eos>")
-    assert found.rows.labels == ("<sos>", "the", "dog", "plays", "in", ".")
-    assert (found.rows_left_out, found.columns_left_out) == ((1, 2), (1, 2))
-    for row, (first_row, second_row) in enumerate(found.row_pairs):
-        for column, (first_column, second_column) in enumerate(found.column_pairs):
+    assert found.keys.labels == ("<sos>", "der", "hund", "spielt", "im", ".", "<eos>")
+    assert found.queries.labels == ("<sos>", "the", "dog", "plays", "in", ".")
+    assert (found.queries_left_out, found.keys_left_out) == ((1, 2), (1, 2))
+    for row, (first_row, second_row) in enumerate(found.query_pairs):
+        for column, (first_column, second_column) in enumerate(found.key_pairs):
             np.testing.assert_allclose(
                 found.values[..., row, column],
                 SECOND.maps.cross[..., second_row, second_column] - FIRST.maps.cross[..., first_row, first_column],
@@ -92,9 +92,9 @@ def test_partners_are_words_in_common_and_the_difference_is_signed() -> None:
             )
     assert found.values.min() < 0 < found.values.max()
     assert found.largest == np.abs(found.values).max()
-    snow = FIRST.maps.cross[..., [first for first, _ in found.row_pairs], 5]
+    snow = FIRST.maps.cross[..., [first for first, _ in found.query_pairs], 5]
     np.testing.assert_allclose(found.mass_left_out[0], snow, atol=1e-6)
-    assert "1 and 2 rows" in found.note
+    assert "1 and 2 queries" in found.note
     swapped = difference(labelled(SECOND), labelled(FIRST))
     np.testing.assert_array_equal(swapped.values, -found.values)
 
@@ -102,11 +102,11 @@ def test_partners_are_words_in_common_and_the_difference_is_signed() -> None:
 def test_pieces_are_merged_before_two_vocabularies_are_compared() -> None:
     cut = make_translation("der hu|nd spielt im sch|nee .", "the dog pl|ays in snow .")
     words = difference(labelled(FIRST, merge_words=True), labelled(cut, merge_words=True))
-    assert words.columns.labels == FIRST.source_tokens
-    assert words.rows.labels == FIRST.read_tokens
+    assert words.keys.labels == FIRST.source_tokens
+    assert words.queries.labels == FIRST.read_tokens
     assert words.note == ""
     pieces = difference(labelled(FIRST), labelled(cut))
-    assert pieces.columns_left_out == (2, 4)
+    assert pieces.keys_left_out == (2, 4)
 
 
 def test_case_does_not_part_words() -> None:
@@ -117,7 +117,7 @@ def test_case_does_not_part_words() -> None:
 
 def test_sentences_with_nothing_but_marks_in_common_are_refused() -> None:
     other = make_translation("eine katze schläft", "cat sleeps")
-    with pytest.raises(AnalysisError, match="rows of the two maps have no word in common"):
+    with pytest.raises(AnalysisError, match="queries of the two maps have no word in common"):
         difference(labelled(FIRST), labelled(other))
     same_target = make_translation("eine katze schläft", "the dog plays in snow .")
     with pytest.raises(AnalysisError, match="columns of the two maps have no word in common"):
@@ -125,7 +125,7 @@ def test_sentences_with_nothing_but_marks_in_common_are_refused() -> None:
 
 
 def test_maps_of_different_things_are_refused() -> None:
-    with pytest.raises(AnalysisError, match="rows of the first map are token reads"):
+    with pytest.raises(AnalysisError, match="queries of the first map are token reads"):
         difference(labelled(FIRST), labelled(FIRST, mode="predicted"))
     one_head = replace(labelled(FIRST), weights=labelled(FIRST).weights[0, 0])
     with pytest.raises(AnalysisError, match="one head with one head"):
@@ -155,6 +155,6 @@ def test_one_sentence_in_two_checkpoints(word_translator: Translator, subword_tr
         for translator in (word_translator, subword_translator)
     ]
     found = difference(*maps)
-    assert found.columns.labels == ("<sos>", "ein", "mann", "steht", "auf", "einer", "leiter", ".", "<eos>")
+    assert found.keys.labels == ("<sos>", "ein", "mann", "steht", "auf", "einer", "leiter", ".", "<eos>")
     assert found.values.shape[-2:] == (8, 9)
     np.testing.assert_allclose(found.values.sum(-1), 0, atol=1e-5)

@@ -28,7 +28,7 @@ def test_a_changed_token_changes_the_row_of_its_name_and_no_earlier_one(translat
     assert changed > 1
     for mode, row in (("read", changed), ("predicted", changed - 1)):
         labelled = [Selection(mode).apply(each.maps.of_kind(kind), each, kind) for each in (one, other)]
-        assert [each.rows.labels[row] for each in labelled] == [one.read_tokens[changed], other.read_tokens[changed]]
+        assert [each.queries.labels[row] for each in labelled] == [one.read_tokens[changed], other.read_tokens[changed]]
     first, second = (each.maps.of_kind(kind) for each in (one, other))
     np.testing.assert_array_equal(first[:, :, :changed], second[:, :, :changed])  # to the last bit
     assert (first[:, :, changed] != second[:, :, changed]).any(axis=-1).all()

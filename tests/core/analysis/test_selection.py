@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.analysis.selection import Selection, combine, hide, is_hidden, label_map, merge_words, sum_rows
+from core.analysis.selection import Selection, combine, hide, is_hidden, label_map, merge_words, sum_queries
 from core.errors import AnalysisError
 from core.translation.experiment import Experiment
 from core.translation.result import MAP_KINDS, AttentionMaps, MapKind, Translation, Word
@@ -45,39 +45,39 @@ def translation() -> Translation:
 def test_rows_say_whether_they_are_read_or_predicted(translation: Translation) -> None:
     read = label_map(translation.maps.cross, translation, "cross", "read")
     predicted = label_map(translation.maps.cross, translation, "cross", "predicted")
-    assert (read.rows.meaning, read.rows.labels) == ("token read", translation.read_tokens)
-    assert (predicted.rows.meaning, predicted.rows.labels) == ("token predicted", translation.predicted_tokens)
-    assert read.columns.meaning == "source token"
+    assert (read.queries.meaning, read.queries.labels) == ("token read", translation.read_tokens)
+    assert (predicted.queries.meaning, predicted.queries.labels) == ("token predicted", translation.predicted_tokens)
+    assert read.keys.meaning == "source token"
 
 
 def test_keys_of_the_decoder_are_tokens_read_in_either_mode(translation: Translation) -> None:
     for mode in ("read", "predicted"):
         labelled = label_map(translation.maps.decoder, translation, "decoder", mode)
-        assert (labelled.columns.meaning, labelled.columns.labels) == ("token read", translation.read_tokens)
+        assert (labelled.keys.meaning, labelled.keys.labels) == ("token read", translation.read_tokens)
 
 
 def test_rows_of_the_encoder_do_not_depend_on_the_mode(translation: Translation) -> None:
-    assert label_map(translation.maps.encoder, translation, "encoder", "predicted").rows.meaning == "source token"
+    assert label_map(translation.maps.encoder, translation, "encoder", "predicted").queries.meaning == "source token"
 
 
 def test_words_sum_over_key_pieces_and_average_over_query_pieces(translation: Translation) -> None:
     weights = translation.maps.cross
     read = merge_words(label_map(weights, translation, "cross", "read"))
-    assert read.rows.labels == ("<sos>", "ladder", "!")
-    assert read.rows.positions == ((0,), (1, 2), (3,))
-    assert read.columns.labels == ("<sos>", "leiter", ".", "<eos>")
+    assert read.queries.labels == ("<sos>", "ladder", "!")
+    assert read.queries.positions == ((0,), (1, 2), (3,))
+    assert read.keys.labels == ("<sos>", "leiter", ".", "<eos>")
     both_rows = weights[1, 2, 1:3].mean(axis=0)
     np.testing.assert_allclose(read.weights[1, 2, 1, 1], both_rows[1] + both_rows[2], rtol=1e-6)
     predicted = merge_words(label_map(weights, translation, "cross", "predicted"))
-    assert predicted.rows.labels == ("ladder", "!", "<eos>")
+    assert predicted.queries.labels == ("ladder", "!", "<eos>")
     np.testing.assert_allclose(predicted.weights[0, 0, 0, 0], weights[0, 0, 0:2, 0].mean(), rtol=1e-6)
 
 
 def test_decoder_words_as_keys_lie_one_further_on_than_predicted_rows(translation: Translation) -> None:
     weights = translation.maps.decoder
     merged = merge_words(label_map(weights, translation, "decoder", "predicted"))
-    assert merged.rows.labels == ("ladder", "!", "<eos>")
-    assert merged.columns.labels == ("<sos>", "ladder", "!")
+    assert merged.queries.labels == ("ladder", "!", "<eos>")
+    assert merged.keys.labels == ("<sos>", "ladder", "!")
     np.testing.assert_allclose(merged.weights[0, 0, 2, 1], weights[0, 0, 3, 1:3].sum(), rtol=1e-6)
 
 
@@ -86,7 +86,7 @@ def test_merged_rows_keep_their_sums_and_merging_again_changes_nothing(translati
     merged = merge_words(label_map(translation.maps.of_kind(kind), translation, kind))
     np.testing.assert_allclose(merged.weights.sum(-1), 1, atol=1e-6)
     again = merge_words(merged)
-    assert again.rows == merged.rows
+    assert again.queries == merged.queries
     assert np.array_equal(again.weights, merged.weights)
 
 
@@ -98,8 +98,8 @@ def test_a_word_that_was_cut_off_is_read_only_in_part(translation: Translation) 
         target_words=(Word("ladder", 0, 2),),
     )
     merged = merge_words(label_map(random_maps(2, 5), cut, "cross", "read"))
-    assert merged.rows.labels == ("<sos>", "ladder")
-    assert merged.rows.positions == ((0,), (1,))
+    assert merged.queries.labels == ("<sos>", "ladder")
+    assert merged.queries.positions == ((0,), (1,))
 
 
 @pytest.mark.parametrize(
@@ -126,8 +126,8 @@ def test_kinds_of_token_are_told_by_their_labels(label: str, kinds: set, expecte
 def test_hidden_rows_sum_to_one_again_and_tell_what_was_hidden(translation: Translation) -> None:
     weights = translation.maps.cross
     shown = hide(label_map(weights, translation, "cross", "read"), {"start", "end", "punctuation"})
-    assert shown.rows.labels == ("lad", "·der")
-    assert shown.columns.labels == ("leit", "·er")
+    assert shown.queries.labels == ("lad", "·der")
+    assert shown.keys.labels == ("leit", "·er")
     np.testing.assert_allclose(shown.weights.sum(-1), 1, atol=1e-6)
     expected = weights[:, :, 1:3][..., [0, 3, 4]].sum(-1)
     np.testing.assert_allclose(shown.hidden_mass, expected, atol=1e-6)
@@ -145,7 +145,7 @@ def test_hiding_twice_tells_the_mass_hidden_in_both_steps(translation: Translati
 
 def test_a_row_that_saw_only_hidden_keys_becomes_zero_not_noise(translation: Translation) -> None:
     shown = hide(label_map(translation.maps.decoder, translation, "decoder", "predicted"), {"start"})
-    assert shown.rows.labels[0] == "lad"  # its step saw <sos> alone
+    assert shown.queries.labels[0] == "lad"  # its step saw <sos> alone
     assert not shown.weights[:, :, 0].any()
     assert (shown.hidden_mass[:, :, 0] == 1).all()
 
@@ -166,7 +166,7 @@ def test_unnormalised_rows_keep_their_former_sums_when_tokens_are_hidden(transla
 def test_selection_merges_first_and_hides_then(translation: Translation) -> None:
     chosen = Selection("predicted", merge_words=True, hide=frozenset({"start", "end"}))
     shown = chosen.apply(translation.maps.cross, translation, "cross")
-    assert (shown.rows.labels, shown.columns.labels) == (("ladder", "!"), ("leiter", "."))
+    assert (shown.queries.labels, shown.keys.labels) == (("ladder", "!"), ("leiter", "."))
     by_hand = hide(merge_words(label_map(translation.maps.cross, translation, "cross", "predicted")), {"start", "end"})
     assert np.array_equal(shown.weights, by_hand.weights)
 
@@ -181,16 +181,16 @@ def test_one_map_is_treated_as_all_of_them_are(translation: Translation) -> None
 
 def test_rows_of_several_tokens_are_summed(translation: Translation) -> None:
     labelled = label_map(translation.maps.cross, translation, "cross", "read")
-    summed = sum_rows(labelled, [1, 3])
-    assert summed.rows.labels == ("lad + !",)
-    assert summed.rows.positions == ((1, 3),)
+    summed = sum_queries(labelled, [1, 3])
+    assert summed.queries.labels == ("lad + !",)
+    assert summed.queries.positions == ((1, 3),)
     np.testing.assert_allclose(summed.weights[..., 0, :], translation.maps.cross[..., [1, 3], :].sum(-2), rtol=1e-6)
 
 
 @pytest.mark.parametrize("entries", [[], [4], [-1]])
 def test_rows_that_are_not_there_are_refused(translation: Translation, entries: list[int]) -> None:
     with pytest.raises(AnalysisError, match="0 to 3"):
-        sum_rows(label_map(translation.maps.cross, translation, "cross"), entries)
+        sum_queries(label_map(translation.maps.cross, translation, "cross"), entries)
 
 
 def test_heads_are_combined_by_mean_and_maximum(translation: Translation) -> None:
@@ -209,7 +209,7 @@ def test_heads_that_are_not_there_are_refused(translation: Translation, heads: l
 
 
 def test_maps_of_another_sentence_are_refused(translation: Translation) -> None:
-    with pytest.raises(AnalysisError, match="4 rows and 5 columns"):
+    with pytest.raises(AnalysisError, match="4 queries and 5 keys"):
         label_map(translation.maps.encoder, translation, "cross")
 
 

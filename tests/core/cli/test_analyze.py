@@ -48,7 +48,7 @@ def test_measures_are_those_of_the_library(untrained_checkpoint: Path, capsys, m
         shown = Selection("predicted", True, frozenset({"end"})).apply(maps, translation, kind)
         np.testing.assert_allclose(found[kind], shown.weights, atol=1e-6)
         np.testing.assert_allclose(found[f"{kind}_hidden_mass"], shown.hidden_mass, atol=1e-6)
-        assert tuple(found[f"{kind}_columns"]) == shown.columns.labels
+        assert tuple(found[f"{kind}_columns"]) == shown.keys.labels
     assert found["translation"] == TARGET
     assert sum(found["log_probabilities"]) == pytest.approx(translation.log_probability, abs=1e-5)
 

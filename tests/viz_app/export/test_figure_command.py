@@ -58,7 +58,7 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
     maps = measure_maps(trace_translation(translator, translation), "norm", "cross")
     expected = Selection("predicted", True, frozenset({"end"})).apply(maps[1, 0], translation, "cross")
     np.testing.assert_allclose(picture.weights, expected.weights, atol=1e-6)
-    assert picture.row_labels == expected.rows.labels
+    assert picture.row_labels == expected.queries.labels
     assert picture.top == pytest.approx(expected.weights.max())
     said = (tmp_path / "map.svg").read_text(encoding="utf-8")
     for words in ("untrained", "layer 2", "head 1", "norm", "predicted", "ladder"):

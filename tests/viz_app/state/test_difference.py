@@ -92,7 +92,7 @@ def test_where_nothing_pairs_the_changed_maps_are_shown_and_the_note_says_why(st
     state.settings.shown = "difference"
     assert not state.maps.is_signed("cross")
     assert state.maps.is_signed("encoder")
-    assert difference_note(state).startswith("There is no difference to show, so these are the changed maps. The rows")
+    assert difference_note(state).startswith("There is no difference to show, so these are the changed maps. The queries")
     np.testing.assert_array_equal(state.maps.labelled().weights >= 0, True)  # type: ignore[union-attr]
 
 
@@ -120,7 +120,7 @@ def test_the_same_maps_can_be_shown_in_another_way_beside(state: ExperimentState
     labelled = original.labelled()
     assert labelled is not None
     assert original.translation is result.original
-    assert labelled.rows.labels == ("a", "man", ".")
+    assert labelled.queries.labels == ("a", "man", ".")
     state.choose_head(Head("cross", 1, 0))
     other = original.labelled()
     assert other is not None

@@ -75,8 +75,8 @@ class AlignmentState:
         weights = labelled.weights
         top = max(1.0, float(weights.max()))
         return Links(
-            sources=labelled.columns.labels,
-            targets=labelled.rows.labels,
+            sources=labelled.keys.labels,
+            targets=labelled.queries.labels,
             strengths=weights / np.float32(top),
             best=tuple(weights.argmax(axis=-1).tolist()),
         )

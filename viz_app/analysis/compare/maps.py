@@ -55,7 +55,7 @@ class CompareMaps(QWidget):
         for part in (self.second, self._names[1]):
             part.setVisible(maps.second is not None)
         if change is not None:
-            matrix = Matrix(change.values, change.rows.labels, change.columns.labels)
+            matrix = Matrix(change.values, change.queries.labels, change.keys.labels)
             self.change.show_matrices([matrix], maps.change_top)
         for part in (self.change, self._change_name):
             part.setVisible(change is not None)
@@ -73,10 +73,10 @@ class CompareMaps(QWidget):
         found[which] = cell
         change = self._maps.change if self._maps is not None else None
         if change is not None:
-            row = next((index for index, pair in enumerate(change.row_pairs) if pair[which] == cell[0]), None)
-            column = next((index for index, pair in enumerate(change.column_pairs) if pair[which] == cell[1]), None)
+            row = next((index for index, pair in enumerate(change.query_pairs) if pair[which] == cell[0]), None)
+            column = next((index for index, pair in enumerate(change.key_pairs) if pair[which] == cell[1]), None)
             if row is not None and column is not None:
-                found[1 - which] = change.row_pairs[row][1 - which], change.column_pairs[column][1 - which]
+                found[1 - which] = change.query_pairs[row][1 - which], change.key_pairs[column][1 - which]
                 found[2] = row, column
         return found[0], found[1], found[2]
 
@@ -103,7 +103,7 @@ class CompareMaps(QWidget):
         if cell is None or change is None:
             self._show_cells(NO_CELLS)
         else:
-            self._show_cells(self._from_map((change.row_pairs[cell.row][0], change.column_pairs[cell.column][0]), 0))
+            self._show_cells(self._from_map((change.query_pairs[cell.row][0], change.key_pairs[cell.column][0]), 0))
 
     def _show_cells(self, cells: Cells) -> None:
         for widget, cell in zip((self.first, self.second, self.change), cells, strict=True):
@@ -118,7 +118,7 @@ class CompareMaps(QWidget):
         for name, labelled, cell in (("first", maps.first, cells[0]), ("second", maps.second, cells[1])):
             if cell is None or labelled is None:
                 continue
-            names = names or f"{labelled.rows.labels[cell[0]]} → {labelled.columns.labels[cell[1]]}"
+            names = names or f"{labelled.queries.labels[cell[0]]} → {labelled.keys.labels[cell[1]]}"
             parts.append(f"{name} {labelled.weights[cell]:.2f}")
         if cells[2] is not None and maps.change is not None:
             parts.append(f"difference {number(float(maps.change.values[cells[2]]), signed=True)}")
@@ -148,4 +148,4 @@ class CompareMaps(QWidget):
 
 def matrix_of(labelled: LabelledMap) -> Matrix:
     """A labelled map as it is drawn: queries in rows."""
-    return Matrix(labelled.weights, labelled.rows.labels, labelled.columns.labels)
+    return Matrix(labelled.weights, labelled.queries.labels, labelled.keys.labels)

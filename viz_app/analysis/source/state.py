@@ -137,11 +137,11 @@ class SourceState:
         found = []
         for row, share in enumerate(contributions.source_share_of_words().tolist()):
             parts = sorted(
-                zip(labelled.columns.labels, labelled.weights[row].tolist(), strict=True), key=lambda part: -part[1]
+                zip(labelled.keys.labels, labelled.weights[row].tolist(), strict=True), key=lambda part: -part[1]
             )
             found.append(
                 OutputShare(
-                    labelled.rows.labels[row], share, tuple(parts[:4]), warnings.get(labelled.rows.positions[row])
+                    labelled.queries.labels[row], share, tuple(parts[:4]), warnings.get(labelled.queries.positions[row])
                 )
             )
         return found

@@ -100,7 +100,7 @@ def test_two_sentences_stand_beside_one_another_with_the_signed_difference(
     expected = difference(*own)
     (matrix,) = tab.maps.change.matrices
     np.testing.assert_allclose(matrix.values, expected.values, atol=1e-6)
-    assert matrix.row_labels == expected.rows.labels
+    assert matrix.row_labels == expected.queries.labels
     assert tab.maps.change.top == pytest.approx(expected.largest, abs=1e-6)
     for widget, labelled in zip((tab.maps.first, tab.maps.second), own, strict=True):
         np.testing.assert_allclose(widget.matrices[0].values, labelled.weights, atol=1e-6)
@@ -213,12 +213,12 @@ def test_hovering_one_map_reads_the_value_in_all_three(tab: CompareTab, qtbot: Q
     assert maps.change is not None
     qtbot.wait(20)  # the maps find their places
     qtbot.mouseMove(tab.maps.change, tab.maps.change.cell_rect(MatrixCell(0, 1, 2)).center().toPoint())
-    first = maps.first.weights[maps.change.row_pairs[1][0], maps.change.column_pairs[2][0]]
-    second = maps.second.weights[maps.change.row_pairs[1][1], maps.change.column_pairs[2][1]]
+    first = maps.first.weights[maps.change.query_pairs[1][0], maps.change.key_pairs[2][0]]
+    second = maps.second.weights[maps.change.query_pairs[1][1], maps.change.key_pairs[2][1]]
     assert f"first {first:.2f}" in tab.maps.value.text()
     assert f"second {second:.2f}" in tab.maps.value.text()
     assert f"difference {number(float(second - first), signed=True)}" in tab.maps.value.text()
-    lonely = maps.second.columns.labels.index("hund")
+    lonely = maps.second.keys.labels.index("hund")
     point = tab.maps.second.cell_rect(MatrixCell(0, 0, lonely)).center()
     assert tab.maps.second.cell_at(point) == MatrixCell(0, 0, lonely)
     tab.maps.second.hovered.emit(MatrixCell(0, 0, lonely))
@@ -286,7 +286,7 @@ def test_one_experiment_in_two_checkpoints_that_cut_words_differently(
     assert maps is not None
     assert any("merged" in note for note in maps.notes)
     assert maps.second is not None
-    assert maps.second.columns.labels == maps.first.columns.labels
+    assert maps.second.keys.labels == maps.first.keys.labels
     assert maps.change is not None
     assert maps.change.note == "", "the same words: no query or key is without a partner"
     second = tab.comparing.second.translation
