@@ -270,7 +270,7 @@ def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: Q
     window.close()
     assert window.isVisible()
     assert page.is_asked_to_stop
-    assert "keeping what was learned" in window.top_bar.status.text()
+    assert "saving the model" in window.top_bar.status.text()
     qtbot.waitUntil(lambda: not window.isVisible())
 
 
