@@ -5,6 +5,7 @@ The whole page is shown, off screen: both sides of a change count, what is compu
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import cycle
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, TypeVar
@@ -54,38 +55,43 @@ def matplotlib_map(translation: Translation) -> None:
 
 
 def _page_of(translation: Translation, folder: str) -> "TranslatePage":
-    """A page that shows this translation and knows it in every measure."""
+    """A page that shows this translation, with the analysis tabs beside it, and knows it in every measure."""
     from PySide6.QtCore import QSettings
     from PySide6.QtWidgets import QApplication
 
+    from viz_app.analysis.area import AnalysisPanel
+    from viz_app.analysis.tab import AnalysisContext
     from viz_app.preferences import Preferences
+    from viz_app.state.experiment_state import ExperimentState
+    from viz_app.state.map_view_settings import MapViewSettings
     from viz_app.state.measuring import BESIDE_WEIGHT, MeasuredMaps
-    from viz_app.theme import Theme
     from viz_app.translate.page import TranslatePage
+    from viz_app.worker import ExperimentController, InferenceWorker
 
-    settings = QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat)
-    page = TranslatePage(Preferences(settings), Theme.of_choice("light"))
+    preferences = Preferences(QSettings(f"{folder}/settings.ini", QSettings.Format.IniFormat))
+    state = ExperimentState(preferences.restored(MapViewSettings()))
+    controller = ExperimentController(state, InferenceWorker())
+    page = TranslatePage(controller, AnalysisPanel(AnalysisContext(state, controller, preferences)), preferences)
+    controller.setParent(page)
     page.resize(1280, 760)
     page.show()
-    page.await_result(1)
-    page.accept(1, translation)
-    page.await_measured(2)
+    state.show_translation(translation)
     maps = {(measure, kind): np.sqrt(translation.maps.of_kind(kind)) for measure, kind in BESIDE_WEIGHT}
-    page.accept_measured(2, MeasuredMaps(translation, maps))
+    state.take_measured(MeasuredMaps(translation, maps))
     QApplication.processEvents()
     return page
 
 
 def _changes(page: "TranslatePage") -> list[tuple[str, Callable[[], None]]]:
-    from viz_app.state.translate_state import HeadChoice
+    from core.model.heads import Head
 
-    heads = [HeadChoice("cross", layer, head) for layer in range(3) for head in range(8)]
-    controls = page.head.controls
+    state, settings = page.state, page.state.settings
+    heads = [Head("cross", layer, head) for layer in range(3) for head in range(8)]
     return [
-        ("head", _in_turn(page.choose, heads)),
-        ("label mode", _in_turn(controls.label_mode_chosen.emit, ["predicted", "read"])),
-        ("scale", _in_turn(page.heads.scale_chosen.emit, ["layer", "own", "shared"])),
-        ("measure", _in_turn(page.head.measure_chosen.emit, ["norm", "weight"])),
+        ("head", _in_turn(state.choose_head, heads)),
+        ("label mode", _in_turn(partial(setattr, settings, "label_mode"), ["predicted", "read"])),
+        ("scale", _in_turn(partial(setattr, settings, "scale"), ["layer", "own", "shared"])),
+        ("measure", _in_turn(partial(setattr, settings, "measure"), ["norm", "weight"])),
     ]
 
 

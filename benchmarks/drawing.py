@@ -3,12 +3,11 @@
 import os
 
 import numpy as np
-from viz_app.state.translate_state import TranslateState
 
 from benchmarks.ratio import Ratio, paired_medians
 from core.translation.experiment import Experiment
 from core.translation.result import AttentionMaps, FloatArray, Translation
-from viz_app.theme import Theme
+from viz_app.state.experiment_state import ExperimentState
 
 LENGTH, LAYERS, HEADS = 15, 3, 8
 
@@ -25,16 +24,15 @@ def run() -> list[Ratio]:
     app = QApplication.instance() or QApplication([])
     translation = made_up_translation()
     arriving = iter([made_up_translation(seed) for seed in range(1, 20)])
-    state = TranslateState()
-    state.show(translation)
-    grid = HeadGrid(state, Theme.of_choice("light"))
+    state = ExperimentState()
+    state.show_translation(translation)
+    grid = HeadGrid(state)
     grid.available = QSize(540, 640)
     grid.resize(540, 640)
     picture = QPixmap(grid.size())
 
     def ours() -> None:
-        state.show(next(arriving))  # each time another one, of which no picture is there yet
-        grid.rebuild()
+        state.show_translation(next(arriving))  # the grid makes its pictures: each time another one, none is there yet
         grid.render(picture)
 
     ours_seconds, other_seconds = paired_medians(ours, lambda: matplotlib_figure(translation), repeats=7)

@@ -1,5 +1,6 @@
 """What every test gets: no screen, its own settings, and a watch over logs, threads and timers."""
 
+import gc
 import logging
 import os
 import shutil
@@ -32,6 +33,12 @@ def _isolate_user_folders() -> Path:
 
 
 _SCRATCH = _isolate_user_folders()
+
+
+def pytest_collection_finish() -> None:
+    """Spares the garbage collector what was imported: half a million objects, in each of its full collections."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_unconfigure() -> None:
@@ -93,11 +100,11 @@ def _started_since(before: set[threading.Thread]) -> list[threading.Thread]:
 
 @pytest.fixture(autouse=True)
 def _no_qt_left_behind(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test with a `QApplication` that leaves a QThread running or a QTimer ticking."""
+    """Fails a test with a `QApplication` that leaves a widget behind, a QThread running or a QTimer ticking."""
     if "qapp" not in request.fixturenames:
         yield
         return
-    from tests.qt_watch import watch_threads_and_timers
+    from tests.qt_watch import watch_threads_and_timers, watch_widgets
 
-    with watch_threads_and_timers(GRACE_SECONDS):
+    with watch_widgets(), watch_threads_and_timers(GRACE_SECONDS):
         yield

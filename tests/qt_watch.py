@@ -1,5 +1,6 @@
-"""Sees which Qt threads and timers a test starts, and says which are still going when it is over."""
+"""Sees which widgets a test makes and which Qt threads and timers it starts, and says what is left when it is over."""
 
+import gc
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -9,6 +10,51 @@ from typing import Any
 import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QThread, QThreadPool, QTimer
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+
+
+@contextmanager
+def watch_widgets() -> Iterator[None]:
+    """Fails, when the block ends, if a widget that was made within it still exists.
+
+    Each change of the style sheet or the palette visits every living widget, so windows that pile up slow down all the
+    tests that follow. To close a window and forget it is not enough: a lambda or a partial connected to a signal of one
+    of its children refers to it from within Qt, where the garbage collector does not see it. `deleteLater` is what
+    ends it, or `qtbot.addWidget`, which calls it.
+    """
+    before = top_widgets()
+    yield
+    _delete_what_is_to_go()
+    if _made_since(before):
+        gc.collect()  # takes long, so only now: a cycle without connections to Qt is no leak
+        _delete_what_is_to_go()
+    left = [f"{widget!r} with {len(widget.findChildren(QWidget))} widgets in it" for widget in _made_since(before)]
+    assert not left, f"widgets left behind: {left}"
+
+
+def top_widgets() -> list[QWidget]:
+    """The widgets without a parent.
+
+    Python objects are made for all of them; garbage that is collected meanwhile may take away one that Qt has named but
+    that has no such object yet, which ends the process.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return [widget for widget in QApplication.topLevelWidgets() if widget.parentWidget() is None]
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _made_since(before: list[QWidget]) -> list[QWidget]:
+    return [widget for widget in top_widgets() if widget not in before]
+
+
+def _delete_what_is_to_go() -> None:
+    """Deletes tooltips, which else go in their own time, and everything that was told `deleteLater`."""
+    QToolTip.hideText()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 @contextmanager

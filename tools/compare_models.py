@@ -53,7 +53,7 @@ def typed_sources(lines: Sequence[str]) -> list[tuple[str, list[str]]]:
 def statistics_of(translator: Translator, lines: Sequence[str], references: Sequence[str], beam: int) -> Statistics:
     """What BLEU has to know of each translation."""
     hypotheses = translator.translate_corpus(lines, beam=beam)
-    expected = reference_words(references, translator.run.data.target_language)
+    expected = reference_words(references, translator.run_config.data.target_language)
     return bleu_statistics([lowered_words(hypothesis.words) for hypothesis in hypotheses], expected)
 
 

@@ -48,7 +48,7 @@ def main(words: list[str]) -> int:
         if is_there:
             save_picture(window, target)
             print(target)
-        page.running.stop("discard")
+        page.controller.stop("discard")
         _wait(lambda: not page.is_running())
         window.close()
         window.deleteLater()

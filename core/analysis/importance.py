@@ -84,7 +84,7 @@ class HeadImportance:
         )
 
     def ranked(self) -> list[tuple[Head, float]]:
-        """The heads that were reached, with their worth, the most important first."""
+        """The heads that were reached, with their importance, the most important first."""
         found = [
             (Head(kind, int(layer), int(head)), float(self.of_kind(kind)[layer, head]))
             for kind in MAP_KINDS

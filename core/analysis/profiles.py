@@ -73,6 +73,7 @@ class SampleProfiles:
         encoder, decoder, cross: the heads of each kind.
         num_sentences: read.
         num_skipped: that the model refused.
+        scalings: heads that were scaled or off throughout.
     """
 
     encoder: HeadProfiles
@@ -80,6 +81,7 @@ class SampleProfiles:
     cross: HeadProfiles
     num_sentences: int
     num_skipped: int
+    scalings: tuple[HeadScaled, ...] = ()
 
     def of_kind(self, kind: MapKind) -> HeadProfiles:
         """The heads of one kind."""
@@ -112,7 +114,7 @@ def profile_heads(
         raise AnalysisError(
             f"There are {len(sources)} sentences and {len(targets)} translations. One for each was expected."
         )
-    profiler = HeadProfiler()
+    profiler = HeadProfiler(tuple(scalings))
     num_read = num_skipped = 0
     with suppress(TranslationStoppedError):
         for first in range(0, len(sources), BATCH_SIZE):
@@ -131,9 +133,14 @@ def profile_heads(
 
 
 class HeadProfiler:
-    """Adds up what the heads do, sentence by sentence."""
+    """Adds up what the heads do, sentence by sentence.
 
-    def __init__(self) -> None:
+    Attributes:
+        scalings: heads that are scaled or off in all of them.
+    """
+
+    def __init__(self, scalings: tuple[HeadScaled, ...] = ()) -> None:
+        self.scalings = scalings
         self._sums = {kind: _Sums() for kind in MAP_KINDS}
         self._num_sentences = 0
 
@@ -152,7 +159,9 @@ class HeadProfiler:
                 "translate was expected; choose another sample."
             )
         profiles = {kind: sums.mean(kind) for kind, sums in self._sums.items()}
-        return SampleProfiles(**profiles, num_sentences=self._num_sentences, num_skipped=num_skipped)
+        return SampleProfiles(
+            **profiles, num_sentences=self._num_sentences, num_skipped=num_skipped, scalings=self.scalings
+        )
 
 
 @dataclass

@@ -168,7 +168,8 @@ def merge_words(labelled: LabelledMap) -> LabelledMap:
     Rows keep their sums. Tokens that belong to no word (start, end) stay as they are.
     """
     weights, rows, columns = labelled.weights, labelled.rows, labelled.columns
-    key_starts, query_starts = _word_starts(columns), _word_starts(rows)
+    key_words, query_words = _words_of_entries(columns), _words_of_entries(rows)
+    key_starts, query_starts = _starts(key_words), _starts(query_words)
     if len(key_starts) < len(columns):
         weights = np.add.reduceat(weights, key_starts, axis=-1)
     hidden = labelled.hidden_mass
@@ -176,28 +177,30 @@ def merge_words(labelled: LabelledMap) -> LabelledMap:
         shares: FloatArray = (1 / np.diff([*query_starts, len(rows)])).astype(np.float32)
         weights = np.add.reduceat(weights, query_starts, axis=-2) * shares[:, None]
         hidden = np.add.reduceat(hidden, query_starts, axis=-1) * shares
-    return LabelledMap(weights, _merged(rows, query_starts), _merged(columns, key_starts), hidden)
+    return LabelledMap(
+        weights, _merged(rows, query_starts, query_words), _merged(columns, key_starts, key_words), hidden
+    )
 
 
-def _owners(axis: Axis) -> list[int | None]:
-    """For each entry the index of the word it begins in, or None."""
-    owner = {place: index for index, word in enumerate(axis.words) for place in range(word.start, word.end)}
-    return [owner.get(positions[0]) for positions in axis.positions]
+def _words_of_entries(axis: Axis) -> list[Word | None]:
+    """For each entry the word it begins in, or None."""
+    word_of = {place: word for word in axis.words for place in range(word.start, word.end)}
+    return [word_of.get(positions[0]) for positions in axis.positions]
 
 
-def _word_starts(axis: Axis) -> list[int]:
-    owners = _owners(axis)
-    return [entry for entry, word in enumerate(owners) if entry == 0 or word is None or word != owners[entry - 1]]
+def _starts(words: Sequence[Word | None]) -> list[int]:
+    """The entries with which a word begins, by what `_words_of_entries` says."""
+    return [entry for entry, word in enumerate(words) if entry == 0 or word is None or word != words[entry - 1]]
 
 
-def _merged(axis: Axis, starts: Sequence[int]) -> Axis:
-    owners = _owners(axis)
-    labels, positions = [], []
-    for start, end in zip(starts, [*starts[1:], len(axis)], strict=True):
-        word = owners[start]
-        labels.append(axis.labels[start] if word is None else axis.words[word].text)
-        positions.append(tuple(place for entry in axis.positions[start:end] for place in entry))
-    return replace(axis, labels=tuple(labels), positions=tuple(positions))
+def _merged(axis: Axis, starts: Sequence[int], words: Sequence[Word | None]) -> Axis:
+    beginning = ((axis.labels[start], words[start]) for start in starts)
+    labels = tuple(label if word is None else word.text for label, word in beginning)
+    if len(starts) == len(axis):
+        return replace(axis, labels=labels)
+    ends = (*starts[1:], len(axis))
+    positions = tuple(sum(axis.positions[start:end], ()) for start, end in zip(starts, ends, strict=True))
+    return replace(axis, labels=labels, positions=positions)
 
 
 def is_hidden(label: str, kinds: Collection[HiddenKind]) -> bool:

@@ -44,7 +44,7 @@ class TrainingConfig(Settings):
         adam_beta1, adam_beta2, adam_epsilon: Adam's constants.
         label_smoothing: ε, spread evenly over the V − 2 words that are neither true nor padding.
         clip_norm: largest gradient norm; None for no clipping.
-        subword_dropout: probability that a merge is left out when a training sentence is cut into subwords, anew in
+        subword_dropout: probability that a merge is left out when a training sentence is split into subwords, again in
             each epoch (BPE-dropout, Provilkov et al. 2020); 0 for none. Needs a subword vocabulary.
         r_drop: α, the weight of the divergence between two passes over each batch, which differ in what dropout leaves
             out (R-Drop, Liang et al. 2021); 0 for one pass. A step then takes twice as long. Needs dropout.

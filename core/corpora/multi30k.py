@@ -144,7 +144,7 @@ def _fetch(
 def _stream(url: str, should_stop: Callable[[], bool]) -> Iterator[bytes]:
     """The body at `url`, in chunks. Raises `CorpusError` if anything fails or is stopped.
 
-    The errors of `requests` are `OSError`s: they are converted here, so that nobody takes them for errors of writing.
+    The errors of `requests` are `OSError`s: they are converted here, so that they do not look like errors of writing.
     """
     _raise_if_stopped(url, should_stop)
     try:

@@ -1,4 +1,4 @@
-"""Sources distorted as people type, for some batches of each epoch: a model that has read them reads them better.
+"""Adds typing noise to the sources of some batches of each epoch, which makes a model robust against it.
 
 Belinkov & Bisk 2018 ("Synthetic and Natural Noise Both Break Neural Machine Translation") and many after them.
 """
@@ -14,15 +14,15 @@ from core.text.distortions import DISTORTIONS, Distortion, distort
 def with_noisy_sources(
     pairs: EncodedPairs, batches: Sequence[Sequence[int]], share: float, codec: TextCodec, seed: str
 ) -> EncodedPairs:
-    """The same pairs, but in a share of the batches every source is distorted, in one way for each batch.
+    """The same pairs with every source distorted in some of the batches, in one way for each batch.
 
-    Words that a distortion leaves as they are keep their ids. A source that would become longer than the longest of
-    `pairs`, or empty, stays as it is: whatever has room for these has room for what comes out.
+    Unchanged words keep their ids. A source that would become empty, or longer than the longest of `pairs`, is left
+    unchanged, so that the result fits wherever `pairs` fits.
 
     Args:
         pairs: those of an epoch.
-        batches: indices of pairs; none stands in two batches.
-        share: of the batches, in [0, 1); drawn at random, so that it holds on average.
+        batches: indices of pairs; each pair is in at most one batch.
+        share: fraction of the batches, in [0, 1), on average: batches are drawn at random.
         codec: of the sources.
         seed: the same seed gives the same noise.
     """
@@ -41,7 +41,7 @@ def with_noisy_sources(
 
 
 def _distorted(ids: list[int], kind: Distortion, codec: TextCodec, rng: random.Random) -> list[int]:
-    """The ids of a sentence that is typed in this way."""
+    """The ids of a sentence distorted in this way."""
     words = codec.decode(ids)
     if not words:
         return ids
@@ -50,7 +50,7 @@ def _distorted(ids: list[int], kind: Distortion, codec: TextCodec, rng: random.R
     parts = [ids[: words[0].start]]
     for before, after in zip(words, typed, strict=True):
         usual = ids[before.start : before.end]
-        if after == before.text or unknown in usual:  # what an unknown word was is not known
+        if after == before.text or unknown in usual:  # the text of an unknown word is not known
             parts.append(usual)
         elif after:
             parts.append(codec.encode_words([after]))

@@ -1,4 +1,4 @@
-"""How people type: without the final stop, all in one case, without ß and umlauts, with a slip of the fingers."""
+"""Typing noise: no final punctuation, a single letter case, no ß or umlauts, typing errors."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -10,21 +10,21 @@ DISTORTIONS: tuple[Distortion, ...] = get_args(Distortion)
 _FINAL_STOPS = ".!?"
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 _MIN_LETTERS = 4
-"""Shorter words are typed without slips."""
+"""Shorter words get no typing errors."""
 
 
 def distort(words: Sequence[str], kind: Distortion, rng: random.Random) -> list[str]:
-    """A sentence as somebody may type it.
+    """A sentence with typing noise.
 
     Args:
-        words: tokens of any kind, or what stands between spaces.
+        words: tokens of any kind, or words between spaces.
         kind: "no-final-stop": the last word loses its full stop, exclamation or question mark; "lower-case" and
             "upper-case": every letter (ß becomes SS); "ss" in place of ß; "umlauts": ae, oe, ue in place of ä, ö, ü;
-            "typo": one word of four letters or more has a letter too few, twice, or two letters in the wrong order.
-        rng: decides on the typo; the others need no chance.
+            "typo": in one word of four letters or more a letter is left out or doubled, or two letters are swapped.
+        rng: for the typing error; the other kinds are deterministic.
 
     Returns:
-        As many words; one that consisted of a final stop alone is empty.
+        The same number of words; a word that was only final punctuation is empty.
     """
     if kind == "no-final-stop":
         return [*words[:-1], *(word.rstrip(_FINAL_STOPS) for word in words[-1:])]
@@ -42,12 +42,12 @@ _PER_WORD: Mapping[str, Callable[[str], str]] = {
 
 
 def distort_line(line: str, kind: Distortion, rng: random.Random) -> str:
-    """`distort` for a line of text: its words are what stands between spaces."""
+    """`distort` for a line of text, split at spaces."""
     return " ".join(filter(None, distort(line.split(), kind, rng)))
 
 
 def _with_typo(words: Sequence[str], rng: random.Random) -> list[str]:
-    """One letter within a word, never its first, is left out, doubled, or exchanged with the one after it."""
+    """One letter within a word, never its first, is left out, doubled, or swapped with the next one."""
     long_enough = [index for index, word in enumerate(words) if word.isalpha() and len(word) >= _MIN_LETTERS]
     typed = list(words)
     if long_enough:

@@ -1,8 +1,9 @@
 """Splits a line of text into words: spaCy's rules for a language, or symbols between spaces."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from core.config import DataConfig
@@ -28,27 +29,52 @@ class SpacyTokenizer:
         self.language = language
         self.keep_spaces = keep_spaces
 
-    @cached_property
-    def _tokenizer(self) -> Any:
-        import spacy
-
-        try:
-            return spacy.blank(self.language).tokenizer
-        except (ImportError, ValueError) as error:
-            raise ConfigError(
-                f"spaCy has no rules for the language {self.language!r}. A code such as de or en was expected; "
-                "choose one that spaCy knows."
-            ) from error
-
     def __call__(self, line: str) -> list[Token]:
         """The words of a typed line, without white space."""
-        document = self._tokenizer(line)
-        return [Token(token.text, token.idx, token.idx + len(token.text)) for token in document if not token.is_space]
+        with _rules(self.language) as rules:
+            return [
+                Token(token.text, token.idx, token.idx + len(token.text)) for token in rules(line) if not token.is_space
+            ]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
         """The words of a corpus's lines, without their places; with `keep_spaces`, doubled spaces are words too."""
-        for document in self._tokenizer.pipe((line.strip() for line in lines), batch_size=1000):
-            yield [token.text for token in document if self.keep_spaces or not token.is_space]
+        with _rules(self.language) as rules:
+            for document in rules.pipe((line.strip() for line in lines), batch_size=1000):
+                yield [token.text for token in document if self.keep_spaces or not token.is_space]
+
+
+_idle_rules: defaultdict[str, list[Any]] = defaultdict(list)
+"""By language, spaCy's tokenizers that nobody uses at the moment. They differ in nothing but in who uses them."""
+
+
+@contextmanager
+def _rules(language: str) -> Iterator[Any]:
+    """A tokenizer of spaCy for one user at a time.
+
+    To make one takes a sixth of a second, so it is kept for the next user: another model of the same language, another
+    corpus. It caches what it has cut, so no two threads may use it at once.
+    """
+    idle = _idle_rules[language]
+    try:
+        rules = idle.pop()
+    except IndexError:
+        rules = _make_rules(language)
+    try:
+        yield rules
+    finally:
+        idle.append(rules)
+
+
+def _make_rules(language: str) -> Any:
+    import spacy
+
+    try:
+        return spacy.blank(language).tokenizer
+    except (ImportError, ValueError) as error:
+        raise ConfigError(
+            f"spaCy has no rules for the language {language!r}. A code such as de or en was expected; "
+            "choose one that spaCy knows."
+        ) from error
 
 
 class SymbolTokenizer:

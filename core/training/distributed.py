@@ -22,7 +22,7 @@ from core.errors import DeviceError
 GO, STOP, FAILED = range(3)
 """How a step goes in a process, from best to worst."""
 _TIMEOUT = timedelta(days=7)
-"""How long a process waits for another: the main one may validate, or wait for a person to free disk space."""
+"""How long a process waits for another: the main one may validate, or wait until the user has freed disk space."""
 _DTYPES = (torch.float64, torch.float32, torch.int64, torch.uint8)
 
 

@@ -24,10 +24,10 @@ def learning_rate(step: int, model: ModelConfig, training: TrainingConfig) -> fl
 
 
 def schedule_step(step: int, training: TrainingConfig) -> int:
-    """Where the schedule stands at optimiser step number `step`, from 1.
+    """The step of the schedule at optimiser step number `step`, from 1.
 
-    With micro-batches as its unit it is `num_accumulated` times as far; that the last optimiser step of an epoch may
-    have fewer of them is left out of account.
+    With micro-batches as its unit it is `num_accumulated` times as high; that the last optimiser step of an epoch may
+    have fewer of them is ignored.
     """
     return step * (training.num_accumulated if training.schedule_unit == "micro-batches" else 1)
 

@@ -187,7 +187,7 @@ class JobBar(QWidget):
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(6)
-        self.text = label("small")
+        self.text = label("small", wraps=True)  # the panel does not become wider for it
         self.start.clicked.connect(self.start_wanted)
         self.stop.clicked.connect(self.stop_wanted)
         row = QHBoxLayout(self)
@@ -209,6 +209,8 @@ class JobBar(QWidget):
 
     def _show_running(self) -> None:
         is_running = self._request.is_running
+        if not is_running:  # first: all three side by side would make the panel wider
+            self._running.setVisible(False)
         shown, hidden = (self.stop, self.start) if is_running else (self.start, self.stop)
         shown.setVisible(True)
         set_visible(hidden, False, focus_to=shown)

@@ -6,7 +6,17 @@ from typing import Literal
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import (
+    QColor,
+    QFont,
+    QFontMetrics,
+    QHelpEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from core.translation.result import FloatArray
@@ -56,6 +66,7 @@ class MatrixStyle:
         aimed_height: of all cells of a matrix together, in pixels; cells are as high as this and `cell_heights` say.
         has_slanted_columns: whether labels of columns are words, which stand aslant; else they are short.
         cell_text: what stands in a cell; None for nothing. It is left out where it does not fit.
+        is_clickable: whether the mouse pointer shows that a click on a cell does something.
         legend: what stands below the colours, at the left end, the middle and the right end, for the last colour's
             value.
     """
@@ -65,6 +76,7 @@ class MatrixStyle:
     aimed_height: int
     has_slanted_columns: bool = True
     cell_text: Callable[[float], str] | None = None
+    is_clickable: bool = False
     legend: Callable[[float], tuple[str, str, str]] = lambda top: ("0", "", f"{top:.2f}")
 
 
@@ -94,14 +106,17 @@ class LabelledMatrix(QWidget):
         self.tip_of: Callable[[MatrixCell], str] | None = None
         self._framed: frozenset[MatrixCell] = frozenset()
         self._struck: frozenset[MatrixCell] = frozenset()
+        self._areas: tuple[QRectF, ...] | None = None
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
 
     def show_matrices(self, matrices: Sequence[Matrix], top: float) -> None:
-        """Draws other numbers; nothing is framed or struck out."""
-        self.matrices, self.top = tuple(matrices), top
-        self.hovered_cell, self._framed, self._struck = None, frozenset(), frozenset()
+        """Draws other numbers; nothing is framed or struck out. What is under the mouse stays so if it still exists."""
+        self.matrices, self.top, self._areas = tuple(matrices), top, None
+        self._framed = self._struck = frozenset()
+        if self.hovered_cell is not None and not self.has_cell(self.hovered_cell):
+            self.hovered_cell = None
         self.setFixedHeight(self._content_height())
         self.update()
 
@@ -121,7 +136,7 @@ class LabelledMatrix(QWidget):
     def cell_rect(self, cell: MatrixCell) -> QRectF:
         """Where a cell is drawn."""
         area, matrix = self._area(cell.matrix), self.matrices[cell.matrix]
-        width, height = area.width() / max(1, len(matrix.column_labels)), self._cell_height(matrix)
+        width, height = area.width() / max(1, len(matrix.column_labels)), area.height() / max(1, len(matrix.row_labels))
         return QRectF(area.left() + cell.column * width, area.top() + cell.row * height, width, height)
 
     def cell_at(self, point: QPointF) -> MatrixCell | None:
@@ -170,8 +185,14 @@ class LabelledMatrix(QWidget):
         """Another font has other heights."""
         super().changeEvent(event)
         if is_theme_change(event):
+            self._areas = None
             self.setFixedHeight(self._content_height())
             self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cells are as wide as there is room."""
+        super().resizeEvent(event)
+        self._areas = None
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Titles, cells, labels, legend."""
@@ -191,6 +212,8 @@ class LabelledMatrix(QWidget):
         if cell == self.hovered_cell:
             return
         self.hovered_cell = cell
+        if self._style.is_clickable:
+            self.setCursor(Qt.CursorShape.PointingHandCursor if cell is not None else Qt.CursorShape.ArrowCursor)
         self.update()
         self.hovered.emit(cell)
 
@@ -326,12 +349,24 @@ class LabelledMatrix(QWidget):
         return round(self._block_top(len(self.matrices)) + LEGEND_HEIGHT) if self.matrices else 1
 
     def _area(self, index: int) -> QRectF:
-        """Of all cells of a matrix; all begin and end at the same places of the line."""
+        """Of all cells of a matrix."""
+        if self._areas is None:
+            self._areas = self._lay_out()
+        return self._areas[index]
+
+    def _lay_out(self) -> tuple[QRectF, ...]:
+        """The areas of all matrices. All begin and end at the same places of the line."""
         left = max(self._label_width(matrix, matrix.row_labels) for matrix in self.matrices) + GAP
         right = 8.0
         if self._style.has_slanted_columns:
             right = max(right, *(self._label_width(each, each.column_labels) * COLUMN_COSINE for each in self.matrices))
-        matrix = self.matrices[index]
-        top = self._block_top(index) + self._header_height(matrix)
-        height = len(matrix.row_labels) * self._cell_height(matrix)
-        return QRectF(left, top, max(20.0, self.width() - left - right), height)
+        width = max(20.0, self.width() - left - right)
+        return tuple(
+            QRectF(
+                left,
+                self._block_top(index) + self._header_height(matrix),
+                width,
+                len(matrix.row_labels) * self._cell_height(matrix),
+            )
+            for index, matrix in enumerate(self.matrices)
+        )

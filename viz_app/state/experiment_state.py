@@ -266,7 +266,7 @@ class ExperimentState:
 
     def _pin_what_was_asked(self) -> None:
         pair, self._pin_next = self._pin_next, None
-        view = self.maps.view()
+        view = self.maps.view() if pair is not None else None
         if pair is not None and view is not None and view.place_of(pair) is not None:
             self.selection.pinned = pair
 

@@ -83,14 +83,14 @@ class MapSource:
     def difference_problem(self, kind: MapKind) -> str:
         """Why there is no difference of maps of a kind; empty if there is one."""
         found = self._kept(
-            ("difference", kind, self.settings.selection, self._measures(kind)), self._difference_of(kind)
+            ("difference", kind, self.settings.selection, self.shown_measure(kind)), self._difference_of(kind)
         )
         return found if isinstance(found, str) else ""
 
     def new_entries(self, kind: MapKind) -> tuple[frozenset[int], frozenset[int]]:
         """Which of the queries and keys shown the original maps of this kind do not have, as indices of those shown."""
         found = self._kept(
-            ("difference", kind, self.settings.selection, self._measures(kind)), self._difference_of(kind)
+            ("difference", kind, self.settings.selection, self.shown_measure(kind)), self._difference_of(kind)
         )
         if self.shown == "original" or not isinstance(found, MapDifference):
             return frozenset(), frozenset()
@@ -110,7 +110,7 @@ class MapSource:
     def shown_measure(self, kind: MapKind, translation: Translation | None = None) -> Measure:
         """The measure that is shown of a kind of map: the weight where the one asked for does not exist, or not yet."""
         measure = self.settings.measure
-        if kind not in MEASURES[measure].kinds:
+        if measure == "weight" or kind not in MEASURES[measure].kinds:
             return "weight"
         asked = [translation] if translation is not None else self._translations_shown()
         return measure if all(self._measured_of(each) is not None for each in asked) else "weight"
@@ -136,9 +136,6 @@ class MapSource:
 
     def _measured_of(self, translation: Translation) -> MeasuredMaps | None:
         return next((each for each in self.measured if each.translation is translation), None)
-
-    def _measures(self, kind: MapKind) -> Measure:
-        return self.shown_measure(kind)
 
     # --- labelled maps --------------------------------------------------------------------------------------------
 
@@ -190,7 +187,7 @@ class MapSource:
         assert self.result is not None
         assert self.translation is not None
         of_result, translation = self.result, self.translation
-        key = (*name, kind, self.shown, self.settings.selection, self._measures(kind))
+        key = (*name, kind, self.shown, self.settings.selection, self.shown_measure(kind))
 
         def make() -> LabelledMap:
             shown = self._selected(choose(self.maps_of(translation, kind)), translation, kind)

@@ -69,8 +69,9 @@ def measure_note(state: ExperimentState) -> str:
 
 def hiding_note(state: ExperimentState) -> str:
     """One sentence on what is hidden of the large map; empty if that is not asked for."""
-    view, settings = state.maps.view(), state.settings
-    if view is None or not settings.selection.hide:
+    settings = state.settings
+    view = state.maps.view() if settings.selection.hide else None
+    if view is None:
         return ""
     if state.maps.hides_nothing:
         ends = "start, end and" if settings.hides_punctuation else "start and end"

@@ -42,8 +42,9 @@ def lit_keys(state: ExperimentState, kind: MapKind) -> tuple[int, ...]:
 
 def query_sum(state: ExperimentState) -> QuerySum | None:
     """The sum of the picked queries of the large map; None if none of them is shown."""
-    picked, labelled = state.selection.picked, state.maps.labelled()
-    if labelled is None or not picked.tokens or state.maps.is_signed(state.selection.head.kind):
+    picked = state.selection.picked
+    labelled = state.maps.labelled() if picked.tokens else None
+    if labelled is None or state.maps.is_signed(state.selection.head.kind):
         return None
     queries = set(_queries(state, state.selection.head.kind, picked.side, picked.tokens))
     entries = [entry for entry, positions in enumerate(labelled.rows.positions) if set(positions) & queries]
@@ -52,9 +53,11 @@ def query_sum(state: ExperimentState) -> QuerySum | None:
 
 def key_shares(state: ExperimentState, side: Side) -> dict[Word, float]:
     """How much of the picked queries went to each word of one side, from 0 to 1; empty if its words are no keys."""
-    total, labelled, translation = query_sum(state), state.maps.labelled(), state.maps.translation
-    kind = state.selection.head.kind
-    if total is None or labelled is None or translation is None or KEY_SIDES[kind] != side:
+    total, kind = query_sum(state), state.selection.head.kind
+    if total is None or KEY_SIDES[kind] != side:
+        return {}
+    labelled, translation = state.maps.labelled(), state.maps.translation
+    if labelled is None or translation is None:
         return {}
     whole = float(total.weights.sum()) or 1.0
     share = {

@@ -1,7 +1,7 @@
-"""Which lines a chart draws, and between which limits. No Qt, no matplotlib: what is drawn can be tested without it.
+"""The lines and limits of a chart. No Qt, no matplotlib.
 
-Limits change seldom, because a new axis costs a full redraw: the axis of the steps grows in jumps, and that of the
-values stays while the curves fill half of it.
+Limits change seldom, because a new axis costs a full redraw: the step axis grows in jumps, and the value axis stays
+while the curves fill half of it.
 """
 
 import math
@@ -28,26 +28,26 @@ FALLBACK_LIMITS: dict[Quantity, Limits] = {
 
 
 class Compared(Protocol):
-    """A run laid over the one that goes on: see `viz_app.train.comparison`."""
+    """A run shown for comparison, see `viz_app.train.comparison`."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Its name for display."""
         ...
 
     @property
     def slot(self) -> int:
-        """Which of the colours for compared runs it has."""
+        """The index of its colour."""
         ...
 
     @property
     def curves(self) -> RunCurves:
-        """What is known of it."""
+        """Its curves."""
         ...
 
     @property
     def is_batch_mean(self) -> bool:
-        """Whether its validation losses are means of batch means, so that others are to be drawn as such."""
+        """Whether only means of batch means are known, so that others are drawn as such."""
         ...
 
 
@@ -79,9 +79,9 @@ class ChartPicture:
     Attributes:
         lines: from back to front.
         x_limits, y_limits: ends of the axes.
-        is_log: whether the axis of the values is logarithmic.
+        is_log: whether the value axis is logarithmic.
         best: (step, value, label) of the best validation, if it is on this chart.
-        moment: the step at which the film of attention stands; None if it is not shown.
+        moment: the step shown in the film of attention; None without a film.
     """
 
     lines: tuple[ChartLine, ...]
@@ -101,20 +101,20 @@ def picture_of(
     y_before: Limits | None = None,
     moment: float | None = None,
 ) -> ChartPicture:
-    """What a chart of `curves` draws; `y_before` are the value limits of the last picture of the same kind."""
+    """The picture of `curves`; `y_before` are the value limits of the previous picture of the same kind."""
     x_limits = _x_limits(curves, choices, num_steps_shown, compared)
     is_log = choices.scale == "log"
     as_batch_means = any(run.is_batch_mean for run in compared)
     others = [line for run in compared for line in _compared_lines(run, choices, as_batch_means)]
     own = list(_own_lines(curves, choices, x_limits[0], as_batch_means))
-    lines = tuple(sorted(others + own, key=lambda line: line.look != "raw"))  # raw values behind, this run in front
+    lines = tuple(sorted(others + own, key=lambda line: line.look != "raw"))  # raw values at the back
     extent = _extent(lines, x_limits, is_log)
     y_limits = _y_limits(extent, choices, is_log, y_before)
     return ChartPicture(lines, x_limits, y_limits, is_log, _best(curves, choices.quantity, as_batch_means), moment)
 
 
 def validation_name(curves: RunCurves, as_batch_means: bool) -> str:
-    """What the validation line of `curves` is called, where means of batch means are wanted or not."""
+    """The name of the validation line of `curves`."""
     return "validation, mean of batches" if as_batch_means and curves.has_batch_means else "validation"
 
 
@@ -160,7 +160,7 @@ def _step_points(curves: RunCurves, quantity: Quantity, first_x: float) -> tuple
 
 
 def _smoothed(values: Points, quantity: Quantity, longest: int, stride: int) -> Points:
-    """The mean around each value; of perplexities it is that of the losses, so that both charts tell the same."""
+    """The running mean; for perplexities that of the losses, so that both charts agree."""
     if quantity == "perplexity":
         return np.exp(smoothed(np.log(values), longest, stride))
     return smoothed(values, longest, stride)
@@ -190,7 +190,7 @@ def _best(curves: RunCurves, quantity: Quantity, as_batch_means: bool) -> tuple[
 
 
 def _x_limits(curves: RunCurves, choices: ChartSettings, end: int, compared: Sequence[Compared]) -> Limits:
-    """The ends of the step axis, in jumps."""
+    """The ends of the step axis, which grow in jumps."""
     last = max(curves.last_step, 1)
     if choices.shown == "zoom":
         return choices.zoom
@@ -232,7 +232,7 @@ def _extent(lines: Sequence[ChartLine], x_limits: Limits, is_log: bool) -> Limit
 
 
 def _y_limits(extent: Limits | None, choices: ChartSettings, is_log: bool, before: Limits | None) -> Limits:
-    """The ends of the value axis; those of `before` while the curves stay inside and fill half of it."""
+    """The ends of the value axis; those of `before` as long as the curves are inside and fill half of it."""
     if extent is None:
         low, high = before or FALLBACK_LIMITS[choices.quantity]
         return (max(low, high / 1e4), high) if is_log else (low, high)
@@ -242,9 +242,9 @@ def _y_limits(extent: Limits | None, choices: ChartSettings, is_log: bool, befor
         if before is not None:
             before = (math.log10(max(before[0], 1e-12)), math.log10(max(before[1], 1e-12)))
     from_zero = not is_log and choices.shown == "all"  # a falling loss needs no new axis
-    if not from_zero and high - low <= 1e-6 * max(abs(high), 1e-6):  # a constant runs through the middle
-        room = 0.5 if is_log else 0.25 * max(abs(high), 1e-6)
-        low, high = low - room, high + room
+    if not from_zero and high - low <= 1e-6 * max(abs(high), 1e-6):  # a constant is drawn in the middle
+        margin = 0.5 if is_log else 0.25 * max(abs(high), 1e-6)
+        low, high = low - margin, high + margin
     spread = max(high - (0.0 if from_zero else low), 0.02 if is_log else 1e-6 * max(abs(high), 1e-6))
     if before is not None and before[0] <= low and high <= before[1] and spread >= 0.55 * (before[1] - before[0]):
         limits = before

@@ -1,7 +1,7 @@
-"""A live chart over training steps. Importing this module imports matplotlib: do so when a chart is needed.
+"""A live chart over training steps. Importing this module imports matplotlib: import it when a chart is needed.
 
-Axes and ticks are drawn once and kept as a background; a new point only redraws the curves upon it (blitting).
-Everything is drawn again only when limits, theme or size change. matplotlib is not thread-safe: GUI thread only.
+Axes and ticks are drawn once and kept as a background; a new point redraws only the curves on it (blitting).
+Everything is redrawn only when limits, theme or size change. matplotlib is not thread-safe: GUI thread only.
 """
 
 from typing import Any
@@ -33,11 +33,11 @@ class LiveChart(FigureCanvasQTAgg):
 
     Attributes:
         num_full_draws, num_blits: how often everything, or only the curves, were drawn.
-        picture: what is drawn; None before the first.
+        picture: the current picture; None before the first.
 
     Signals:
-        range_chosen(float, float): the steps from one place to another are wanted; the mouse was dragged over them.
-        range_reset(): all steps are wanted: a double click.
+        range_chosen(float, float): the mouse was dragged over these steps: show only them.
+        range_reset(): double click: show all steps.
         moment_chosen(float): a step was clicked.
     """
 
@@ -91,7 +91,7 @@ class LiveChart(FigureCanvasQTAgg):
         self._place_best(picture)
         self._place_moment(picture)
         if not self.isVisible():
-            self._background = None  # drawn in full when it is shown again
+            self._background = None  # redrawn in full when the chart is shown again
         elif self._background is None or before != (
             *self.axes.get_xlim(),
             *self.axes.get_ylim(),
@@ -102,7 +102,7 @@ class LiveChart(FigureCanvasQTAgg):
             self._blit()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Other colours: everything is drawn again."""
+        """Redraws everything in the colours of another theme."""
         super().changeEvent(event)
         if is_theme_change(event) and self._theme != current_theme():
             self._show_colors()
@@ -130,17 +130,17 @@ class LiveChart(FigureCanvasQTAgg):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the picture is on the screen, or will be without being asked again."""
+        """Whether the picture is on the screen, or will be without a further call."""
         return self._background is not None
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draws what came while nobody looked."""
+        """Draws what changed while the chart was hidden."""
         super().showEvent(event)
         if self._background is None:
             self.draw_idle()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keeps the margins the same in pixels, whatever the size."""
+        """Keeps the margins constant in pixels."""
         self._background = None
         super().resizeEvent(event)
         width, height = max(self.width(), 140), max(self.height(), 60)
@@ -149,12 +149,12 @@ class LiveChart(FigureCanvasQTAgg):
         )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Dragging begins, or a click."""
+        """Starts a drag or a click."""
         if event.button() == Qt.MouseButton.LeftButton:
             self._pressed = event.position().toPoint()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """The band follows the mouse; without a button the values under it are told."""
+        """Extends the selected range; without a button, shows the values under the mouse."""
         here = event.position().toPoint()
         if self._pressed is None:
             self._tell_values(event.position(), event.globalPosition().toPoint())
@@ -166,7 +166,7 @@ class LiveChart(FigureCanvasQTAgg):
             self._band.show()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A range of steps was chosen, or one step."""
+        """Ends a drag or a click."""
         pressed, self._pressed = self._pressed, None
         self._band.hide()
         if pressed is None:
@@ -179,18 +179,18 @@ class LiveChart(FigureCanvasQTAgg):
             self.range_chosen.emit(first, last)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Back to all steps."""
+        """Shows all steps."""
         self._pressed = None
         self.range_reset.emit()
 
     def step_at(self, x_px: float) -> float:
-        """The step under a place, counted in pixels from the left; places beside the axes mean their ends."""
+        """The step at a distance in pixels from the left, limited to the axis."""
         share = (x_px - _LEFT_PX) / max(1, self.width() - _LEFT_PX - _RIGHT_PX)
         left, right = self.axes.get_xlim()
         return float(left + min(1.0, max(0.0, share)) * (right - left))
 
     def values_at(self, step: float) -> list[tuple[ChartLine, float, float]]:
-        """For each line the nearest of its points, as (line, step, value)."""
+        """The nearest point of each line, as (line, step, value)."""
         found = []
         for line in self.picture.lines if self.picture else ():
             if len(line.xs) and line.look != "raw":
@@ -207,7 +207,7 @@ class LiveChart(FigureCanvasQTAgg):
         QToolTip.showText(on_screen, "\n".join(rows), self)
 
     def _line(self, line: ChartLine) -> Line2D:
-        """The artist of a line, made when it is first seen."""
+        """The artist of a line, created at its first use."""
         artist = self._lines.get(line.key)
         if artist is None:
             (artist,) = self.axes.plot([], [], animated=True)
@@ -223,7 +223,7 @@ class LiveChart(FigureCanvasQTAgg):
         return artist
 
     def _is_clipped(self) -> bool:
-        """Whether points outside the limits exist, which must not be drawn over the page."""
+        """Whether there are points outside the limits, which must not be drawn over the margins."""
         picture = self.picture
         if picture is None:
             return True
@@ -247,7 +247,7 @@ class LiveChart(FigureCanvasQTAgg):
         self._curves += [self._best_ring, self._best_label]
 
     def _put_best_label(self, picture: ChartPicture, best: tuple[float, float], num_letters: int) -> None:
-        """Beside its point, where it hides least."""
+        """Places the label beside its point, where it hides least."""
         corner = self.axes.transAxes.transform((0, 0))
         curves = [
             tuple((self.axes.transData.transform(np.column_stack((line.xs, line.ys))) - corner).T)

@@ -63,7 +63,7 @@ class FilmStrip(QWidget):
 
     def rebuild(self) -> None:
         """Draws the pictures again: a new frame, another head or frame shown, or another size."""
-        indices = shown_frames(len(self._playback.frames), self._room(), self._playback.frame_index)
+        indices = shown_frames(len(self._playback.frames), self._num_slots(), self._playback.frame_index)
         kept: dict[tuple[object, ...], QImage] = {}
         self.pictures = []
         for slot, index in enumerate(indices):
@@ -145,7 +145,7 @@ class FilmStrip(QWidget):
         pixels = int(PICTURE_PX * self.devicePixelRatioF())
         return map_image(self._playback.map_of(frame), ramp_of(current_theme()), 1.0, pixels)
 
-    def _room(self) -> int:
+    def _num_slots(self) -> int:
         """How many pictures fit."""
         return max(1, (self.width() - 2 * MARGIN_PX + GAP_PX) // (PICTURE_PX + GAP_PX))
 
@@ -155,17 +155,17 @@ class FilmStrip(QWidget):
             self.frame_chosen.emit(index)
 
 
-def shown_frames(num_frames: int, room: int, shown: int | None) -> list[int]:
+def shown_frames(num_frames: int, num_slots: int, shown: int | None) -> list[int]:
     """The frames to draw, by rising number: evenly spaced, including the first, the last and the shown one."""
-    if num_frames <= room:
+    if num_frames <= num_slots:
         return list(range(num_frames))
-    if room == 1:
+    if num_slots == 1:
         return [shown if shown is not None else num_frames - 1]
-    indices = [round(slot * (num_frames - 1) / (room - 1)) for slot in range(room)]
+    indices = [round(slot * (num_frames - 1) / (num_slots - 1)) for slot in range(num_slots)]
     if shown is not None and shown not in indices:
-        nearest = min(range(room), key=lambda slot: abs(indices[slot] - shown))
-        if nearest in (0, room - 1) and room > 2:  # the first and last frames are always drawn
-            nearest = 1 if nearest == 0 else room - 2
+        nearest = min(range(num_slots), key=lambda slot: abs(indices[slot] - shown))
+        if nearest in (0, num_slots - 1) and num_slots > 2:  # the first and last frames are always drawn
+            nearest = 1 if nearest == 0 else num_slots - 2
         indices[nearest] = shown
     return sorted(indices)
 

@@ -82,8 +82,8 @@ class Legend(QWidget):
         button.setIconSize(_ICON_SIZE)
         button.setProperty("role", "legend-run" if entry.run else "legend")
         button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        room = _MAX_WIDTH_PX - _ICON_SIZE.width() - 24
-        name = button.fontMetrics().elidedText(entry.name, Qt.TextElideMode.ElideMiddle, room)
+        max_text_px = _MAX_WIDTH_PX - _ICON_SIZE.width() - 24
+        name = button.fontMetrics().elidedText(entry.name, Qt.TextElideMode.ElideMiddle, max_text_px)
         button.setText(f" {name}  ✕" if entry.run else f" {name}")
         button.setToolTip(entry.tip)
         button.setAccessibleName(f"remove {entry.name}" if entry.run else entry.name)

@@ -16,7 +16,7 @@ from viz_app.state.map_selection import MARKS
 from viz_app.state.marks import key_shares, word_of_query
 from viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change
 from viz_app.views.alternatives_card import AlternativesCard
-from viz_app.widgets.chip_flow import flow_chips
+from viz_app.widgets.flow_layout import flow
 
 INSET = 3  # where the text of the lines above begins
 SPACING = 6
@@ -188,7 +188,8 @@ class WordChips(QWidget):
         if has_start:
             widths.insert(0, plain.horizontalAdvance(translation.read_tokens[0]) + PADDING)
         height = self._chip_height()
-        places = flow_chips(widths, height, width, spacing=SPACING, line_height=self.line_height, inset=INSET)
+        sizes = [QSize(chip_width, height) for chip_width in widths]
+        places = flow(sizes, width, spacing=SPACING, line_spacing=self.line_height - height, inset=INSET)
         start = places.pop(0) if has_start else None
         return start, list(zip(words, places, strict=True))
 

@@ -1,7 +1,7 @@
 """One head, large."""
 
 import re
-from functools import partial
+from functools import lru_cache, partial
 
 from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QResizeEvent
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, 
 from core.analysis.measures import MEASURES
 from core.analysis.roles import ROLES
 from core.model.heads import KIND_TITLES
+from core.translation.result import MapKind
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.heatmap.lines_view import LinesArea, LinesView
 from viz_app.state import map_text
@@ -250,11 +251,11 @@ class HeadPanel(QFrame):
         width = self.width() - 2 * PANEL_MARGIN
         mark = "▾" if self.explain_button.isChecked() else "▸"
         self.explain_button.setText(f"{QUESTION} {mark}")
-        for row in (self._tools, self._ends):
+        for row in (self.shown_switch, self._tools, self._ends):
             row.layout().invalidate()  # type: ignore[union-attr]
         metrics = self.title.fontMetrics()
         role_width = max(map(self.role.fontMetrics().horizontalAdvance, ROLES))  # nothing jumps from head to head
-        forms = self._forms_of_title()
+        forms = forms_of_title(self._title, self._state.selection.head.kind)
 
         def needed(form: str) -> int:
             return metrics.horizontalAdvance(form) + role_width + self._ends.sizeHint().width() + 24
@@ -269,18 +270,31 @@ class HeadPanel(QFrame):
         form = next((each for each in forms if needed(each) <= width), forms[-1])
         in_tip = f" · {self.role.text()}" if self._has_role and not has_room_for_role else ""
         self.title.show_short(form, forms[0] + in_tip)
+        self._place_shown_switch(width)
         is_split = needed(form) + self._tools.sizeHint().width() > width
         if is_split != self._is_header_split:
             self._is_header_split = is_split
             self._header.removeWidget(self._tools)
             self._header.addWidget(self._tools, *((1, 0, 1, 3) if is_split else (0, 1, 1, 1)))
 
-    def _forms_of_title(self) -> tuple[str, ...]:
-        """From the whole one over "Cross · L3 · H5 · off" to "Cross L3 H5 off"."""
-        kind = self._state.selection.head.kind
-        short = self._title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
-        shortest = re.sub(r"\blayer (\d)", r"L\1", re.sub(r"\bhead (\d)", r"H\1", short))
-        return self._title, short, shortest, shortest.replace(" · ", " ")
+    def _place_shown_switch(self, width: int) -> None:
+        """Beside the menus, or in a line of its own where there is no room for both."""
+        row = self._tools.layout()
+        assert isinstance(row, QHBoxLayout)
+        is_beside = row.indexOf(self.shown_switch) >= 0
+        is_offered = self.shown_switch.is_offered  # `isHidden` is true for a while after a change of parent
+        own_width = self.shown_switch.sizeHint().width() + row.spacing() if is_offered else 0
+        menus_width = self._tools.sizeHint().width()
+        if is_beside and not self.shown_switch.isHidden():
+            menus_width -= own_width
+        fits = menus_width + own_width <= width
+        if fits and not is_beside:
+            self._header.removeWidget(self.shown_switch)
+            row.insertWidget(0, self.shown_switch)
+        elif is_beside and not fits:
+            row.removeWidget(self.shown_switch)
+            self._header.addWidget(self.shown_switch, 2, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
+        row.invalidate()
 
     def _lay_out(self) -> None:
         name, tools, ends = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
@@ -325,3 +339,11 @@ class HeadPanel(QFrame):
         column.addWidget(self.map, 1)
         column.addWidget(self.pick_line)
         column.addWidget(self.controls)
+
+
+@lru_cache(maxsize=256)  # asked for at each step through the heads
+def forms_of_title(title: str, kind: MapKind) -> tuple[str, str, str, str]:
+    """From the whole one over "Cross · L3 · H5 · off" to "Cross L3 H5 off"."""
+    short = title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
+    shortest = re.sub(r"\blayer (\d)", r"L\1", re.sub(r"\bhead (\d)", r"H\1", short))
+    return title, short, shortest, shortest.replace(" · ", " ")

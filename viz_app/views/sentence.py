@@ -296,7 +296,10 @@ class SentencePanel(QFrame):
         menu = QMenu(self.examples)
         for sentence in sentences:
             menu.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
+        old = self.examples.menu()
         self.examples.setMenu(menu)
+        if old is not None:
+            old.deleteLater()
         self.examples.setEnabled(bool(sentences))
         if sentences and is_untouched:
             self._state.open_experiment(Experiment(sentences[0]), asks=False)

@@ -47,11 +47,17 @@ class ShownMapsSwitch(QWidget):
         state.selection.events.head.connect(self.rebuild, max_args=0)
         self.rebuild()
 
+    @property
+    def is_offered(self) -> bool:
+        """Whether there is something to choose from, and so the switch is to be seen."""
+        return self._state.result is not None and self._state.result.is_changed
+
     def rebuild(self) -> None:
         """Another result, another choice, or another kind of map."""
-        state = self._state
-        is_changed = state.result is not None and state.result.is_changed
+        state, is_changed = self._state, self.is_offered
         self.setVisible(is_changed)
+        for button in self.buttons.values():
+            button.ensurePolished()  # or its width is another one before it is first painted
         self._key.setEnabled(is_changed)
         self.buttons[state.settings.shown].setChecked(True)
         for shown, button in self.buttons.items():

@@ -13,7 +13,7 @@ LINE_GAP = 6
 GAP = 6
 MAX_LABEL = 96
 LEAST_BAR = 12
-"""Pixels; where there is no room, words are shortened rather than numbers cut off."""
+"""In pixels; in a narrow list labels are elided rather than numbers."""
 
 
 @dataclass(frozen=True)

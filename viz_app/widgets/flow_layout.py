@@ -1,11 +1,35 @@
-"""A layout that puts widgets side by side, and on further lines where there is no room."""
+"""Places things side by side, in lines that wrap: rectangles that a widget paints, or widgets in a layout."""
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from collections.abc import Iterable
+
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
+def flow(
+    sizes: Iterable[QSize], available_width: int, *, spacing: int, line_spacing: int, inset: int = 0
+) -> list[QRect]:
+    """A place for each size, from left to right in lines that wrap; one wider than a line has a line of its own.
+
+    Args:
+        sizes: in pixels, like all that follows.
+        available_width: of a line.
+        spacing: between two places of a line.
+        line_spacing: between two lines.
+        inset: where each line begins.
+    """
+    places, x, y, line_height = [], inset, 0, 0
+    for size in sizes:
+        if x > inset and x + size.width() > available_width:
+            x, y, line_height = inset, y + line_height + line_spacing, 0
+        places.append(QRect(x, y, size.width(), size.height()))
+        x += size.width() + spacing
+        line_height = max(line_height, size.height())
+    return places
+
+
 class FlowLayout(QLayout):
-    """Every widget keeps the size that it asks for; lines are added instead of widgets being squeezed."""
+    """Every widget gets the size of its hint; lines are added instead of widgets being squeezed."""
 
     def __init__(self, spacing: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,12 +63,13 @@ class FlowLayout(QLayout):
 
     def heightForWidth(self, width: int) -> int:
         """Of all lines."""
-        return self._flow(QRect(0, 0, width, 0), moves=False)
+        return max((place.bottom() + 1 for place in self._flow(width)), default=0)
 
     def setGeometry(self, rect: QRect) -> None:
         """Puts every widget in its place."""
         super().setGeometry(rect)
-        self._flow(rect, moves=True)
+        for item, place in zip(self._shown(), self._flow(rect.width()), strict=True):
+            item.setGeometry(place.translated(rect.topLeft()))
 
     def sizeHint(self) -> QSize:
         """One line."""
@@ -60,15 +85,6 @@ class FlowLayout(QLayout):
     def _shown(self) -> list[QLayoutItem]:
         return [item for item in self._items if not item.isEmpty()]
 
-    def _flow(self, rect: QRect, *, moves: bool) -> int:
-        """Height of all lines."""
-        x, y, line_height = rect.x(), rect.y(), 0
-        for item in self._shown():
-            size = item.sizeHint()
-            if x > rect.x() and x + size.width() > rect.x() + rect.width():
-                x, y, line_height = rect.x(), y + line_height + self.spacing(), 0
-            if moves:
-                item.setGeometry(QRect(QPoint(x, y), size))
-            x += size.width() + self.spacing()
-            line_height = max(line_height, size.height())
-        return y + line_height - rect.y()
+    def _flow(self, width: int) -> list[QRect]:
+        spacing = self.spacing()
+        return flow((item.sizeHint() for item in self._shown()), width, spacing=spacing, line_spacing=spacing)

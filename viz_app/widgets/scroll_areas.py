@@ -39,7 +39,7 @@ class ContentHeightScrollArea(VerticalScrollArea):
 
     Args:
         content: has a height for its width.
-        max_height: the greatest height in pixels; asked anew at each `fit`.
+        max_height: the greatest height in pixels; called at each `fit`.
     """
 
     def __init__(self, content: QWidget, max_height: Callable[[], int], parent: QWidget | None = None) -> None:

@@ -123,3 +123,21 @@ def test_a_sample_that_cannot_be_read_is_refused(translator: Translator) -> None
         head_importance(translator, [""], ["A man."])
     with pytest.raises(AnalysisError, match="1 sentences and 2 translations"):
         head_importance(translator, ["Ein Mann."], ["A man.", "A man."])
+
+
+def test_two_samples_joined_are_as_one(translator: Translator) -> None:
+    scalings = (HeadScaled(Head("cross", 1, 0)),)
+    whole = head_importance(translator, SOURCES, TARGETS, scalings=scalings)
+    parts = [
+        head_importance(translator, SOURCES[part], TARGETS[part], scalings=scalings)
+        for part in (slice(0, 1), slice(1, None))
+    ]
+    for joined in (parts[0].joined(parts[1]), parts[1].joined(parts[0])):
+        assert joined.loss == pytest.approx(whole.loss, abs=1e-5)
+        for kind in MAP_KINDS:
+            np.testing.assert_allclose(joined.of_kind(kind), whole.of_kind(kind), atol=1e-5)
+        counts = (joined.num_sentences, joined.num_tokens, joined.num_skipped)
+        assert counts == (whole.num_sentences, whole.num_tokens, whole.num_skipped)
+        assert joined.is_complete
+        assert joined.scalings == whole.scalings == scalings
+        assert joined.largest == pytest.approx(max(np.abs(whole.of_kind(kind)).max() for kind in MAP_KINDS), abs=1e-5)

@@ -1,11 +1,13 @@
 """Words and where they stood."""
 
 import itertools
+from collections import defaultdict
 
 import pytest
 
 from core.config import DataConfig
 from core.errors import ConfigError
+from core.text import tokenizers
 from core.text.tokenizers import SpacyTokenizer, SymbolTokenizer, make_tokenizer
 
 LINES = [
@@ -49,6 +51,23 @@ def test_doubled_spaces_are_words_of_a_corpus_only_where_the_published_system_ke
     assert next(iter(keeping.pipe(["  two  dogs "]))) == ["two", " ", "dogs"]
     assert next(iter(SpacyTokenizer("en").pipe(["  two  dogs "]))) == ["two", "dogs"]
     assert [token.text for token in keeping("two  dogs")] == ["two", "dogs"], "nobody types one on purpose"
+
+
+def test_rules_are_made_once_and_used_by_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    make = tokenizers._make_rules
+    monkeypatch.setattr(tokenizers, "_idle_rules", defaultdict(list))
+    monkeypatch.setattr(tokenizers, "_make_rules", lambda language: made.append(language) or make(language))
+    for _ in range(3):
+        assert len(SpacyTokenizer("de")("Ein Mann")) == 2
+    assert made == ["de"]
+    first, second = (SpacyTokenizer("de").pipe(["Ein Mann", "Zwei Hunde"]) for _ in range(2))
+    assert next(first) == next(second) == ["Ein", "Mann"]
+    assert made == ["de", "de"], "the first corpus is not at its end, so the second needs rules of its own"
+    assert next(first) == next(second) == ["Zwei", "Hunde"]
+    assert list(first) == list(second) == []
+    assert list(SpacyTokenizer("de").pipe(["Ein Mann"])) == [["Ein", "Mann"]]
+    assert made == ["de", "de"]
 
 
 def test_the_names_of_specials_do_not_survive_as_words(german: SpacyTokenizer) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 import torch
-from torch._dynamo.utils import counters
 
 from core.corpora.batches import collate
 from core.corpora.prepared import PreparedCorpus
@@ -48,6 +47,8 @@ def test_a_compiled_model_takes_the_same_steps(corpus: PreparedCorpus) -> None:
 def test_what_was_compiled_before_the_first_step_serves_batches_of_any_length(
     corpus: PreparedCorpus, precision: str
 ) -> None:
+    from torch._dynamo.utils import counters  # takes seconds to import: not for those who run other tests
+
     before = counters["stats"]["unique_graphs"]
     session = TrainingSession(text_run(compile=True, precision=precision), corpus, "cpu")
     assert counters["stats"]["unique_graphs"] == before + 1

@@ -108,3 +108,22 @@ def test_a_difference_needs_both_translations_measured(state: ExperimentState) -
     assert lacking == [result.original, result.changed]
     weights = (result.changed.maps.cross - result.original.maps.cross) / 2
     np.testing.assert_allclose(state.maps.thumbnails("cross")[:, :, 0], weights[:, :, 0], rtol=1e-5, atol=1e-7)
+
+
+def test_the_same_maps_can_be_shown_in_another_way_beside(state: ExperimentState) -> None:
+    result = state.result
+    assert result is not None
+    before = state.settings.as_values()
+    told: list[object] = []
+    state.settings.events.connect(told.append)
+    original = state.maps.with_settings(shown="original", hides_wrapping=True)
+    labelled = original.labelled()
+    assert labelled is not None
+    assert original.translation is result.original
+    assert labelled.rows.labels == ("a", "man", ".")
+    state.choose_head(Head("cross", 1, 0))
+    other = original.labelled()
+    assert other is not None
+    assert not np.array_equal(other.weights, labelled.weights), "they follow the chosen head"
+    assert state.maps.translation is result.changed
+    assert (state.settings.as_values(), told) == (before, [])

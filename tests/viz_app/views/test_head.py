@@ -36,7 +36,7 @@ def state() -> ExperimentState:
 @pytest.fixture
 def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPanel]:
     worker = InferenceWorker(FakeTranslator)
-    panel = HeadPanel(state, theme, ExperimentController(state, worker))
+    panel = HeadPanel(state, ExperimentController(state, worker))
     qtbot.addWidget(panel)
     panel.resize(760, 620)
     with qtbot.waitExposed(panel):
@@ -341,7 +341,7 @@ def translator(tmp_path_factory: pytest.TempPathFactory) -> Translator:
 def real_panel(qtbot: QtBot, theme: Theme, translator: Translator) -> Iterator[tuple[HeadPanel, ExperimentState]]:
     """A panel of a real model; an experiment with a head off is shown."""
     state, worker = ExperimentState(), InferenceWorker(lambda *_: translator)
-    panel = HeadPanel(state, theme, ExperimentController(state, worker))
+    panel = HeadPanel(state, ExperimentController(state, worker))
     qtbot.addWidget(panel)
     panel.resize(760, 620)
     panel.show()

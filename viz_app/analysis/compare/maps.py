@@ -65,7 +65,7 @@ class CompareMaps(QWidget):
         self._problem.setText(maps.problem)
         self._problem.setVisible(bool(maps.problem))
         self._notes.setText(" ".join(maps.notes))
-        self.value.setText(HINT)
+        self._show_hovered()
 
     def _from_map(self, cell: Cell, which: int) -> Cells:
         """A cell of the first or the second map in all three."""
@@ -79,6 +79,18 @@ class CompareMaps(QWidget):
                 found[1 - which] = change.row_pairs[row][1 - which], change.column_pairs[column][1 - which]
                 found[2] = row, column
         return found[0], found[1], found[2]
+
+    def _show_hovered(self) -> None:
+        """The cell that is under the mouse, in the maps as they are now."""
+        for widget, show in (
+            (self.first, self._on_first_hovered),
+            (self.second, self._on_second_hovered),
+            (self.change, self._on_change_hovered),
+        ):
+            if widget.hovered_cell is not None and widget.isVisible():
+                show(widget.hovered_cell)
+                return
+        self._show_cells(NO_CELLS)
 
     def _on_first_hovered(self, cell: MatrixCell | None) -> None:
         self._show_cells(self._from_map((cell.row, cell.column), 0) if cell is not None else NO_CELLS)

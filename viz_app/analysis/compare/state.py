@@ -117,7 +117,8 @@ class CompareState:
 
         A translation that is given belongs to its sentence: another sentence is translated by the model.
         """
-        experiment = self.first.experiment
+        assert self.first.result is not None
+        experiment = self.first.result.experiment  # which one that was refused is not
         if self.question == "checkpoint":
             return experiment
         output = Greedy() if isinstance(experiment.output, GivenTarget) else experiment.output
@@ -223,12 +224,18 @@ class CompareState:
             shown="original" if page.maps.shown == "original" else "changed",
             merges_words=page.settings.merges_words or merges,
         )
-        places = page.maps.heads()
         maps.show(result)
         num_layers, num_heads = maps.shape(page.selection.head.kind)
-        if any(layer >= num_layers or head >= num_heads for layer, head in places):
+        if any(layer >= num_layers or head >= num_heads for layer, head in self._needed_heads()):
             return None
         return maps.labelled()
+
+    def _needed_heads(self) -> list[tuple[int, int]]:
+        """Layer and head of those without which there is no such map: all of a layer, or of a kind, are any number."""
+        scope = self.first.settings.scope
+        if scope == "all":
+            return []
+        return [(self.first.selection.head.layer, 0)] if scope == "layer" else self.first.maps.heads()
 
     def _no_such_head(self, second: Translation) -> str:
         head = self.first.selection.head

@@ -1,6 +1,6 @@
 """Questions about every head over a sample of sentences: long ones, which give way and go on where they were."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from core.analysis.profiles import HeadProfiler, SampleProfiles
@@ -145,7 +145,7 @@ class StatisticsJob:
         choice, num_sentences: which sentences, and how many at most.
         scalings: heads that are scaled or off throughout.
         done, num_skipped: sentences that are read or were refused, and those that were refused.
-        profiler: what they said.
+        profiler: what they said; None before the first.
     """
 
     choice: SampleChoice
@@ -153,17 +153,18 @@ class StatisticsJob:
     scalings: tuple[HeadScaled, ...] = ()
     done: int = 0
     num_skipped: int = 0
-    profiler: HeadProfiler = field(default_factory=HeadProfiler)
+    profiler: HeadProfiler | None = None
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> SampleProfiles:
         """See `Job.run`."""
         model = real(translator)
         check_scalings(model, self.scalings)
-        sample, num_skipped, profiler = read_sample(self.choice, self.num_sentences), self.num_skipped, self.profiler
+        sample, num_skipped = read_sample(self.choice, self.num_sentences), self.num_skipped
+        profiler = self.profiler or HeadProfiler(self.scalings)
         total = len(sample.sources)
         for index in range(self.done, total):
-            rest = replace(self, done=index, num_skipped=num_skipped)
+            rest = replace(self, done=index, num_skipped=num_skipped, profiler=profiler)
             if should_stop():
                 raise JobInterrupted(rest)
             output = Greedy() if sample.targets is None else GivenTarget(sample.targets[index])

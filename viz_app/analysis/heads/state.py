@@ -1,4 +1,4 @@
-"""What every head is worth to the model, and what it does, over a sample of sentences. No Qt, no torch."""
+"""The importance of every head, and what it does, over a sample of sentences. No Qt, no torch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,19 +45,6 @@ class SampleChoice:
         return "example sentences" if self.kind == "examples" else "pairs of the validation split"
 
 
-@dataclass(frozen=True, eq=False)
-class Behaviour:
-    """Statistics of every head, and of which model.
-
-    Attributes:
-        profiles: the statistics.
-        scalings: heads that were scaled or off throughout.
-    """
-
-    profiles: SampleProfiles
-    scalings: tuple[HeadScaled, ...]
-
-
 class HeadsState:
     """What the tab *Heads* knows.
 
@@ -75,7 +62,7 @@ class HeadsState:
         self.sample = SampleChoice()
         self.num_sentences = 200
         self.importance: HeadImportance | None = None
-        self.behaviour: Behaviour | None = None
+        self.behaviour: SampleProfiles | None = None
 
     def forget_model(self) -> None:
         """Another model: its heads are others."""
@@ -108,20 +95,17 @@ class HeadsState:
         if self.question == "importance" and self.importance is not None:
             found = self.importance
             skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
-            about = (
+            return (
                 f"Loss {found.loss:.3f} nats per token over {found.num_sentences} sentences ({found.num_tokens:,} "
-                f"tokens{skipped}), {in_words(found.scalings)}. In each cell: how much it rises without the head, in "
-                "thousandths of a nat. Click a cell to switch the head off."
+                f"tokens{skipped}), {in_words(found.scalings)}. In each cell: its rise without the head, in "
+                "thousandths of a nat. Click one to switch the head off."
             )
-        elif self.question == "behaviour" and self.behaviour is not None:
-            num_sentences = self.behaviour.profiles.num_sentences
-            about = (
-                f"Means over {num_sentences} sentences, {in_words(self.behaviour.scalings)}; the grid goes by these "
-                "roles. Click a row to see the head."
+        if self.question == "behaviour" and self.behaviour is not None:
+            return (
+                f"Means over {self.behaviour.num_sentences} sentences, {in_words(self.behaviour.scalings)}; the grid "
+                "goes by these roles. Click a row to see the head."
             )
-        else:
-            return ""
-        return about
+        return ""
 
     def warning(self) -> str:
         """That the answer does not belong to the experiment as it is now; empty if it does."""
@@ -135,7 +119,7 @@ class HeadsState:
             return []
         found: list[tuple[Head, tuple[str, ...]]] = []
         for kind in MAP_KINDS:
-            of_kind = self.behaviour.profiles.of_kind(kind)
+            of_kind = self.behaviour.of_kind(kind)
             for layer, head in np.ndindex(*of_kind.entropy.shape):
                 place = layer, head
                 cells = (

@@ -5,20 +5,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QButtonGroup, QFileDialog, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QButtonGroup, QFileDialog, QSizePolicy, QToolButton, QWidget
 
 from core.analysis.profiles import SampleProfiles
 from core.analysis.sample_roles import SampleRoles
 from core.model.heads import Head
-from core.translation.experiment import HeadScaled
 from core.translation.result import MAP_KINDS
 from viz_app.analysis.heads.job import ImportanceJob, StatisticsJob
 from viz_app.analysis.heads.samples import multi30k_files
-from viz_app.analysis.heads.state import Behaviour, HeadsState, Question, SampleChoice, in_words
+from viz_app.analysis.heads.state import HeadsState, Question, SampleChoice, in_words
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.state.map_text import KIND_NAMES
 from viz_app.widgets.choice_menu import ChoiceMenu
+from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import label
 from viz_app.widgets.scroll_areas import VerticalScrollArea
@@ -55,7 +55,8 @@ HEADINGS = {
     "<eos>": "Mean weight on the end token",
     "distance": "Weight on keys from 3 before to 3 after the row's own place; the ends hold all beyond",
 }
-CELL_HEIGHT = 24
+CELL_HEIGHT = 21
+MAX_NAME = 24
 
 
 class HeadsTab(AnalysisTab):
@@ -90,10 +91,10 @@ class HeadsTab(AnalysisTab):
                 aimed_height=0,
                 has_slanted_columns=False,
                 cell_text=thousandths,
+                is_clickable=True,
                 legend=lambda top: (f"−{1000 * top:.0f} better without", "0", f"worse without +{1000 * top:.0f}"),
             ),
         )
-        self.cells.setCursor(Qt.CursorShape.PointingHandCursor)
         self.cells.tip_of = self._tip
         self.table = Table(HEADINGS)
         self._lay_out()
@@ -118,7 +119,7 @@ class HeadsTab(AnalysisTab):
         self.question_buttons[question].setChecked(True)
         self.sample_menu.show_choice(heads.sample.kind)
         if heads.sample.path is not None:
-            self.sample_menu.setText(f"sample: {heads.sample.path.name} ▾")
+            self.sample_menu.setText(f"sample: {shortened(heads.sample.path.name)} ▾")
         self.job.start.setText("Measure again" if heads.is_outdated else "Measure")
         set_visible(self.sample_menu, not is_running, focus_to=self.job.stop)
         for part, text in ((self._summary, heads.summary()), (self._warning, heads.warning())):
@@ -174,16 +175,14 @@ class HeadsTab(AnalysisTab):
         self.heads.importance = found
         self._show_answer()
 
-    def _take_behaviour(self, scalings: tuple[HeadScaled, ...], profiles: SampleProfiles) -> None:
-        self.heads.behaviour = Behaviour(profiles, scalings)
+    def _take_behaviour(self, profiles: SampleProfiles) -> None:
+        self.heads.behaviour = profiles
         self._show_answer()
 
-    def _take_whole_behaviour(
-        self, sample: SampleChoice, scalings: tuple[HeadScaled, ...], profiles: SampleProfiles
-    ) -> None:
+    def _take_whole_behaviour(self, sample: SampleChoice, profiles: SampleProfiles) -> None:
         """Of a whole sample: now it is known what heads do."""
-        self._take_behaviour(scalings, profiles)
-        what = f"{sample.what}, {in_words(scalings)}" if scalings else sample.what
+        self._take_behaviour(profiles)
+        what = f"{sample.what}, {in_words(profiles.scalings)}" if profiles.scalings else sample.what
         self.state.take_roles(SampleRoles.of(profiles, what))
 
     def _tip(self, cell: MatrixCell) -> str:
@@ -208,8 +207,8 @@ class HeadsTab(AnalysisTab):
         else:
             self.ask(
                 StatisticsJob(sample, count, scalings),
-                partial(self._take_whole_behaviour, sample, scalings),
-                on_partial=partial(self._take_behaviour, scalings),
+                partial(self._take_whole_behaviour, sample),
+                on_partial=self._take_behaviour,
             )
 
     def _on_question(self, question: Question) -> None:
@@ -224,8 +223,11 @@ class HeadsTab(AnalysisTab):
         self.state.choose_head(head)
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout()
-        row.setSpacing(2)
+        choices = QWidget()
+        row = FlowLayout(2, choices)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        choices.setSizePolicy(policy)
         group = QButtonGroup(self)
         for question, (text, tip) in QUESTIONS.items():
             button = QToolButton()
@@ -237,19 +239,21 @@ class HeadsTab(AnalysisTab):
             group.addButton(button)
             self.question_buttons[question] = button
             row.addWidget(button)
-        row.addStretch(1)
-        second = QHBoxLayout()
-        second.addWidget(self.job, 1)
-        second.addWidget(self.sample_menu)
+        row.addWidget(self.sample_menu)
         self._area = VerticalScrollArea(self.cells)
         self._filler = QWidget()
-        self.column.insertLayout(0, row)
-        self.column.addLayout(second)
+        self.column.insertWidget(0, choices)
+        self.column.addWidget(self.job)
         self.column.addWidget(self._warning)
         self.column.addWidget(self._summary)
         self.column.addWidget(self._area, 1)
         self.column.addWidget(self.table, 1)
         self.column.addWidget(self._filler, 1)
+
+
+def shortened(name: str) -> str:
+    """A file's name, not so long that the panel would become wider for it."""
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME // 2]}…{name[-MAX_NAME // 2 :]}"
 
 
 def head_of(cell: MatrixCell) -> Head:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPain
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from viz_app.theme import CHIP_RADIUS, current_theme
-from viz_app.widgets.chip_flow import flow_chips
+from viz_app.widgets.flow_layout import flow
 from viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 SPACING = 4
@@ -120,7 +120,8 @@ class TokenLine(QWidget):
     def _flow(self, width: int) -> list[QRect]:
         metrics, height = QFontMetrics(current_theme().font("body")), self._line()
         widths = [max(metrics.horizontalAdvance(_short(chip.text)) + 2 * PADDING, 20) for chip in self.chips]
-        return flow_chips(widths, height, width, spacing=SPACING, line_height=self.line_height)
+        sizes = [QSize(chip_width, height) for chip_width in widths]
+        return flow(sizes, width, spacing=SPACING, line_spacing=SPACING)
 
     def _line(self) -> int:
         return current_theme().pixel_size("body") + 9

@@ -434,3 +434,60 @@ def test_a_model_of_one_layer_and_one_head_and_a_sentence_of_one_word(
     assert tab.maps.first.isVisible()
     tab.state.choose_head(Head("encoder", 0, 0))
     assert tab.maps.change.isVisible()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [".", "x", "Quastenflosser xylophonieren Ω .", "Hund \ud83d .", "Ein Hund schläft im Gras . " * 40],
+    ids=["a full stop", "one letter", "unknown words", "half a character", "far too long"],
+)
+@pytest.mark.parametrize("model", ["words", "pieces", "single"])
+def test_a_second_sentence_may_be_anything(
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, model: str, text: str
+) -> None:
+    tab = show_tab(make_context(model, FIRST), CompareTab)
+    assert isinstance(tab, CompareTab)
+    _compare(qtbot, tab, text)
+    assert tab.problem.text() == ""
+    assert tab.comparing.comparison is not None
+    assert not tab.grab().isNull()
+
+
+def test_a_second_sentence_of_many_thousand_words_is_told_in_the_tab(tab: CompareTab, qtbot: QtBot) -> None:
+    _compare(qtbot, tab, SECOND)
+    before = tab.comparing.comparison
+    _compare(qtbot, tab, "Ein Hund schläft im Gras . " * 2000)
+    assert tab.problem.text() or tab.comparing.comparison is not before
+    assert tab.comparing.comparison is not None
+
+
+def test_an_experiment_that_was_refused_is_not_the_one_that_is_compared(tab: CompareTab, qtbot: QtBot) -> None:
+    tab.state.toggle_head(Head("cross", 0, 0))
+    settle(qtbot, tab)
+    tab.state.intervene(HeadScaled(Head("cross", 77, 0)))
+    settle(qtbot, tab)
+    assert tab.state.request.problem
+    _compare(qtbot, tab, SECOND)
+    assert tab.comparing.second.experiment.heads_off == {Head("cross", 0, 0)}
+    assert tab.comparing.dropped == ""
+
+
+def test_means_of_all_heads_of_a_layer_are_compared_however_many_these_are(
+    tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
+) -> None:
+    tab.state.choose_head(Head("cross", 0, 3))
+    tab.state.settings.scope = "layer"
+    _compare_with(qtbot, tab, model_files["single"])
+    result, second = tab.state.result, tab.comparing.second.result
+    assert result is not None
+    assert second is not None
+    for matrices, expected in (
+        (tab.maps.first.matrices, result.changed.maps.cross[0].mean(axis=0)),
+        (tab.maps.second.matrices, second.changed.maps.cross[0, 0]),
+    ):
+        np.testing.assert_allclose(matrices[0].values, expected, atol=1e-6)
+    tab.state.choose_head(Head("cross", 1, 0))
+    tab.state.settings.scope = "layer"
+    assert not tab.maps.second.isVisible(), "there is one layer only"
+    tab.state.settings.scope = "all"
+    assert tab.maps.second.isVisible()

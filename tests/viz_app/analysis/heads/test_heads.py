@@ -20,6 +20,7 @@ from core.translation.result import MAP_KINDS, TranslationStoppedError
 from core.translation.translator import Translator
 from tests.core.translators import ENGLISH, GERMAN
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
+from viz_app.analysis.area import MIN_WIDTH
 from viz_app.analysis.heads.job import CHUNK, ImportanceJob, StatisticsJob, with_translations
 from viz_app.analysis.heads.samples import read_sample
 from viz_app.analysis.heads.state import SampleChoice, blocks, in_words
@@ -120,6 +121,7 @@ def test_statistics_are_those_of_the_model_with_its_heads_scaled(translator: Tra
     assert sample.targets is not None
     expected = profile_heads(translator, sample.sources, sample.targets, scalings=OFF)
     found = StatisticsJob(choice, 5, OFF).run(translator, _quiet, lambda: False)
+    assert found.scalings == expected.scalings == OFF
     plain = StatisticsJob(choice, 5).run(translator, _quiet, lambda: False)
     np.testing.assert_allclose(found.cross.entropy, expected.cross.entropy, atol=1e-5)
     assert np.abs(found.cross.entropy - plain.cross.entropy).max() > 1e-3
@@ -425,3 +427,24 @@ def test_an_empty_tab_has_no_scroll_bars_and_cuts_no_text(open_heads: OpenHeads,
         assert not tab.table.isVisible()
         qtbot.wait(20)
         assert tab.explanation.height() >= tab.explanation.heightForWidth(tab.explanation.width())
+
+
+def test_no_step_of_a_measurement_makes_the_panel_wider(
+    make_context: MakeContext, show_tab: ShowTab, sample_file: Path, qtbot: QtBot
+) -> None:
+    tab = show_tab(make_context(), HeadsTab, width=MIN_WIDTH)
+    assert isinstance(tab, HeadsTab)
+    tab.use_file(sample_file.rename(sample_file.with_name(f"{'a_file_with_a_long_name_' * 5}.tsv")))
+    tab.heads.num_sentences = 4
+    for button in tab.question_buttons.values():
+        button.click()
+        tab.job.start.click()
+        tab.request.advance(Progress(900, 9000, "900 of 9000 sentences · head 128 of 1024"))
+        qtbot.wait(20)
+        assert tab.window().width() == MIN_WIDTH
+        qtbot.waitUntil(lambda: not tab.request.is_running, timeout=30_000)
+        tab.state.toggle_head(Head("cross", 0, 0))
+        settle(qtbot, tab)
+        qtbot.wait(20)
+        assert tab.job.start.text() == "Measure again"
+        assert tab.window().width() == MIN_WIDTH

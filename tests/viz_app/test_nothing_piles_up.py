@@ -1,0 +1,80 @@
+"""What a person does again and again in one window leaves it with as many widgets and menu entries as it had."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
+from PySide6.QtWidgets import QDialog
+from pytestqt.qtbot import QtBot
+
+from tests.viz_app.conftest import MakeWindow
+from viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+from viz_app.widgets.dialogs import show_failure
+from viz_app.worker import Failure
+
+NUM_WARM_UPS, NUM_TIMES = 2, 3
+
+
+def _open_models(window: MainWindow, qtbot: QtBot) -> None:
+    for name in ("first", "second"):
+        with qtbot.waitSignal(window.translation_shown):
+            window.open_model(Path(f"{name}.safetensors"))
+
+
+def _translate(window: MainWindow, qtbot: QtBot) -> None:
+    for text in ("Zwei Hunde spielen .", "Ein Mann ."):
+        with qtbot.waitSignal(window.translation_shown):
+            window.translate_page.sentence.input.set_text(text)
+
+
+def _change_the_theme(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_theme("dark")
+    window.set_theme("light")
+
+
+def _dismiss_dialogs(window: MainWindow, qtbot: QtBot) -> None:
+    show_failure(window, "It failed", Failure("Something was wrong.", "a traceback"))
+    window.top_bar.about_wanted.emit()
+    window.top_bar.open_wanted.emit()
+    window.export_menu.entries["map"].trigger()
+    dialogs = [dialog for dialog in window.findChildren(QDialog) if dialog.isVisible()]
+    assert len(dialogs) == 4
+    for dialog in dialogs:
+        dialog.close()
+
+
+def _change_the_picture(window: MainWindow, qtbot: QtBot) -> None:
+    head = window.translate_page.head
+    for name in ("lines", "heatmap"):
+        head.picture_menu.actions_by_name[name].trigger()
+    head.explain_button.click()
+    head.explain_button.click()
+
+
+def _change_the_page(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_page(TRAIN)
+    window.show_page(TRANSLATE)
+    window.translate_page.toggle_lab()
+    window.translate_page.toggle_lab()
+
+
+@pytest.mark.parametrize(
+    "act",
+    [_open_models, _translate, _change_the_theme, _dismiss_dialogs, _change_the_picture, _change_the_page],
+    ids=lambda act: act.__name__.strip("_"),
+)
+def test_doing_it_again_leaves_as_many_objects_as_there_were(
+    make_window: MakeWindow, qtbot: QtBot, act: Callable[[MainWindow, QtBot], None]
+) -> None:
+    window = make_window()
+    window.translate_page.lab.show_tab(1)  # one that asks the worker for nothing
+
+    def objects_after(times: int) -> list[str]:
+        for _ in range(times):
+            act(window, qtbot)
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        return sorted(type(each).__name__ for each in window.findChildren(QObject))
+
+    before = objects_after(NUM_WARM_UPS)
+    assert objects_after(NUM_TIMES) == before
