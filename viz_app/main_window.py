@@ -30,7 +30,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_navigation import Direction
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
-from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice
+from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
 from viz_app.top_bar import TopBar
 from viz_app.translate.page import TranslatePage
 from viz_app.widgets.dialogs import show_about
@@ -63,6 +63,7 @@ class MainWindow(QMainWindow):
     translation_shown = Signal(object)
     failed = Signal(object)
 
+    @style_sheet_set_aside()
     def __init__(
         self,
         preferences: Preferences,

@@ -35,8 +35,8 @@ def _change_the_theme(window: MainWindow, qtbot: QtBot) -> None:
 
 def _dismiss_dialogs(window: MainWindow, qtbot: QtBot) -> None:
     show_failure(window, "It failed", Failure("Something was wrong.", "a traceback"))
-    window.top_bar.about_wanted.emit()
-    window.top_bar.open_wanted.emit()
+    window.top_bar.about_requested.emit()
+    window.top_bar.model_button.open_requested.emit()
     window.export_menu.entries["map"].trigger()
     dialogs = [dialog for dialog in window.findChildren(QDialog) if dialog.isVisible()]
     assert len(dialogs) == 4
@@ -55,8 +55,8 @@ def _change_the_picture(window: MainWindow, qtbot: QtBot) -> None:
 def _change_the_page(window: MainWindow, qtbot: QtBot) -> None:
     window.show_page(TRAIN)
     window.show_page(TRANSLATE)
-    window.translate_page.toggle_lab()
-    window.translate_page.toggle_lab()
+    window.translate_page.toggle_analysis()
+    window.translate_page.toggle_analysis()
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_doing_it_again_leaves_as_many_objects_as_there_were(
     make_window: MakeWindow, qtbot: QtBot, act: Callable[[MainWindow, QtBot], None]
 ) -> None:
     window = make_window()
-    window.translate_page.lab.show_tab(1)  # one that asks the worker for nothing
+    window.analysis.show_tab(1)  # one that asks the worker for nothing
 
     def objects_after(times: int) -> list[str]:
         for _ in range(times):

@@ -2,10 +2,10 @@ import gc
 
 import pytest
 from PySide6.QtCore import QEvent
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from viz_app.theme import DARK, LIGHT, Palette, Theme, set_role
+from viz_app.theme import DARK, LIGHT, Palette, Theme, set_role, style_sheet_set_aside
 
 
 def _luminance(color: str) -> float:
@@ -57,3 +57,50 @@ def test_python_collects_no_widget_while_qt_walks_through_all_of_them(qapp: QApp
     assert seen
     assert not any(seen)
     assert gc.isenabled()
+
+
+def test_widgets_put_together_without_the_style_sheet_take_it_once(
+    qapp: QApplication, qtbot: QtBot, theme: Theme
+) -> None:
+    class Witness(QLabel):
+        num_changes = 0
+
+        def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+            self.num_changes += event.type() == QEvent.Type.StyleChange
+
+    def put_together() -> tuple[QWidget, Witness]:
+        """A label in five boxes, the innermost first."""
+        witness = Witness("word")
+        widget: QWidget = witness
+        for _ in range(5):
+            box = QWidget()
+            QVBoxLayout(box).addWidget(widget)
+            widget = box
+        qtbot.addWidget(widget)
+        set_role(witness, "warm")
+        return widget, witness
+
+    sheet = qapp.styleSheet()
+    _, usual = put_together()
+    assert usual.num_changes > 4
+    with style_sheet_set_aside():
+        window, witness = put_together()
+        num_before = witness.num_changes
+    assert qapp.styleSheet() == sheet
+    assert num_before == 0
+    assert witness.num_changes == 1
+    window.show()
+    assert witness.palette().windowText().color() == theme.color("warm")
+
+
+def test_the_style_sheet_comes_back_after_an_error(qapp: QApplication, theme: Theme) -> None:
+    sheet = qapp.styleSheet()
+
+    @style_sheet_set_aside()
+    def fail() -> None:
+        assert qapp.styleSheet() == ""
+        raise RuntimeError("no window")
+
+    with pytest.raises(RuntimeError, match="no window"):
+        fail()
+    assert qapp.styleSheet() == sheet
