@@ -141,6 +141,26 @@ def test_a_model_beside_the_file_is_found_by_its_digest(
     assert state.experiment == saved
 
 
+def test_an_experiment_that_waits_for_its_model_is_forgotten_with_another_one(
+    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    """The model that was found could not be opened, or the user chose another one meanwhile."""
+    checkpoint = write_untrained_checkpoint(tmp_path / "found.safetensors", seed=7)
+    digest = model_digest(load_checkpoint(checkpoint))
+    state.begin_model(replace(MODEL, digest=digest))
+    state.intervene(*CHANGES)
+    saved = state.experiment
+    documents.save(tmp_path / "one.augenmerk")
+    state.begin_model(MODEL)
+    state.reset()
+    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    with qtbot.waitSignal(documents.model_requested):
+        documents.open(tmp_path / "one.augenmerk")
+    for other in (replace(MODEL, digest="c" * 64), replace(MODEL, digest=digest)):
+        state.begin_model(other)
+        assert state.experiment != saved
+
+
 def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
     qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:
