@@ -120,7 +120,7 @@ def test_sentences_with_nothing_but_marks_in_common_are_refused() -> None:
     with pytest.raises(AnalysisError, match="queries of the two maps have no word in common"):
         difference(labelled(FIRST), labelled(other))
     same_target = make_translation("eine katze schläft", "the dog plays in snow .")
-    with pytest.raises(AnalysisError, match="columns of the two maps have no word in common"):
+    with pytest.raises(AnalysisError, match="keys of the two maps have no word in common"):
         difference(labelled(FIRST), labelled(same_target))
 
 
