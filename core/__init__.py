@@ -1,6 +1,6 @@
 """Augenmerk's engine: text, corpora, the Transformer, training, translation, evaluation.
 
-Rooms import one way only, in the order of the table in `docs/architecture.md`; nothing here knows a screen.
+Packages import one way only, in the order of the table in `docs/architecture.md`; nothing here knows a screen.
 This package imports nothing by itself, so that `import core` is instant and the window can stand before torch.
 """
 

@@ -83,12 +83,12 @@ def _name(state: ExperimentState, line: tuple[Head, ...]) -> str:
 
 
 def _thumbnail_size(state: ExperimentState, available: QSize, left: int) -> QSize:
-    """As large as width and height allow, a little wider than high if need be."""
+    """As large as width and height allow, a little wider than high, or higher than wide, if need be."""
     num_heads = max(1, *(state.maps.shape(kind)[1] for kind in MAP_KINDS))
     num_layers = max(1, sum(state.maps.shape(kind)[0] for kind in MAP_KINDS))
     fixed = NUMBERS_HEIGHT + len(MAP_KINDS) * (HEADER_HEIGHT + SECTION_SPACING)
     by_width = (available.width() - left - 4) // num_heads - SPACING
     by_height = (available.height() - fixed) // num_layers - SPACING
-    height = min(by_width, by_height if by_height >= MIN_THUMBNAIL else SCROLLING_THUMBNAIL, MAX_THUMBNAIL)
-    height = max(height, 10)
-    return QSize(max(height, min(by_width, int(height * MAX_ASPECT))), height)
+    by_height = by_height if by_height >= MIN_THUMBNAIL else SCROLLING_THUMBNAIL
+    height = max(min(int(by_width * MAX_ASPECT), by_height, MAX_THUMBNAIL), 10)
+    return QSize(max(min(by_width, int(height * MAX_ASPECT)), 10), height)

@@ -1,7 +1,7 @@
 """How maps are shown: labels, words, hidden tokens, scale, several heads in one, original or changed. No Qt."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from psygnal import SignalGroupDescriptor
 
@@ -82,16 +82,3 @@ class MapViewSettings:
         self.several = frozenset()
         if self.scope == "chosen":
             self.scope = "head"
-
-    def as_values(self) -> dict[str, Any]:
-        """What an experiment file keeps of the view, as JSON-ready values."""
-        return {
-            "label_mode": self.label_mode,
-            "scale": self.scale,
-            "hides_wrapping": self.hides_wrapping,
-            "hides_punctuation": self.hides_punctuation,
-            "merges_words": self.merges_words,
-            "measure": self.measure,
-            "shown": self.shown,
-            "picture": self.picture,
-        }

@@ -23,6 +23,8 @@ SCALES = {
     "own": ("each its own", "Each its own: the last colour is the largest weight of that head"),
 }
 ANY_ROLE = "any"
+KEYS = """← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)
+← → heads   ↑ ↓ layers   O on/off"""
 ORDERS: dict[str, tuple[str, str]] = {
     "layer": ("by layer", "By layer and head"),
     "role": ("by role", "By role, the clearest first"),
@@ -54,7 +56,7 @@ class HeadsPanel(QFrame):
         self.order_menu.chosen.connect(partial(setattr, state.settings, "order"))
         self.role_menu = ChoiceMenu("", {})
         self.role_menu.chosen.connect(self._choose_role)
-        hint = ElidingLabel("small", "← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)")
+        hint = ElidingLabel("small", KEYS)
         self.title = label("heading")
         self.title.setText("All heads")
         self._menus = QWidget()

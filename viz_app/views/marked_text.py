@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from core.translation.result import Translation
 from viz_app.state.changed_words import Piece, changed_pieces
-from viz_app.theme import Theme
 
 
 def marked(before: Translation, after: Translation, text_color: str, muted: str, new: str = "") -> str:
@@ -21,18 +20,6 @@ def styled(pieces: Sequence[Piece], text_color: str, muted: str, new: str = "") 
         "gone": f"color:{muted};text-decoration:line-through",
     }
     return "".join(f"<span style='{styles[piece.mark]}'>{html.escape(piece.text)}</span>" for piece in pieces)
-
-
-def before_and_after(before: Translation, after: Translation, theme: Theme) -> str:
-    """Both sentences with their log-probabilities, one under the other."""
-    colors = theme.palette
-    new = marked(before, after, colors.text, colors.muted, colors.warm) or "nothing: it ends at once"
-    lines = (("before", html.escape(before.text) or "nothing", before), ("now", new, after))
-    return "".join(
-        f"<p style='margin:0 0 3px 0'><span style='color:{colors.muted}'>{name}&nbsp;</span> {text} "
-        f"<span style='color:{colors.muted};white-space:nowrap'>({number(of.log_probability)})</span></p>"
-        for name, text, of in lines
-    )
 
 
 def number(value: float, *, signed: bool = False) -> str:

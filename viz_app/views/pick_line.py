@@ -11,8 +11,13 @@ from viz_app.state.weight_explanation import WeightExplanation
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.parts import flat_button
 
-HINT = "Click cells to pin them, words at the left to sum their rows (Ctrl, Shift: several)"
-LINES_HINT = "Click words at the left to sum their lines (Ctrl, Shift: several)"
+HINT = """Click cells to pin them, words at the left to sum their rows (Ctrl, Shift: several)
+Click a cell to pin it, words at the left to sum rows
+Click a cell, or words at the left
+Click a cell or word"""
+LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
+Click words at the left to sum their lines
+Click words at the left"""
 
 
 class PickLine(QWidget):

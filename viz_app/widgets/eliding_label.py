@@ -10,7 +10,8 @@ class ElidingLabel(QLabel):
 
     Args:
         role: one of the roles of `viz_app.theme`.
-        text: the text.
+        text: the text. Lines after the first are shorter forms of it, longest first: where the first does not fit, the
+            longest that does is shown.
         elide: where it is elided; paths are best elided in the middle.
     """
 
@@ -34,17 +35,25 @@ class ElidingLabel(QLabel):
         self.update()
 
     def minimumSizeHint(self) -> QSize:
-        """No minimum width."""
-        return QSize(0, super().minimumSizeHint().height())
+        """No minimum width, and one line."""
+        return QSize(0, self.sizeHint().height())
+
+    def sizeHint(self) -> QSize:
+        """The size of the longest form, in one line."""
+        hint = super().sizeHint()
+        lines = self.text().count("\n")
+        return QSize(hint.width(), hint.height() - lines * self.fontMetrics().lineSpacing())
 
     def shown_text(self) -> str:
         """The text that fits the width."""
-        return self.fontMetrics().elidedText(self.text(), self._elide, self.width())
+        forms, metrics = self.text().split("\n"), self.fontMetrics()
+        fitting = next((form for form in forms if metrics.horizontalAdvance(form) <= self.width()), forms[-1])
+        return metrics.elidedText(fitting, self._elide, self.width())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draws the text that fits."""
         shown = self.shown_text()
-        whole = self._whole or self.text()
+        whole = self._whole or self.text().partition("\n")[0]
         tip = "" if shown == whole else whole
         if tip != self.toolTip():
             self.setToolTip(tip)

@@ -1,6 +1,6 @@
 """Original, changed, difference: which maps are shown, on which tokens, with which scale."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -92,7 +92,7 @@ def test_where_nothing_pairs_the_changed_maps_are_shown_and_the_note_says_why(st
     state.settings.shown = "difference"
     assert not state.maps.is_signed("cross")
     assert state.maps.is_signed("encoder")
-    assert difference_note(state).startswith("There is no difference to show, so these are the changed maps. The queries")
+    assert difference_note(state).startswith("There is no difference to show, so these are the changed maps.")
     np.testing.assert_array_equal(state.maps.labelled().weights >= 0, True)  # type: ignore[union-attr]
 
 
@@ -113,7 +113,7 @@ def test_a_difference_needs_both_translations_measured(state: ExperimentState) -
 def test_the_same_maps_can_be_shown_in_another_way_beside(state: ExperimentState) -> None:
     result = state.result
     assert result is not None
-    before = state.settings.as_values()
+    before = asdict(state.settings)
     told: list[object] = []
     state.settings.events.connect(told.append)
     original = state.maps.with_settings(shown="original", hides_wrapping=True)
@@ -126,4 +126,4 @@ def test_the_same_maps_can_be_shown_in_another_way_beside(state: ExperimentState
     assert other is not None
     assert not np.array_equal(other.weights, labelled.weights), "they follow the chosen head"
     assert state.maps.translation is result.changed
-    assert (state.settings.as_values(), told) == (before, [])
+    assert (asdict(state.settings), told) == (before, [])

@@ -1,6 +1,7 @@
 """Two experiments side by side, each with its controller, on one worker: neither disturbs the other."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,7 @@ def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
     first, second = (each.state for each in both)
     other = _Events(second)
     result, experiment, maps = second.result, second.experiment, second.maps.labelled()
-    settings, head = second.settings.as_values(), second.selection.head
+    settings, head = asdict(second.settings), second.selection.head
     first.toggle_head(Head("cross", 1, 1))
     _settle(qtbot, first)
     first.edit_text("Ein Mann auf einer Leiter .")
@@ -106,7 +107,7 @@ def test_nothing_that_is_done_to_one_is_heard_of_at_the_other(
     assert second.result is result
     assert second.experiment == experiment
     assert second.maps.labelled() is maps
-    assert (second.settings.as_values(), second.selection.head) == (settings, head)
+    assert (asdict(second.settings), second.selection.head) == (settings, head)
     assert not second.can_undo
     assert not second.can_redo
 

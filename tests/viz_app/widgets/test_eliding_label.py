@@ -24,3 +24,17 @@ def test_a_path_is_cut_in_its_middle(qtbot: QtBot, theme: Theme) -> None:
     label.resize(120, 20)
     assert label.shown_text().startswith("~/")
     assert label.shown_text().endswith("-1")
+
+
+def test_the_longest_form_that_fits_is_shown_and_the_tip_has_the_whole(qtbot: QtBot) -> None:
+    label = ElidingLabel("small", "a line with many words in it\na shorter line\nshort")
+    qtbot.addWidget(label)
+    label.resize(label.sizeHint())
+    label.show()
+    assert label.shown_text() == "a line with many words in it"
+    assert label.sizeHint().height() == ElidingLabel("small", "one line").sizeHint().height()
+    for form in ("a shorter line", "short"):
+        label.resize(label.fontMetrics().horizontalAdvance(form) + 2, label.height())
+        assert label.shown_text() == form
+    label.grab()
+    assert label.toolTip() == "a line with many words in it"

@@ -3,9 +3,9 @@
 import math
 from typing import ClassVar
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import ExperimentError
 from core.translation.experiment import ForcedToken
@@ -14,7 +14,6 @@ from viz_app.analysis.steps.job import ForceWordJob
 from viz_app.analysis.steps.state import Candidate, StepRow, StepsState
 from viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from viz_app.views.marked_text import before_and_after
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import flat_button, label
@@ -32,7 +31,6 @@ class StepsTab(AnalysisTab):
         steps: what the tab knows.
         back, forward, play: buttons.
         tokens: the decoding, in `tokens_area`; a click goes to a step.
-        outcome: the original translation and the changed one, where they differ.
         unreached: the changes that lie beyond the end.
         candidates: what this step could choose; a click forces it, another lets it go.
         word: a field for any other word to be forced here.
@@ -76,9 +74,6 @@ class StepsTab(AnalysisTab):
         self._row_title = label("small", wraps=True)
         self._candidates_title = label("small", wraps=True)
         self.unreached = label("warm", wraps=True)
-        self.outcome = QLabel()
-        self.outcome.setTextFormat(Qt.TextFormat.RichText)
-        self.outcome.setWordWrap(True)
         self._timer = QTimer(self, interval=PLAY_INTERVAL_MS)
         self._lay_out()
         self._connect()
@@ -118,7 +113,7 @@ class StepsTab(AnalysisTab):
             return
         self.tokens.show_chips([self._chip(translation, step) for step in range(steps.num_steps)])
         self.tokens_area.show_current(steps.position)
-        self._show_outcome(translation)
+        self._show_unreached(translation)
         self._show_candidates(translation)
         self._show_row()
 
@@ -131,12 +126,7 @@ class StepsTab(AnalysisTab):
         tip += "".join(f"\n{change}" for change in changes)
         return TokenChip(translation.predicted_tokens[step], tip, bool(changes), step == self.steps.position)
 
-    def _show_outcome(self, translation: Translation) -> None:
-        original = self.state.original
-        differs = original is not None and original.predicted_tokens != translation.predicted_tokens
-        self.outcome.setVisible(differs)
-        if original is not None and differs:
-            self.outcome.setText(before_and_after(original, translation, self.theme))
+    def _show_unreached(self, translation: Translation) -> None:
         self.unreached.setVisible(bool(translation.unreached))
         named = ", ".join(map(str, translation.unreached))
         self.unreached.setText(f"Beyond the end of the translation, so without effect: {named}.")
@@ -271,7 +261,6 @@ class StepsTab(AnalysisTab):
         self.column.addLayout(controls)
         self.column.addWidget(VerticalScrollArea(self._body), 1)
         self.column.addWidget(self.unreached)  # below: candidates must not move from under the mouse
-        self.column.addWidget(self.outcome)
 
 
 def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:

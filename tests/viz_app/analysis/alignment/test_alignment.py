@@ -1,6 +1,6 @@
 """Word links: the state without a window, and the tab with a mouse."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -188,9 +188,9 @@ def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentT
     tab.table.row_chosen.emit(mean)
     assert (state.settings.scope, state.settings.combination) == ("all", "mean")
     baseline = aligners.index(None)
-    before = state.settings.as_values()
+    before = asdict(state.settings)
     tab.table.row_chosen.emit(baseline)
-    assert state.settings.as_values() == before, "there is no map of a baseline"
+    assert asdict(state.settings) == before, "there is no map of a baseline"
 
 
 def test_a_ranking_can_be_cancelled_and_is_of_one_model(
