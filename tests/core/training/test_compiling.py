@@ -13,6 +13,8 @@ from core.training.device_report import describe_device_choices
 from core.training.session import TrainingSession
 from tests.core.training.runs import text_corpus, text_run
 
+pytestmark = pytest.mark.training
+
 
 @pytest.fixture(scope="module")
 def corpus() -> PreparedCorpus:

@@ -25,6 +25,7 @@ def test_a_map_is_drawn_with_its_weights_labels_and_caption() -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["row0", "row1"]
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("name", "magic"), [("map.png", b"\x89PNG"), ("map.svg", b"<?xml"), ("map.PDF", b"%PDF")])
 def test_a_figure_is_saved_in_the_format_of_its_ending(tmp_path: Path, name: str, magic: bytes) -> None:
     save_figure(map_figure(_picture()), tmp_path / name)
@@ -32,6 +33,7 @@ def test_a_figure_is_saved_in_the_format_of_its_ending(tmp_path: Path, name: str
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.figures
 def test_text_stays_text_in_a_vector_picture(tmp_path: Path) -> None:
     save_figure(map_figure(_picture()), tmp_path / "map.svg")
     text = (tmp_path / "map.svg").read_text(encoding="utf-8")
@@ -73,6 +75,7 @@ def test_small_maps_of_a_difference_share_their_colours() -> None:
     np.testing.assert_allclose(image.cmap(np.ma.masked)[:3], [0xD3 / 255, 0xD6 / 255, 0xDA / 255], atol=0.01)
 
 
+@pytest.mark.subprocess
 def test_figures_need_no_qt() -> None:
     modules = modules_imported_by("import viz_app.export.figures")
     assert "matplotlib" in modules

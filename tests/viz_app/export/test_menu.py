@@ -45,6 +45,7 @@ def the_box(page: MapsPage) -> QMessageBox:
     return box
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("entry", "name"), FILES)
 def test_the_menu_saves_what_is_shown(menu: ExportMenu, told: list[str], tmp_path: Path, entry: str, name: str) -> None:
     save_by_dialog(menu, entry, tmp_path / name)
@@ -120,6 +121,7 @@ def test_picture_and_table_go_to_the_clipboard(page: MapsPage, menu: ExportMenu,
     assert all("copied" in each for each in told)
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("entry", "name"), FILES)
 def test_a_folder_that_cannot_be_written_is_told_and_loses_nothing(
     page: MapsPage, menu: ExportMenu, tmp_path: Path, entry: str, name: str
@@ -134,6 +136,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_loses_nothing(
     assert page.head.heatmap.isVisible()
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("entry", "name"), FILES)
 def test_a_disk_that_is_full_is_told_and_the_older_file_stays(
     page: MapsPage, menu: ExportMenu, tmp_path: Path, full_disk, entry: str, name: str

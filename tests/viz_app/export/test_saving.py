@@ -61,6 +61,7 @@ def save(saving: Saving, page: MapsPage, what: str, target: Path) -> None:
     )
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
 def test_an_svg_is_shapes_and_text_with_the_caption(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
     save(saving, page, what, tmp_path / "picture.svg")
@@ -76,6 +77,7 @@ def test_an_svg_is_shapes_and_text_with_the_caption(page: MapsPage, saving: Savi
         assert "überquert" in words
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
 def test_a_pdf_holds_lines_and_fonts_with_umlauts(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
     save(saving, page, what, tmp_path / "picture.pdf")
@@ -88,6 +90,7 @@ def test_a_pdf_holds_lines_and_fonts_with_umlauts(page: MapsPage, saving: Saving
         assert f"{ord(letter):04X}".encode() in letters, f"no {letter} in the fonts"
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
 def test_a_png_is_a_picture_of_many_colours(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
     save(saving, page, what, tmp_path / "picture.png")
@@ -96,6 +99,7 @@ def test_a_png_is_a_picture_of_many_colours(page: MapsPage, saving: Saving, tmp_
     assert len({image.pixel(x, y) for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}) > 10
 
 
+@pytest.mark.figures
 def test_the_large_map_in_an_svg_is_cells_not_a_bitmap(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
     saving.save_map(tmp_path / "picture.svg")
     _, counts = svg_text(tmp_path / "picture.svg")
@@ -237,6 +241,7 @@ def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: M
     assert "given translation: " in snapshot.caption
 
 
+@pytest.mark.figures
 def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: MapsPage, tmp_path: Path) -> None:
     page.state.show_translation(make_translation(" ".join(["wort"] * 98), " ".join(["word"] * 98)))
     saving.save_map(tmp_path / "picture.svg")
@@ -245,6 +250,7 @@ def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: MapsPage
     assert words.lower().count("word") >= 98 * 2
 
 
+@pytest.mark.figures
 OFF, RUN = HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "now")
 
 
