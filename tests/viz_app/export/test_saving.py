@@ -250,7 +250,6 @@ def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: MapsPage
     assert words.lower().count("word") >= 98 * 2
 
 
-@pytest.mark.figures
 OFF, RUN = HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "now")
 
 
@@ -264,6 +263,7 @@ def changed(page: MapsPage, translation: Translation) -> Translation:
     return changed
 
 
+@pytest.mark.figures
 def test_files_name_the_interventions_in_plain_words(
     page: MapsPage, saving: Saving, changed: Translation, tmp_path: Path
 ) -> None:
