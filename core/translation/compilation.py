@@ -9,7 +9,7 @@ from core.model.transformer import Interventions, Transformer
 from core.text.codec import CONTINUATION, CodecPair, TextCodec
 from core.text.subwords import WORD_MARK
 from core.translation.decoding import DecodingRules, ForcedIds
-from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention
+from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention, writable
 from core.translation.source import EncodedSource, edit_source, encode_source
 from core.translation.target import EncodedTarget, encode_target
 
@@ -133,7 +133,7 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
     Raises:
         ExperimentError: the vocabulary has neither the token nor the pieces of the word.
     """
-    vocabulary = codec.vocabulary
+    vocabulary, text = codec.vocabulary, writable(text)
     if text in vocabulary.ids and (codec.subwords is None or text.startswith(WORD_MARK) or text in codec.specials):
         return (ForcedToken(step, text),)
     piece = text.removeprefix(CONTINUATION)

@@ -7,6 +7,7 @@ these twice. All counting starts at 0; `str` counts from 1, as people are shown 
 
 import itertools
 import math
+import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
@@ -24,21 +25,23 @@ MAX_INDEX = 100_000
 """No step, row or place can lie beyond it: far above any model's number of positions."""
 SHARES_TOLERANCE = 1e-9
 _LONE_SURROGATES = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
-"""What a terminal or clipboard leaves of broken bytes; no tokenizer and no file takes them."""
+"""What a terminal or clipboard leaves of broken bytes."""
 
 KindOfIntervention = TypeVar("KindOfIntervention")
 
 
 def check_beam(size: int, length_penalty: float) -> None:
     """Raises `ConfigError` for a beam or a length penalty that makes no sense."""
-    if not 1 <= size <= MAX_BEAM:
+    if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= MAX_BEAM:
         raise ConfigError(
-            f"The beam size is {size}. A whole number from 1 (greedy) to {MAX_BEAM} was expected; 4 is usual, and "
+            f"The beam size is {size!r}. A whole number from 1 (greedy) to {MAX_BEAM} was expected; 4 is usual, and "
             "beyond about 10 translations get slower and no better."
         )
-    if not 0 <= length_penalty <= MAX_LENGTH_PENALTY:  # not-a-number fails this too
+    is_number = isinstance(length_penalty, int | float) and not isinstance(length_penalty, bool)
+    if not is_number or not 0 <= length_penalty <= MAX_LENGTH_PENALTY:  # not-a-number fails this too
+        shown = f"{length_penalty:g}" if is_number else repr(length_penalty)
         raise ConfigError(
-            f"The length penalty is {length_penalty:g}. A number from 0 (none) to {MAX_LENGTH_PENALTY:g} was expected; "
+            f"The length penalty is {shown}. A number from 0 (none) to {MAX_LENGTH_PENALTY:g} was expected; "
             f"{DEFAULT_LENGTH_PENALTY:g} is usual."
         )
 
@@ -64,6 +67,7 @@ class Beam:
     length_penalty: float = DEFAULT_LENGTH_PENALTY
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "size", _whole(self.size))
         check_beam(self.size, self.length_penalty)
 
 
@@ -78,7 +82,7 @@ class GivenTarget:
     text: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "text", self.text.translate(_LONE_SURROGATES))
+        object.__setattr__(self, "text", _as_text(self.text, "given translation"))
 
 
 Output = Greedy | Beam | GivenTarget
@@ -95,7 +99,7 @@ class SourceWordRemoved:
     place: int
 
     def __post_init__(self) -> None:
-        _check_index(self.place, "place of a source word")
+        object.__setattr__(self, "place", _as_index(self.place, "place of a source word"))
 
     def __str__(self) -> str:
         return f"word {self.place + 1} removed"
@@ -114,13 +118,13 @@ class SourceWordReplaced:
     text: str
 
     def __post_init__(self) -> None:
-        _check_index(self.place, "place of a source word")
-        if not self.text.strip():
+        object.__setattr__(self, "place", _as_index(self.place, "place of a source word"))
+        object.__setattr__(self, "text", " ".join(_as_text(self.text, "replacement of a source word").split()))
+        if not self.text:
             raise ExperimentError(
                 f"The replacement of source word {self.place + 1} is empty. A word was expected; type one, or remove "
                 "the word."
             )
-        object.__setattr__(self, "text", " ".join(self.text.translate(_LONE_SURROGATES).split()))
 
     def __str__(self) -> str:
         return f"word {self.place + 1} → {self.text}"
@@ -139,6 +143,7 @@ class HeadScaled:
     factor: float = 0.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "head", _as_head(self.head))
         object.__setattr__(self, "factor", _as_float(self.factor))
         if not abs(self.factor) <= MAX_FACTOR:
             raise ExperimentError(
@@ -169,7 +174,8 @@ class AttentionRow:
     weights: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        _check_index(self.row, "row")
+        object.__setattr__(self, "head", _as_head(self.head))
+        object.__setattr__(self, "row", _as_index(self.row, "row"))
         object.__setattr__(self, "weights", shares_of(self.weights))
         if self.head.kind == "decoder" and len(self.weights) != self.row + 1:
             raise ExperimentError(
@@ -194,7 +200,10 @@ class ForcedToken:
     token: str
 
     def __post_init__(self) -> None:
-        _check_index(self.step, "decoding step")
+        object.__setattr__(self, "step", _as_index(self.step, "decoding step"))
+        object.__setattr__(self, "token", _as_text(self.token, "forced token"))
+        if not self.token:
+            raise ExperimentError("The forced token is empty. A token of the target vocabulary was expected; name one.")
 
     def __str__(self) -> str:
         return f"step {self.step + 1}: {self.token.replace(WORD_MARK, '') or self.token}"
@@ -228,7 +237,8 @@ class Experiment:
         interventions: what is changed, in canonical order (source words, heads, rows, steps), whatever order was given.
 
     Raises:
-        ExperimentError: two interventions change the same thing, or a token is forced while the target is given.
+        ExperimentError: two interventions change the same thing, or a token is forced while the target is given; or one
+            of the three is something else.
     """
 
     source_text: str
@@ -236,7 +246,16 @@ class Experiment:
     interventions: tuple[Intervention, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "source_text", self.source_text.translate(_LONE_SURROGATES))
+        object.__setattr__(self, "source_text", _as_text(self.source_text, "source text"))
+        if not isinstance(self.output, Greedy | Beam | GivenTarget):
+            raise ExperimentError(
+                f"The output is {self.output!r}. Greedy(), Beam(size) or GivenTarget(text) was expected; name "
+                "interventions as such: interventions=(…)."
+            )
+        for each in self.interventions:
+            if not isinstance(each, INTERVENTION_TYPES):
+                names = ", ".join(known.__name__ for known in INTERVENTION_TYPES)
+                raise ExperimentError(f"An intervention is {each!r}. One of {names} was expected.")
         ordered = tuple(sorted(self.interventions, key=site_of))
         object.__setattr__(self, "interventions", ordered)
         for first, second in itertools.pairwise(ordered):
@@ -338,12 +357,46 @@ def _order_of(head: Head) -> tuple[int, int, int]:
 
 def _as_float(number: float) -> float:
     """The number; a whole one that no float can hold becomes infinite, and is refused like that."""
+    if isinstance(number, str | bytes | bool):
+        raise ExperimentError(f"{number!r} stands where a number was expected.")
     try:
         return float(number)
     except OverflowError:
         return math.inf if number > 0 else -math.inf
+    except (TypeError, ValueError) as error:
+        raise ExperimentError(f"{number!r} stands where a number was expected.") from error
 
 
-def _check_index(index: int, name: str) -> None:
-    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index <= MAX_INDEX:
+def _as_index(index: int, name: str) -> int:
+    found = _whole(index)
+    if isinstance(found, bool) or not isinstance(found, int) or not 0 <= found <= MAX_INDEX:
         raise ExperimentError(f"The {name} is {index!r}. A whole number from 0 to {MAX_INDEX:,} was expected.")
+    return found
+
+
+def _whole(number: int) -> int:
+    """NumPy's whole numbers as Python's; anything else as it is."""
+    if isinstance(number, bool):
+        return number
+    try:
+        return operator.index(number)
+    except TypeError:
+        return number
+
+
+def _as_text(text: str, name: str) -> str:
+    if not isinstance(text, str):
+        raise ExperimentError(f"The {name} is {text!r}. Text was expected.")
+    return writable(text)
+
+
+def writable(text: str) -> str:
+    """The text with a sign in the place of each lone surrogate, which no tokenizer and no file takes."""
+    return text.translate(_LONE_SURROGATES)
+
+
+def _as_head(head: Head) -> Head:
+    if not isinstance(head, Head) or head.kind not in ATTENTION_KINDS:
+        kinds = ", ".join(ATTENTION_KINDS)
+        raise ExperimentError(f"The head is {head!r}. Head(kind, layer, head) was expected, its kind one of {kinds}.")
+    return Head(head.kind, _as_index(head.layer, "layer of a head"), _as_index(head.head, "head of a layer"))

@@ -38,12 +38,14 @@ def test_every_error_of_the_core_is_public_or_has_a_public_base() -> None:
             assert any(base.__name__ in api.__all__ for base in error.__mro__)
 
 
+@pytest.mark.subprocess
 def test_importing_it_imports_nothing_heavy() -> None:
     modules = modules_imported_by("import core.api")
     assert not modules & HEAVY
     assert {name for name in modules if name.startswith("core")} == {"core", "core.api"}
 
 
+@pytest.mark.subprocess
 def test_experiments_and_their_files_need_no_torch(tmp_path: Path) -> None:
     code = (
         "import sys\n"

@@ -444,6 +444,7 @@ def _take_a_picture(file: Path, picture: Path) -> subprocess.CompletedProcess[st
     )
 
 
+@pytest.mark.subprocess
 def test_the_app_opens_an_experiment_from_the_command_line_with_the_model_beside_it(
     experiment_file: Path, translator: Translator, tmp_path: Path
 ) -> None:
@@ -455,6 +456,7 @@ def test_the_app_opens_an_experiment_from_the_command_line_with_the_model_beside
     assert (tmp_path / "window.png").stat().st_size > 10_000
 
 
+@pytest.mark.subprocess
 def test_an_experiment_that_cannot_be_opened_from_the_command_line_ends_with_its_problem(
     experiment_file: Path, tmp_path: Path
 ) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from core.errors import AugenmerkError, ExperimentFileError
+from core.translation.experiment import Experiment
 from core.translation.experiment_file import (
     SUFFIX,
     SavedExperiment,
@@ -96,15 +97,20 @@ class ExperimentDocuments(QObject):
 
     def copy_as_python(self) -> None:
         """Code that runs the experiment, to the clipboard."""
-        model = self._state.model
-        QGuiApplication.clipboard().setText(to_python(self._state.experiment, model.path if model else None))
-        self.done.emit("copied as Python")
+        self._copy(to_python, "copied as Python")
 
     def copy_as_command_line(self) -> None:
         """A command that runs the experiment, to the clipboard."""
+        self._copy(to_command, "copied as a command line")
+
+    def _copy(self, write: Callable[[Experiment, Path | None], str], done: str) -> None:
         model = self._state.model
-        QGuiApplication.clipboard().setText(to_command(self._state.experiment, model.path if model else None))
-        self.done.emit("copied as a command line")
+        try:
+            QGuiApplication.clipboard().setText(write(self._state.experiment, model.path if model else None))
+        except AugenmerkError as error:
+            show_failure(self._window, "The experiment was not copied", Failure.of(error))
+            return
+        self.done.emit(done)
 
     # --- opening -------------------------------------------------------------------------------------------------
 

@@ -1,12 +1,15 @@
 """An experiment is a value: the same however it was written down, and refused with a reason where it says nothing."""
 
 import itertools
+import json
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 
 from core.errors import ConfigError, ExperimentError
@@ -28,6 +31,7 @@ from core.translation.experiment import (
     shares_of,
     site_of,
 )
+from core.translation.experiment_json import experiment_from_json, experiment_to_json
 
 TEXT = "Ein Mann steht."
 REMOVED = SourceWordRemoved(2)
@@ -40,6 +44,7 @@ CANONICAL = (REPLACED, REMOVED, OFF, DOUBLED, ROW, FORCED)
 """Source words, heads, rows, steps; each by its place, its kind, layer and head, its step."""
 
 
+@pytest.mark.subprocess
 def test_nothing_here_imports_torch() -> None:
     code = "import sys, core.translation.experiment; print(sorted({'torch', 'spacy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -253,7 +258,7 @@ def test_huge_and_tiny_weights_are_scaled(size: float) -> None:
 
 
 def test_shares_take_any_numbers_of_python() -> None:
-    assert shares_of([True, 3]) == (0.25, 0.75)
+    assert shares_of([Fraction(1), 3]) == (0.25, 0.75)
     assert all(type(share) is float for share in shares_of([1, 0]))
 
 
@@ -305,3 +310,46 @@ def test_heads_are_switched_off_once_each_in_their_order() -> None:
     assert found == tuple(HeadScaled(head, 0.0) for head in (heads[1], heads[3], heads[0]))
     assert Experiment(TEXT, interventions=found).heads_off == set(heads)
     assert heads_switched_off(()) == ()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Experiment("Ein Hund.", (ForcedToken(0, "▁three"),)),  # type: ignore[arg-type]
+        lambda: Experiment("Ein Hund.", "A dog."),  # type: ignore[arg-type]
+        lambda: Experiment("Ein Hund.", interventions=("cross:2:5",)),  # type: ignore[arg-type]
+        lambda: Experiment(None),  # type: ignore[arg-type]
+        lambda: GivenTarget(None),  # type: ignore[arg-type]
+        lambda: HeadScaled("cross:2:5"),  # type: ignore[arg-type]
+        lambda: HeadScaled(Head("foo", 0, 0)),  # type: ignore[arg-type]
+        lambda: HeadScaled(Head("cross", -1, 0)),
+        lambda: HeadScaled(Head("cross", 0, 1.5)),  # type: ignore[arg-type]
+        lambda: HeadScaled(Head("cross", 0, 0), "0.5"),  # type: ignore[arg-type]
+        lambda: HeadScaled(Head("cross", 0, 0), None),  # type: ignore[arg-type]
+        lambda: AttentionRow(Head("cross", 0, 0), 0, [None]),  # type: ignore[arg-type, list-item]
+        lambda: AttentionRow(Head("cross", 0, 0), 0, "12"),  # type: ignore[arg-type]
+        lambda: SourceWordReplaced(0, 3),  # type: ignore[arg-type]
+        lambda: ForcedToken(0, ""),
+        lambda: ForcedToken(0, 17),  # type: ignore[arg-type]
+    ],
+)
+def test_what_is_no_part_of_an_experiment_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(ExperimentError, match="expected"):
+        make()
+
+
+@pytest.mark.parametrize("size", [2.5, "4", True, None])
+def test_a_beam_size_that_is_no_whole_number_is_refused(size: object) -> None:
+    with pytest.raises(ConfigError, match="whole number from 1"):
+        Beam(size)  # type: ignore[arg-type]
+
+
+def test_whole_numbers_of_numpy_are_taken_as_what_they_are() -> None:
+    forced = ForcedToken(np.argmax([0, 3, 1]), "▁dog")  # type: ignore[arg-type]
+    off = HeadScaled(Head("cross", np.int64(1), np.int64(0)))  # type: ignore[arg-type]
+    experiment = Experiment("Ein Hund.", Beam(np.int64(4)), (forced, off))  # type: ignore[arg-type]
+    assert experiment_from_json(json.loads(json.dumps(experiment_to_json(experiment)))) == experiment
+
+
+def test_broken_bytes_in_a_forced_token_become_the_sign_for_them() -> None:
+    assert ForcedToken(0, "caf\udce9").token == "caf\N{REPLACEMENT CHARACTER}"

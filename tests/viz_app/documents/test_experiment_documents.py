@@ -175,6 +175,7 @@ def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
     assert "made with the model “one”" in state.notice
 
 
+@pytest.mark.subprocess
 def test_copied_python_and_command_give_the_experiment_again(
     documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:

@@ -76,6 +76,7 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
         assert words in picture.caption, words
 
 
+@pytest.mark.figures
 def test_the_earlier_name_of_the_option_still_works(untrained_checkpoint: Path, tmp_path: Path, drawn: list) -> None:
     for name in ("--head-off", "--off"):
         assert draw(untrained_checkpoint, name, "cross:1:2", "decoder:2:1", "--out", str(tmp_path / "map.png")) == 0

@@ -235,6 +235,7 @@ def test_the_page_in_sight_is_exported_not_one_that_is_hidden(
     assert all(action.isEnabled() for action in menu.entries.values())
 
 
+@pytest.mark.figures
 def test_a_caption_can_be_left_out_and_this_is_remembered(
     page: MapsPage, menu: ExportMenu, preferences: Preferences, tmp_path: Path
 ) -> None:
