@@ -3,17 +3,22 @@
 # PYTHON=python3.12   use this interpreter (3.11 to 3.13) for the virtual environment
 # TORCH=cpu           on Linux: install the small build of torch, without CUDA
 # KILLS=100           how often `make soak` kills a training
-# TESTS="tests/core"  which tests `make test` and `make check` run, and any other words for pytest
+# TESTS="tests/core"  which tests are run, and any other words for pytest
+# JOBS=1              run so many tests at a time, else one for each processor core, at most 8; 0 runs them where a
+#                     debugger can stop them
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test check check-static lint format types contract bench soak screenshot train-picture curve wheel clean
+.PHONY: help run test-quick test test-all check check-static lint format types contract bench soak screenshot \
+	train-picture curve wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
 RUN := $(VENV)/bin/python
 PINS := pyproject.toml constraints.txt tools/set_up.sh
 TESTS ?=
+JOBS ?= auto
+PYTEST := -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 KILLS ?= 100
 SENTENCE ?= Ein Mann in einem blauen Hemd steht auf einer Leiter.
 SCREENSHOT ?= docs/images/translate.png
@@ -28,6 +33,7 @@ help: ## List the targets
 	@echo "  PYTHON=python3.12   use this interpreter (3.11 to 3.13)"
 	@echo "  TORCH=cpu           on Linux: install the small build of torch, without CUDA"
 	@echo "  TESTS=tests/core    run only these tests"
+	@echo "  JOBS=1              run so many tests at a time"
 	@echo "  KILLS=20            soak: kill so often"
 
 # --- use -------------------------------------------------------------------------------------------------------------
@@ -46,10 +52,16 @@ curve: $(VENV)/.ready-app ## Draw the README's curve of the preset notebook over
 
 # --- verify ----------------------------------------------------------------------------------------------------------
 
-test: $(VENV)/.ready-dev ## Set up .venv if needed, and run the tests
-	$(RUN) -m pytest $(TESTS)
+test-quick: $(VENV)/.ready-dev ## Run the tests that start no process and train nothing: under a minute
+	$(RUN) $(PYTEST) -m "not slow and not subprocess and not training and not figures and not corpus" $(TESTS)
 
-check: check-static test ## Lint, formatting, types, import contract, then the tests
+test: $(VENV)/.ready-dev ## Set up .venv if needed, and run all tests but the slow ones
+	$(RUN) $(PYTEST) -m "not slow" $(TESTS)
+
+test-all: $(VENV)/.ready-dev ## Run all tests
+	$(RUN) $(PYTEST) $(TESTS)
+
+check: check-static test-all ## What CI asks: lint, formatting, types, import contract, then all tests
 
 check-static: lint format types contract ## The checks that run nothing: all of `check` but the tests
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import costs
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 GRACE_SECONDS = 2.0  # for what a test has told to end and which is about to
 
@@ -33,6 +35,15 @@ def _isolate_user_folders() -> Path:
 
 
 _SCRATCH = _isolate_user_folders()
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses tests by their marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks the tests that ask for a costly fixture."""
+    for item in items:
+        for name, mark in costs.FIXTURES.items():
+            if name in getattr(item, "fixturenames", ()):
+                item.add_marker(mark)
 
 
 def pytest_collection_finish() -> None:
@@ -61,6 +72,21 @@ def untrained_checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.checkpoints import write_untrained_checkpoint
 
     return write_untrained_checkpoint(tmp_path_factory.mktemp("checkpoint") / "untrained.safetensors")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _costs_noticed() -> Iterator[None]:
+    with costs.noticed():
+        yield
+
+
+@pytest.fixture(autouse=True)
+def _marked_for_what_it_costs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fails a test that starts a process or takes optimiser steps, itself or in its fixtures, and is not marked so."""
+    yield
+    for mark in costs.seen_since_last_asked():
+        is_marked = request.node.get_closest_marker(mark)
+        assert is_marked, f"it {costs.MEANINGS[mark]}: mark it @pytest.mark.{mark}, as make test-quick leaves it out"
 
 
 @pytest.fixture(autouse=True)

@@ -4,6 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.subprocess
+
 REPOSITORY = Path(__file__).resolve().parent.parent
 SCREEN = ("PySide6", "shiboken6", "matplotlib", "viz_app")
 

@@ -1,5 +1,7 @@
 """What our step is measured against is a model of the same size that begins alike, only written naively."""
 
+import pytest
+
 from benchmarks.seed import PADDING, SeedTrainer
 from benchmarks.training import made_up_corpus
 from core.config import preset
@@ -7,6 +9,7 @@ from core.corpora.batches import collate
 from core.training.session import TrainingSession
 
 
+@pytest.mark.training
 def test_the_naive_step_has_the_parameters_and_the_first_loss_of_ours() -> None:
     corpus = made_up_corpus()
     run = preset("notebook")
@@ -18,6 +21,7 @@ def test_the_naive_step_has_the_parameters_and_the_first_loss_of_ours() -> None:
     assert abs(result.loss - naive.step(batch)) < 0.5, "both know nothing yet"
 
 
+@pytest.mark.training
 def test_adam_of_the_naive_step_is_neither_fused_nor_joined() -> None:
     (group,) = SeedTrainer().optimizer.param_groups
     assert (group["fused"], group["foreach"]) == (False, False)

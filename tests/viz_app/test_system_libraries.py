@@ -81,6 +81,7 @@ def test_no_privilege_means_no_installing(monkeypatch: pytest.MonkeyPatch) -> No
     assert not system_libraries.install(["libegl1"])
 
 
+@pytest.mark.subprocess
 def test_file_runs_before_anything_is_installed() -> None:
     """The set-up runs it with the system's Python: isolated from all installed packages, it must still start."""
     code = Path(system_libraries.__file__).read_text().partition('if __name__ == "__main__"')[0]

@@ -3,12 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.checkpoints import write_untrained_checkpoint
 from viz_app.main_window import TRAIN, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme
+
+pytestmark = pytest.mark.training
 
 
 def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
@@ -44,6 +47,7 @@ def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     assert (folder / "last.safetensors").is_file()
 
 
+@pytest.mark.slow
 def test_the_small_copy_task_is_learned_in_the_app(
     qtbot: QtBot, preferences: Preferences, theme: Theme, tmp_path: Path
 ) -> None:

@@ -16,6 +16,8 @@ from viz_app.theme import Theme
 from viz_app.translate.page import TranslatePage
 from viz_app.worker.training import SWITCH_INTERVAL_SECONDS
 
+pytestmark = pytest.mark.training
+
 
 @pytest.fixture
 def window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[MainWindow]:

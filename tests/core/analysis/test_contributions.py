@@ -187,6 +187,7 @@ def test_a_position_that_nothing_reaches_keeps_its_own_token() -> None:
     assert nothing.tolist() == [[1, 0, 0], [0, 0, 1]]
 
 
+@pytest.mark.training
 def test_a_learned_copier_takes_each_symbol_from_where_it_stands(copy_translator: Translator) -> None:
     found = contributions_of(copy_translator, copy_translator.translate("1 5 3 7 2 9"))
     assert found.translation.text == "1 5 3 7 2 9"

@@ -212,6 +212,7 @@ def test_maps_of_another_sentence_are_refused(translation: Translation) -> None:
         label_map(translation.maps.encoder, translation, "cross")
 
 
+@pytest.mark.subprocess
 def test_selecting_needs_neither_torch_nor_spacy() -> None:
     code = "import sys, core.analysis.selection; assert not {'torch', 'spacy', 'torchtext'} & set(sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -366,6 +366,7 @@ def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
         load_checkpoint(tmp_path)
 
 
+@pytest.mark.subprocess
 def test_a_model_is_built_without_the_half_of_torch_that_compiles() -> None:
     program = (
         "import sys\n"

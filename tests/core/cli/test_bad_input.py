@@ -18,6 +18,8 @@ from core.training.folder import LAST
 from core.training.lock import locked
 from tests.core.training.runs import copy_run, text_corpus, text_run
 
+pytestmark = pytest.mark.training
+
 Train = Callable[..., int]
 
 

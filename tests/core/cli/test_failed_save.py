@@ -69,6 +69,7 @@ def test_ctrl_c_at_the_question_means_no(monkeypatch: pytest.MonkeyPatch) -> Non
         assert flag == StopFlag(), "afterwards Ctrl-C asks to stop again"
 
 
+@pytest.mark.training
 def test_enter_tries_again_until_there_is_room_and_nothing_is_lost(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,6 +85,7 @@ def test_enter_tries_again_until_there_is_room_and_nothing_is_lost(
     assert_same_run(tmp_path / "whole", tmp_path / "run")
 
 
+@pytest.mark.training
 def test_a_person_who_says_stop_can_go_on_later(
     config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,6 +99,7 @@ def test_a_person_who_says_stop_can_go_on_later(
     assert main([*arguments, "--resume"]) == 0
 
 
+@pytest.mark.subprocess
 @pytest.mark.skipif(os.name != "posix", reason="RLIMIT_FSIZE is of POSIX systems")
 def test_without_a_person_it_ends_says_what_to_do_and_keeps_the_older_file(config: Path, tmp_path: Path) -> None:
     """A real refusal of the system, in a process of its own, as in a job on a server."""

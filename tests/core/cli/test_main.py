@@ -51,6 +51,7 @@ def test_translate_prints_one_line(untrained_checkpoint: Path, capsys: pytest.Ca
     assert capsys.readouterr().out.count("\n") == 1
 
 
+@pytest.mark.subprocess
 def test_translate_reads_standard_input(untrained_checkpoint: Path) -> None:
     command = [sys.executable, "-m", "core", "translate", "-", "--json", "--checkpoint", str(untrained_checkpoint)]
     done = subprocess.run(command, input=SENTENCE, capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=True)
@@ -240,6 +241,7 @@ def test_evaluate_refuses_uneven_files(
     assert "32" in message
 
 
+@pytest.mark.training
 def test_prepare_then_train_then_resume_then_translate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     prepared, run = folder / "data.safetensors", folder / "run"
     assert main(["data", "prepare", "--data", str(folder), "--preset", "notebook", "--out", str(prepared)]) == 0
@@ -258,6 +260,7 @@ def test_prepare_then_train_then_resume_then_translate(folder: Path, capsys: pyt
     assert re.search(r"all +\d", capsys.readouterr().out)
 
 
+@pytest.mark.training
 def test_training_says_how_it_goes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [
         "train",
@@ -299,6 +302,7 @@ def test_train_refuses_before_it_writes(
     assert not out.exists()
 
 
+@pytest.mark.subprocess
 def test_a_polite_kill_stops_and_keeps(tmp_path: Path) -> None:
     run = tmp_path / "run"
     command = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]

@@ -25,6 +25,7 @@ def train(config: Path, out: Path, *more: str) -> int:
     return main(["train", "--config", str(config), "--out", str(out), "--device", "cpu", *more])
 
 
+@pytest.mark.training
 def test_a_file_of_settings_repeats_a_run(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert train(config, tmp_path / "one", "--probe", "1 2 3", "--patience", "4", "--keep-last", "2") == 0
     told = capsys.readouterr().err
@@ -42,6 +43,7 @@ def test_a_file_of_settings_repeats_a_run(config: Path, tmp_path: Path, capsys: 
     assert environment["starts"][0]["command"] == [f"…/{name}" if slash else name for _, slash, name in words]
 
 
+@pytest.mark.training
 def test_a_run_is_resumed_with_its_own_settings_and_those_that_are_to_change(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,6 +90,7 @@ def test_without_tensorboard_its_option_says_what_to_install(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.training
 def test_runs_are_listed_with_their_scores(config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     runs = tmp_path / "runs"
     assert train(config, runs / "first") == 0
@@ -105,6 +108,7 @@ def test_runs_are_listed_with_their_scores(config: Path, tmp_path: Path, capsys:
     assert "There is no run in" in capsys.readouterr().err
 
 
+@pytest.mark.training
 def test_the_newest_or_best_of_a_run_are_averaged(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,6 +134,7 @@ def test_the_newest_or_best_of_a_run_are_averaged(
         assert said in capsys.readouterr().err
 
 
+@pytest.mark.training
 def test_deterministic_mode_is_an_option_that_is_said_and_kept(
     config: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,6 +6,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +107,7 @@ class TestPreparing:
 
         loaded: list[str] = []
         original = spacy.blank
+        monkeypatch.setattr("core.text.tokenizers._idle_rules", defaultdict(list))
         monkeypatch.setattr(spacy, "blank", lambda name: (loaded.append(name), original(name))[1])
         prepared()
         assert sorted(loaded) == ["de", "en"]
@@ -312,6 +314,7 @@ def test_a_failing_write_leaves_the_older_file(file: Path, monkeypatch) -> None:
     assert list(file.parent.iterdir()) == [file]
 
 
+@pytest.mark.subprocess
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs a limit on the size of files")
 def test_a_full_disk_is_a_storage_error(tmp_path: Path) -> None:
     """safetensors has an error of its own for it; a limit on the size of files acts like a full disk."""
@@ -362,6 +365,7 @@ print(train(run, load_corpus(sys.argv[1], run), Path(sys.argv[2]), device="cpu")
 """
 
 
+@pytest.mark.subprocess
 def test_a_machine_without_spacy_and_without_a_screen_trains_from_the_file(file: Path, tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-c", TRAIN_WITH_MODULES_HIDDEN, str(file), str(tmp_path / "run")],

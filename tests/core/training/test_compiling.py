@@ -13,6 +13,8 @@ from core.training.compiling import choose_compiled
 from core.training.session import TrainingSession
 from tests.core.training.runs import text_corpus, text_run
 
+pytestmark = pytest.mark.training
+
 
 @pytest.fixture(scope="module")
 def corpus() -> PreparedCorpus:

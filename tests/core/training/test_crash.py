@@ -39,6 +39,8 @@ def processes() -> Iterator[Processes]:
         yield started
 
 
+@pytest.mark.slow
+@pytest.mark.subprocess
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL is a signal of POSIX systems")
 @pytest.mark.timeout(300 + 20 * NUM_KILLS)
 def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(tmp_path: Path, processes: Processes) -> None:
@@ -71,6 +73,7 @@ def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(tmp_path: Pa
     assert num_within_a_save or NUM_KILLS < 50, "so many kills and none of them while a file was written"
 
 
+@pytest.mark.training
 class TestBeforeTheFirstCheckpoint:
     """A crash so early leaves nothing to go on from; to resume is to begin anew then, and no folder is a dead end."""
 

@@ -68,6 +68,7 @@ def test_elsewhere_and_unasked_nothing_is_switched(wish: bool, device: str, said
         assert bool(reason) == wish
 
 
+@pytest.mark.training
 def test_a_run_says_and_records_it(tmp_path: Path) -> None:
     _, events = record(copy_run(max_steps=1, deterministic=True), tmp_path / "run")
     line = "Deterministic, as the settings ask for: on a CPU that is so anyhow, with as many threads as before"
@@ -78,6 +79,7 @@ def test_a_run_says_and_records_it(tmp_path: Path) -> None:
     assert not any("eterministic" in event.text for event in events.of(PhaseStarted))
 
 
+@pytest.mark.training
 def test_the_flags_hold_while_a_run_on_a_gpu_is_set_up_and_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return leader | {"follower": json.loads((folder / "follower.json").read_text(encoding="utf-8")), "folder": folder}
 
 
+@pytest.mark.subprocess
+@pytest.mark.training
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
 class TestTwoProcesses:
     def test_their_losses_are_those_of_one_with_the_same_batches(self, told: dict[str, Any], tmp_path: Path) -> None:
@@ -82,6 +84,8 @@ class TestTwoProcesses:
         assert told["follower"] == "no memory left"
 
 
+@pytest.mark.slow
+@pytest.mark.subprocess
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
 def test_from_the_command_line_one_speaks_and_writes(tmp_path: Path) -> None:
     folder = tmp_path / "run"
@@ -95,6 +99,8 @@ def test_from_the_command_line_one_speaks_and_writes(tmp_path: Path) -> None:
     assert refused.stderr.count("holds a run already") == 1
 
 
+@pytest.mark.slow
+@pytest.mark.subprocess
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a signal")
 def test_one_ctrl_c_ends_all_and_keeps_what_was_learned(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def test_perplexity_is_the_exponential_of_the_loss_and_infinite_beyond_all_numbe
     assert epoch_done(loss).perplexity == pytest.approx(perplexity, rel=1e-3)
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize("module", ["events", "film", "failures"])
 def test_a_window_can_read_them_before_torch_is_imported(module: str) -> None:
     code = f"import sys, core.training.{module}; sys.exit('torch' in sys.modules)"

@@ -15,6 +15,8 @@ from core.training.gradients import Gradients
 from core.training.loop import LAST
 from tests.core.training.runs import copy_run, record, text_run
 
+pytestmark = pytest.mark.training
+
 
 def failing_at(monkeypatch: pytest.MonkeyPatch, call: int, error: Exception | None) -> None:
     """Makes loss number `call` raise `error`, or be no number if there is none."""

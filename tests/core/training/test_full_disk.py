@@ -21,6 +21,8 @@ from core.training.folder import LAST
 from tests.core.training.crashes import REPOSITORY, assert_same_run, half_written
 from tests.core.training.runs import copy_run, record
 
+pytestmark = pytest.mark.subprocess
+
 posix_only = pytest.mark.skipif(os.name != "posix", reason="mount and RLIMIT_FSIZE are of POSIX systems")
 
 
@@ -117,6 +119,7 @@ def check_that_an_ended_run_goes_on(folder: Path, take_room: Callable[[], None],
 CHECKS = {check.__name__: check for check in (check_that_room_is_waited_for, check_that_an_ended_run_goes_on)}
 
 
+@pytest.mark.training
 @posix_only
 @pytest.mark.parametrize("check", CHECKS)
 def test_a_full_file_system_destroys_nothing_and_delays_the_run_only(tmp_path: Path, check: str) -> None:

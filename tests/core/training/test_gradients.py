@@ -16,6 +16,8 @@ from core.training.microbatches import max_tokens_at_once
 from core.training.session import TrainingSession
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, text_corpus, text_run
 
+pytestmark = pytest.mark.training
+
 WITHOUT_DROPOUT = {"dropout": 0.0}
 CPU = torch.device("cpu")
 

@@ -15,6 +15,8 @@ from core.training.events import CheckpointSaved, Noted, SaveFailed, StepDone, T
 from core.training.folder import BEST, LAST, kept_checkpoints
 from tests.core.training.runs import copy_run, record
 
+pytestmark = pytest.mark.training
+
 
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
     following = iter(losses)

@@ -18,6 +18,8 @@ from core.training.folder import LAST
 from core.training.lock import LOCK, is_locked, locked
 from tests.core.training.runs import copy_run, record
 
+pytestmark = pytest.mark.subprocess
+
 HOLD = """
 import sys, time, pathlib
 from core.training.lock import locked
@@ -39,6 +41,7 @@ def other_process(folder: Path) -> Iterator["subprocess.Popen[str]"]:
             process.communicate()
 
 
+@pytest.mark.training
 def test_a_second_training_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     refusals = []

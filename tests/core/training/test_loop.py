@@ -41,6 +41,8 @@ from core.training.session import StepResult, TrainingSession
 from core.translation.decoding import DecodingRules, greedy
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, record, text_corpus, text_run
 
+pytestmark = pytest.mark.training
+
 STEPS_PER_EPOCH = 7
 
 
@@ -599,6 +601,7 @@ class TestLearning:
         num_probes = 1 + 3  # before the first step, and at each validation
         assert num_lines == 2 * (50 + 30) + num_probes
 
+    @pytest.mark.slow
     def test_the_copy_task_is_learned(self, tmp_path: Path) -> None:
         """As the text judges it: greedy decoding of 1 … 10, for ten symbols, gives 1 … 10."""
         run: RunConfig = preset("copy-task-small")

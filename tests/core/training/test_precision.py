@@ -50,6 +50,7 @@ class TestChoice:
 
 
 class TestMixedStep:
+    @pytest.mark.training
     def test_the_loss_is_that_of_float32_to_two_digits_and_weights_stay_32_bit(self) -> None:
         run = text_run(model={"dropout": 0.0}, label_smoothing=0.1)
         corpus = text_corpus(run)

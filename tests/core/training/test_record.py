@@ -14,6 +14,7 @@ from core.training.record import read_starts, without_paths
 from tests.core.training.runs import copy_run, record, text_run
 
 
+@pytest.mark.training
 def test_the_settings_on_the_disk_repeat_the_run_to_the_last_bit(tmp_path: Path) -> None:
     run = copy_run(num_epochs=1)
     _, first = record(run, tmp_path / "first")
@@ -24,6 +25,7 @@ def test_the_settings_on_the_disk_repeat_the_run_to_the_last_bit(tmp_path: Path)
     assert (tmp_path / "first" / LAST).read_bytes() != b""
 
 
+@pytest.mark.training
 def test_each_start_says_with_what_it_ran_and_how_it_ended(tmp_path: Path) -> None:
     run, folder = copy_run(num_epochs=1), tmp_path / "run"
     record(run, folder, stop_after=3)
@@ -50,6 +52,7 @@ def test_of_the_paths_on_a_command_line_only_the_last_part_is_kept() -> None:
     assert without_paths(words) == ["…/augenmerk", "train", "--out", "…/one", "…/data", "copy"]
 
 
+@pytest.mark.training
 class TestOverview:
     def test_a_finished_run_is_summed_up(self, tmp_path: Path) -> None:
         run = text_run(num_epochs=2)
@@ -138,6 +141,7 @@ class TestOverview:
         assert read_starts(tmp_path) == []
 
 
+@pytest.mark.subprocess
 def test_nothing_of_it_needs_torch_to_be_read() -> None:
     import subprocess
     import sys

@@ -16,6 +16,8 @@ from core.training.schedules import learning_rate, noam_rate
 from core.training.session import TrainingSession
 from tests.core.training.runs import copy_corpus, copy_run, text_corpus, text_run
 
+pytestmark = pytest.mark.training
+
 PARTS = [[0, 1, 2], [3], [4, 5, 6, 7]]
 JOINED = list(range(8))
 WITHOUT_DROPOUT = {"dropout": 0.0}

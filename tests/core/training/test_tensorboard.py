@@ -45,6 +45,7 @@ def near(points: list[tuple[int, float]]) -> list[tuple[int, Any]]:
     return [(step, pytest.approx(value, rel=1e-6)) for step, value in points]
 
 
+@pytest.mark.training
 @needs_tensorboard
 def test_every_curve_and_every_example_is_read_back_as_it_was(tmp_path: Path) -> None:
     said = train_with_log(tmp_path / "run")
@@ -70,6 +71,7 @@ def test_every_curve_and_every_example_is_read_back_as_it_was(tmp_path: Path) ->
             assert f"| {example.source} | {example.reference} | {example.hypothesis} |" in text
 
 
+@pytest.mark.training
 @needs_tensorboard
 @pytest.mark.allow_log_warnings  # TensorBoard says that it leaves out what was written after the checkpoint
 def test_a_resumed_run_goes_on_with_the_same_curves(tmp_path: Path) -> None:
@@ -104,6 +106,7 @@ def test_without_the_package_it_says_what_to_install(tmp_path: Path, monkeypatch
         pytest.fail("it goes on")
 
 
+@pytest.mark.subprocess
 @needs_tensorboard
 @pytest.mark.skipif(os.name != "posix", reason="RLIMIT_FSIZE is of POSIX systems")
 def test_event_files_that_cannot_be_written_are_said_once_and_end_nothing(tmp_path: Path) -> None:

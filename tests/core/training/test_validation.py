@@ -16,6 +16,8 @@ from core.training.validation import NUM_EXAMPLES, Validator
 from core.translation.translator import Translator
 from tests.core.training.runs import copy_corpus, copy_run, record, text_corpus, text_run
 
+pytestmark = pytest.mark.training
+
 HERE = DeviceChoice("cpu", "asked for")
 
 

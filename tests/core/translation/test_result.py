@@ -7,6 +7,7 @@ import pytest
 from core.translation.result import Alternative, AttentionMaps, Translation, Word
 
 
+@pytest.mark.subprocess
 @pytest.mark.parametrize("module", ["core.translation.result", "core.translation.source"])
 def test_results_and_sources_are_imported_without_torch(module: str) -> None:
     """A window holds these before torch is imported; spaCy would bring torch with it."""

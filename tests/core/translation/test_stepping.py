@@ -17,7 +17,7 @@ from core.translation.translator import Translator
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
 
 
-@pytest.fixture(params=["word", "subword", "copy"])
+@pytest.fixture(params=["word", "subword", pytest.param("copy", marks=pytest.mark.training)])
 def translator(request: pytest.FixtureRequest) -> Translator:
     return request.getfixturevalue(f"{request.param}_translator")
 

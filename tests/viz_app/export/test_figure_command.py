@@ -35,6 +35,7 @@ def draw(checkpoint: Path, *arguments: str) -> int:
     return main(["figure", "--text", SENTENCE, "--checkpoint", str(checkpoint), "--device", "cpu", *arguments])
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(
     ("name", "magic"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml"), ("a.PDF", b"%PDF"), ("a.html", b"<!doctype html>")]
 )
@@ -45,6 +46,7 @@ def test_the_ending_says_what_is_written(untrained_checkpoint: Path, tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.figures
 def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
     untrained_checkpoint: Path, tmp_path: Path, drawn: list
 ) -> None:
@@ -75,6 +77,7 @@ def test_a_map_is_that_of_the_library_and_its_caption_says_what_it_is(
         assert words in picture.caption, words
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(
     ("arguments", "title", "count"),
     [
@@ -95,6 +98,7 @@ def test_heads_that_are_not_named_are_combined(
     assert picture.top == 1
 
 
+@pytest.mark.figures
 def test_a_grid_holds_every_head_of_every_kind(untrained_checkpoint: Path, tmp_path: Path, drawn: list) -> None:
     assert draw(untrained_checkpoint, "--grid", "--own-scale", "--out", str(tmp_path / "grid.png")) == 0
     kinds, caption = drawn[0]
@@ -129,6 +133,7 @@ def test_what_cannot_be_drawn_is_said_in_one_message(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("name", ["map.png", "map.html"])
 def test_a_folder_that_cannot_be_written_is_said(untrained_checkpoint: Path, tmp_path: Path, capsys, name: str) -> None:
     (tmp_path / "file").write_text("")
@@ -157,6 +162,7 @@ def test_help_lists_the_command(capsys) -> None:
     assert "augenmerk figure" in capsys.readouterr().out
 
 
+@pytest.mark.subprocess
 def test_the_command_needs_no_qt() -> None:
     modules = modules_imported_by("import viz_app.export.figure_command, viz_app.launch")
     assert not {name for name in modules if name.split(".")[0] in {"PySide6", "shiboken6", "torch"}}

@@ -22,6 +22,7 @@ def test_a_map_is_drawn_with_its_weights_labels_and_caption() -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["row0", "row1"]
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("name", "magic"), [("map.png", b"\x89PNG"), ("map.svg", b"<?xml"), ("map.PDF", b"%PDF")])
 def test_a_figure_is_saved_in_the_format_of_its_ending(tmp_path: Path, name: str, magic: bytes) -> None:
     save_figure(map_figure(_picture()), tmp_path / name)
@@ -29,6 +30,7 @@ def test_a_figure_is_saved_in_the_format_of_its_ending(tmp_path: Path, name: str
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+@pytest.mark.figures
 def test_text_stays_text_in_a_vector_picture(tmp_path: Path) -> None:
     save_figure(map_figure(_picture()), tmp_path / "map.svg")
     text = (tmp_path / "map.svg").read_text(encoding="utf-8")
@@ -50,6 +52,7 @@ def test_all_heads_have_a_place_and_missing_ones_are_blank() -> None:
     assert sum(len(axes.images) for axes in figure.axes) == 3 + 4
 
 
+@pytest.mark.subprocess
 def test_figures_need_no_qt() -> None:
     modules = modules_imported_by("import viz_app.export.figures")
     assert "matplotlib" in modules

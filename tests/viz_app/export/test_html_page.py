@@ -189,6 +189,7 @@ def test_a_page_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
         save_page(content(), tmp_path / "page.html" / "inside.html")
 
 
+@pytest.mark.subprocess
 def test_the_page_needs_neither_qt_nor_torch_nor_matplotlib() -> None:
     modules = modules_imported_by("import viz_app.export.html_page")
     assert not {name for name in modules if name.split(".")[0] in {"PySide6", "shiboken6", "torch", "matplotlib"}}

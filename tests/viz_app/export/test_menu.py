@@ -50,6 +50,7 @@ def the_box(page: TranslatePage) -> QMessageBox:
     return box
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("entry", "name"), FILES)
 def test_the_menu_saves_what_is_shown(page: TranslatePage, menu: ExportMenu, tmp_path: Path, entry: str, name: str):
     assert page.head.export_button.isVisible()
@@ -108,6 +109,7 @@ def test_picture_and_table_go_to_the_clipboard(page: TranslatePage, menu: Export
     assert "copied" in page.window().top_bar.status.text()
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("entry", "name"), FILES)
 def test_a_folder_that_cannot_be_written_is_told_and_loses_nothing(
     page: TranslatePage, menu: ExportMenu, tmp_path: Path, entry: str, name: str
@@ -122,6 +124,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_loses_nothing(
     assert page.head.heatmap.isVisible()
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize(("entry", "name"), FILES)
 def test_a_disk_that_is_full_is_told_and_the_older_file_stays(
     page: TranslatePage, menu: ExportMenu, tmp_path: Path, full_disk, entry: str, name: str

@@ -1,6 +1,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.subprocess
+
 TWO_THREADS = """
 import threading
 from viz_app.export.plotting import import_matplotlib

@@ -74,6 +74,7 @@ def save(saving: Saving, page: TranslatePage, what: str, target: Path) -> None:
     )
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
 def test_an_svg_is_shapes_and_text_with_the_caption(
     page: TranslatePage, saving: Saving, tmp_path: Path, what: str
@@ -91,6 +92,7 @@ def test_an_svg_is_shapes_and_text_with_the_caption(
         assert "überquert" in words
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
 def test_a_pdf_holds_lines_and_fonts_with_umlauts(
     page: TranslatePage, saving: Saving, tmp_path: Path, what: str
@@ -105,6 +107,7 @@ def test_a_pdf_holds_lines_and_fonts_with_umlauts(
         assert f"{ord(letter):04X}".encode() in letters, f"no {letter} in the fonts"
 
 
+@pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
 def test_a_png_is_a_picture_of_many_colours(page: TranslatePage, saving: Saving, tmp_path: Path, what: str) -> None:
     save(saving, page, what, tmp_path / "picture.png")
@@ -113,6 +116,7 @@ def test_a_png_is_a_picture_of_many_colours(page: TranslatePage, saving: Saving,
     assert len({image.pixel(x, y) for x in range(0, image.width(), 5) for y in range(0, image.height(), 5)}) > 10
 
 
+@pytest.mark.figures
 def test_the_large_map_in_an_svg_is_cells_not_a_bitmap(page: TranslatePage, saving: Saving, tmp_path: Path) -> None:
     saving.save_map(tmp_path / "picture.svg")
     _, counts = svg_text(tmp_path / "picture.svg")
@@ -249,6 +253,7 @@ def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: T
     assert "given translation: " in snapshot.caption
 
 
+@pytest.mark.figures
 def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: TranslatePage, tmp_path: Path) -> None:
     page.state.show(make_translation(" ".join(["wort"] * 98), " ".join(["word"] * 98)))
     saving.save_map(tmp_path / "picture.svg")
@@ -257,6 +262,7 @@ def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: Translat
     assert words.lower().count("word") >= 98 * 2
 
 
+@pytest.mark.figures
 def test_files_say_that_every_head_was_on_and_which_were_switched_off_beside_the_maps(
     page: TranslatePage, saving: Saving, tmp_path: Path
 ) -> None:

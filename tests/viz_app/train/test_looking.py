@@ -17,6 +17,8 @@ from viz_app.train import memory
 from viz_app.train.page import TrainPage
 from viz_app.train.run_files import read_run, runs_in
 
+pytestmark = pytest.mark.training
+
 
 def make_run(folder: Path, stop_after: int | None) -> TrainingFinished:
     """A real one of 7 steps an epoch, two epochs."""

@@ -22,6 +22,8 @@ from viz_app.train.page import TrainPage
 from viz_app.train.state import Status
 from viz_app.worker import TrainingRequest
 
+pytestmark = pytest.mark.training
+
 TIMEOUT_MS = 120_000
 RUN = copy_run(num_epochs=2, sample_size=0, schedule="constant", learning_rate=1e-3)
 

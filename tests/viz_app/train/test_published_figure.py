@@ -32,6 +32,7 @@ def test_our_curve_stays_near_the_published_one() -> None:
     assert HISTORY[-1].validation_loss_batch_mean == pytest.approx(PUBLISHED_LOSSES[-1], rel=0.02)
 
 
+@pytest.mark.figures
 def test_the_command_draws_the_history_it_is_given(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_history(tmp_path / "one.csv", [replace(HISTORY[0], validation_loss_batch_mean=3.5)])
     assert main([str(tmp_path / "one.csv"), str(tmp_path / "curve.png")]) == 0

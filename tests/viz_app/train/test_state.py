@@ -24,6 +24,7 @@ def state() -> TrainState:
     return state
 
 
+@pytest.mark.subprocess
 def test_state_needs_no_qt() -> None:
     modules = ("state", "words", "memory", "choices", "series", "curves", "chart_picture", "comparison", "run_files")
     imports = "; ".join(f"import viz_app.train.{name}" for name in modules)

@@ -1,0 +1,48 @@
+"""Notices what a test does that `make test-quick` leaves out, so that each such test is marked."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+MEANINGS = {
+    "subprocess": "starts a process",
+    "training": "takes optimiser steps",
+    "figures": "writes a figure by matplotlib",
+}
+"""The marks of tests that do so, and of no others."""
+FIXTURES = {"copy_translator": "training", "multi30k_folder": "corpus"}
+"""Fixtures whose users get a mark, whichever of them comes first."""
+_seen: set[str] = set()
+
+
+@contextmanager
+def noticed() -> Iterator[None]:
+    """Within the block it is noticed what a test does; of modules that nobody has imported so far, nothing."""
+    with pytest.MonkeyPatch.context() as patch:
+        _notice(patch, "subprocess", subprocess.Popen, "__init__")
+        if "core.training.session" in sys.modules:
+            _notice(patch, "training", sys.modules["core.training.session"].TrainingSession, "step")
+        if "matplotlib.figure" in sys.modules:
+            _notice(patch, "figures", sys.modules["matplotlib.figure"].Figure, "savefig")
+        yield
+
+
+def seen_since_last_asked() -> set[str]:
+    """The marks of what was noticed, in any thread."""
+    seen = set(_seen)
+    _seen.clear()
+    return seen
+
+
+def _notice(patch: pytest.MonkeyPatch, mark: str, owner: type, name: str) -> None:
+    original = getattr(owner, name)
+
+    def notice_and_call(*arguments: Any, **options: Any) -> Any:
+        _seen.add(mark)
+        return original(*arguments, **options)
+
+    patch.setattr(owner, name, notice_and_call)
