@@ -15,6 +15,7 @@ class ExperimentHistory:
     def __init__(self, current: Experiment) -> None:
         self._past: list[Experiment] = []
         self._future: list[Experiment] = []
+        self._whole: dict[Experiment, Experiment] = {}
         self.current = current
 
     @property
@@ -38,6 +39,18 @@ class ExperimentHistory:
     def replace(self, experiment: Experiment) -> None:
         """The current one becomes another without a step to be undone: it could not be used as it was."""
         self.current = experiment
+
+    def fit(self, experiment: Experiment) -> None:
+        """The current one as far as the model in use takes it, without a step to be undone; see `restore`."""
+        self._whole[experiment] = self._whole.get(self.current, self.current)
+        self.current = experiment
+
+    def restore(self) -> None:
+        """Another model is in use: what was fitted to the former is whole again."""
+        self._past = [self._whole.get(each, each) for each in self._past]
+        self._future = [self._whole.get(each, each) for each in self._future]
+        self.current = self._whole.get(self.current, self.current)
+        self._whole.clear()
 
     def undo(self) -> bool:
         """Goes back by one; False if there is none."""

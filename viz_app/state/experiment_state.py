@@ -27,6 +27,8 @@ from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.request_state import RequestState
 
+GIVEN_DROPPED = "Dropped: the given translation, as the model chooses the other words itself. Undo brings it back."
+
 
 class ExperimentState:
     """What is asked of the model, and what it answered.
@@ -104,8 +106,16 @@ class ExperimentState:
         self.set_experiment(edited)
 
     def begin_text(self, text: str) -> None:
-        """The sentence with which a window begins: nothing to be undone, nothing asked."""
-        self._history = ExperimentHistory(Experiment(text, self.experiment.output))
+        """A sentence before a model is open; nothing is asked for yet. It changes a restored experiment as an edit does."""
+        if text == self.experiment.source_text:
+            return
+        if not self.experiment.interventions:
+            self._history = ExperimentHistory(Experiment(text, self.experiment.output))
+            return
+        edited = self.experiment.edited(text)
+        dropped = [each for each in self.experiment.interventions if each not in edited.interventions]
+        self._history.push(edited)
+        self._set_notice(_dropped("with the sentence that they belong to", dropped))
 
     def open_experiment(self, experiment: Experiment, *, asks: bool = True, forgets_history: bool = False) -> None:
         """An experiment that was saved; what does not fit the model in use is dropped, and named.
@@ -158,8 +168,10 @@ class ExperimentState:
     def force(self, step: int, *tokens: str) -> None:
         """Chooses tokens of the vocabulary from a step on. Where the target is given, the model decodes again."""
         experiment = self.experiment
-        if isinstance(experiment.output, GivenTarget):
+        is_given = isinstance(experiment.output, GivenTarget)
+        if is_given:
             experiment = Experiment(experiment.source_text, Greedy(), experiment.interventions)
+        self._set_notice(GIVEN_DROPPED if is_given else "")
         forced = [ForcedToken(step + offset, token) for offset, token in enumerate(tokens)]
         self.set_experiment(experiment.with_interventions(*forced))
 
@@ -238,7 +250,7 @@ class ExperimentState:
         """
         self.request.finish()
         if result.dropped:
-            (self._history.push if self.is_of_earlier_model else self._history.replace)(result.experiment)
+            (self._history.push if self.is_of_earlier_model else self._history.fit)(result.experiment)
             undo = "With the former model, undo brings it back." if self.is_of_earlier_model else ""
             why = "because it does not fit this model or sentence"
             self._set_notice(_dropped(why, list(result.dropped), undo))
@@ -295,6 +307,7 @@ class ExperimentState:
         """Another model answers from now on; its roles hold from its first answer on."""
         self.model, self.languages = model, language_names(model.run)
         self._model_roles = model.roles
+        self._history.restore()
         self.is_of_earlier_model = self.result is not None
         self._has_picked_head = False
         self.model_changed.emit()

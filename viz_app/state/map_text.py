@@ -87,7 +87,9 @@ def difference_note(state: ExperimentState) -> str:
     problem = state.maps.difference_problem(state.selection.head.kind)
     if problem:
         return f"There is no difference to show, so these are the changed maps. {problem}"
-    return "Changed minus original. Hatched: tokens that the original does not have."
+    view = state.maps.view()
+    is_hatched = view is not None and bool(np.isnan(view.values).any())
+    return "Changed minus original." + (" Hatched: tokens that the original does not have." if is_hatched else "")
 
 
 def value_name(state: ExperimentState) -> str:

@@ -63,7 +63,9 @@ class TranslatePage(QWidget):
         self.message = NoModelMessage()
         self._is_outright = False
         self._lay_out()
-        self._veils = [Veil(part) for part in (self.heads, self.head, self.sentence.sentence, self.sentence.chips_area)]
+        sentence = self.sentence
+        of_the_result = (sentence.sentence, sentence.original_line, sentence.facts, sentence.chips_area)
+        self._veils = [Veil(part) for part in (*of_the_result, self.heads, self.head, self.analysis)]
         self._connect()
         self.show_message("")
 
@@ -155,7 +157,7 @@ class TranslatePage(QWidget):
         self._is_outright = is_asked
         if self.state.model is None:
             self.state.begin_text(text)  # it is asked for when a model has been opened
-        elif not text.strip() and not is_asked:
+        elif not text.strip():
             self._show_hint()
         elif text != self.state.experiment.source_text:
             self.state.edit_text(text)

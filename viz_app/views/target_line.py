@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QKeySequence, QMouseEvent, QPainter, QPaintEvent, QPen, QTextCharFormat
 from PySide6.QtWidgets import QWidget
 
 from viz_app.state.spans import Span
-from viz_app.theme import current_theme
+from viz_app.theme import current_theme, is_theme_change
 from viz_app.views.sentence_input import SentenceInput
 
 KEPT_KEYS = (QKeySequence.StandardKey.Copy, QKeySequence.StandardKey.SelectAll)
@@ -21,6 +21,7 @@ class TargetLine(SentenceInput):
     """
 
     edit_wanted = Signal()
+    _emphasized: tuple[str, ...] = ()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,6 +42,7 @@ class TargetLine(SentenceInput):
 
     def emphasize(self, words: Sequence[str]) -> None:
         """Marks these words, in their order: they are not in the original translation."""
+        self._emphasized = tuple(words)
         text, position = self.text.lower(), 0
         selections = []
         for word in words:
@@ -51,6 +53,12 @@ class TargetLine(SentenceInput):
             before, upto = (len(text[:end].encode("utf-16-le", "surrogatepass")) // 2 for end in (start, position))
             selections.append(self._selection(Span(before, upto), self._new_format()))
         self.setExtraSelections(selections)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Takes on new colours, of the marked words too."""
+        super().changeEvent(event)
+        if is_theme_change(event):
+            self.emphasize(self._emphasized)
 
     def _new_format(self) -> QTextCharFormat:
         char_format = QTextCharFormat()

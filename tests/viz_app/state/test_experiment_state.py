@@ -25,7 +25,7 @@ from core.translation.experiment import (
 )
 from core.translation.result import MAP_KINDS, ExperimentResult
 from tests.viz_app.synthetic import make_result, make_translation
-from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.experiment_state import GIVEN_DROPPED, ExperimentState
 from viz_app.state.head_navigation import neighbour
 from viz_app.state.map_selection import MapSelection
 from viz_app.state.map_view import Pair
@@ -331,3 +331,39 @@ def test_every_field_announces_its_change(kind: type) -> None:
         new = values.get(name, not before if isinstance(before, bool) else "another")
         setattr(changed, name, new)
         assert told == [new], name
+
+
+def test_undo_under_a_model_that_it_does_not_fit_loses_nothing_for_the_former_model() -> None:
+    state, first, second = ExperimentState(), HeadScaled(Head("cross", 0, 1)), HeadScaled(Head("cross", 2, 7))
+    whole = Experiment("ein mann .", interventions=(first, second))
+    state.open_experiment(whole, asks=False)
+    state.set_experiment(Experiment("zwei hunde ."))
+    state.begin_model(MODEL)
+    state.undo()
+    result = make_result(make_translation("ein mann .", interventions=(first,)), make_translation("ein mann ."))
+    state.accept(replace(result, dropped=(second,)))
+    assert state.experiment.interventions == (first,)
+    state.begin_model(MODEL)
+    assert state.experiment == whole
+
+
+def test_text_typed_before_a_model_is_open_ends_a_restored_experiment_as_an_edit_does() -> None:
+    state = ExperimentState()
+    off, forced = HeadScaled(Head("cross", 1, 2)), ForcedToken(1, "dog")
+    state.open_experiment(Experiment("ein hund .", interventions=(off, forced)), asks=False, forgets_history=True)
+    state.begin_text("ein hund .")
+    assert state.experiment.interventions == (off, forced)
+    state.begin_text("ein mann .")
+    assert state.experiment == Experiment("ein mann .", interventions=(off,))
+    assert "step 2: dog" in state.notice
+    state.undo()
+    assert state.experiment.interventions == (off, forced)
+
+
+def test_a_word_forced_in_a_given_translation_says_that_this_is_dropped() -> None:
+    state = ExperimentState()
+    state.open_experiment(Experiment("ein hund .", GivenTarget("a dog .")), asks=False)
+    state.force(0, "the")
+    assert state.notice == GIVEN_DROPPED
+    state.force(1, "dog")
+    assert state.notice == ""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.config import preset
@@ -18,6 +19,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import Theme
 from viz_app.views.sentence import SentencePanel
+from viz_app.views.target_line import TargetLine
 
 MODEL = ModelInfo("one", Path("one.safetensors"), preset("notebook"), DeviceChoice("cpu", "asked for"), 1)
 COPY = replace(MODEL, run=preset("copy-task-small"))
@@ -146,3 +148,15 @@ def test_nothing_is_shown_of_a_cleared_result(panel: SentencePanel, state: Exper
     assert panel.sentence.text == ""
     assert not panel.interventions.isVisible()
     assert panel.facts.text() == ""
+
+
+def test_changed_words_stay_marked_in_another_theme(qtbot: QtBot) -> None:
+    line = TargetLine()
+    qtbot.addWidget(line)
+    line.show_text("Two dogs run.")
+    line.emphasize(["run"])
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    for theme in (Theme.dark(), Theme.light()):
+        theme.apply(app)
+        assert [selection.cursor.selectedText() for selection in line.extraSelections()] == ["run"]
