@@ -10,7 +10,7 @@ import numpy as np
 
 from core.analysis.trace import HeadTrace, Trace
 from core.errors import AnalysisError
-from core.translation.result import MAP_KINDS, FloatArray, MapKind
+from core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
 
 Measure = Literal["weight", "norm", "norm-layer", "rollout"]
 
@@ -79,7 +79,7 @@ MEASURES: dict[Measure, MeasureDescription] = {
 
 
 def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
-    """The maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where the measure has one map for each layer.
+    """Maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where there is one for each layer. Read-only.
 
     Raises:
         AnalysisError: there is no such measure, or not for this kind.
@@ -92,11 +92,11 @@ def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
     if measure == "weight":
         return heads.weights
     if measure == "norm":
-        return head_norms(heads)
+        return read_only(head_norms(heads))
     if measure == "norm-layer":
-        return layer_norms(heads)[:, None]
+        return read_only(layer_norms(heads)[:, None])
     flow = rollout(trace.encoder.weights)
-    return flow[:, None] if kind == "encoder" else cross_rollout(trace.cross.weights, flow[-1])
+    return read_only(flow[:, None] if kind == "encoder" else cross_rollout(trace.cross.weights, flow[-1]))
 
 
 def head_norms(heads: HeadTrace) -> FloatArray:
