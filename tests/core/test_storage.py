@@ -214,7 +214,7 @@ def test_a_pipe_is_refused_and_stays(tmp_path: Path, is_link: bool) -> None:
         target = tmp_path / "link"
         target.symlink_to(pipe)
     before = names_in(tmp_path)
-    with pytest.raises(StorageError, match="regular file.* was expected; choose another") as caught:
+    with pytest.raises(StorageError, match=r"regular file.* was expected; choose another") as caught:
         write_text(target, "x")
     assert f"Cannot write {target}" in str(caught.value)
     with pytest.raises(StorageError, match="a device, a pipe or a socket"):

@@ -359,7 +359,7 @@ def test_a_command_whose_output_finds_no_space_ends_with_one_message(
     untrained_checkpoint: Path, command: list[str]
 ) -> None:
     checkpoint = [str(untrained_checkpoint)] if command == ["info"] else ["--checkpoint", str(untrained_checkpoint)]
-    with open("/dev/full", "w", encoding="utf-8") as full:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
         done = subprocess.run(
             [sys.executable, "-m", "core", *command, *checkpoint],
             stdout=full,
