@@ -6,6 +6,7 @@ renamed over it. Until the rename the older file is untouched.
 
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,11 +20,13 @@ def atomic_path(target: Path | str) -> Iterator[Path]:
     """Yields a temporary path beside `target`; when the block ends well, renames it to `target`.
 
     The folder is made if it is missing. If the block raises, the temporary file is removed and `target` is as before.
+    A symbolic link stays, and what it points to is written.
 
     Raises:
-        StorageError: the folder or the file cannot be written (no permission, no space, not a folder).
+        StorageError: the folder or the file cannot be written (no permission, no space, not a folder), or `target` is
+            there and no regular file, but a device for instance.
     """
-    target = Path(target)
+    target = _file_behind(Path(target))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
@@ -47,12 +50,10 @@ def check_writable(target: Path | str) -> None:
     """Whether a file could be written to `target` now, tried before work whose result is to go there.
 
     Raises:
-        StorageError: its folder cannot be made or written, or `target` is a folder.
+        StorageError: its folder cannot be made or written, or `target` is a folder, a device or a pipe.
     """
-    target = Path(target)
+    target = _file_behind(Path(target))
     try:
-        if target.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=target.parent):
             pass
@@ -64,6 +65,29 @@ def write_text(target: Path | str, text: str) -> None:
     """Writes `text` as UTF-8 to `target`, atomically. Raises `StorageError`."""
     with atomic_path(target) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def _file_behind(target: Path) -> Path:
+    """`target`, or the file that it points to if it is a symbolic link: a rename would put a file in the link's place.
+
+    Raises:
+        StorageError: what is there is no regular file; a rename would put one in its place too.
+    """
+    mode: int | None = None
+    try:
+        mode = target.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise cannot_write(target, error) from error
+    if mode is not None and not stat.S_ISREG(mode):
+        raise StorageError(
+            f"Cannot write {target}: it is a device, a pipe or a socket. The name of a regular file, or of one that is "
+            "to be made, was expected; choose another name."
+        )
+    return Path(os.path.realpath(target)) if target.is_symlink() else target
 
 
 def _flush_to_disk(path: Path) -> None:

@@ -194,8 +194,8 @@ def _checked(raw: object, path: str) -> object:
         )
     if isinstance(raw, str) and _SURROGATE.search(raw):
         raise JsonError(
-            f"{path or 'The whole text'} is {shown(raw)}, which holds half a character (a lone surrogate). Whole "
-            "characters were expected."
+            f"{path or 'The whole text'} is {shown(raw)}, which holds an invalid character (lone surrogate). "
+            "Valid characters were expected."
         )
     return raw
 
@@ -205,8 +205,8 @@ def _checked_object(members: _Members, path: str) -> dict[str, object]:
     for name, raw in members:
         if _SURROGATE.search(name):
             raise JsonError(
-                f"{path or 'The whole text'} has the field {shown(name)}, which holds half a character (a lone "
-                "surrogate). Whole characters were expected."
+                f"{path or 'The whole text'} has the field {shown(name)}, which holds an invalid character (lone "
+                "surrogate). Valid characters were expected."
             )
         if name in values:
             raise JsonError(f"{path_of_member(path, name)} is there twice. Each field once was expected.")

@@ -24,7 +24,7 @@ The window:
 Pictures without a window:
   augenmerk figure --text TEXT --out FILE  a map, or all heads (--grid), as PNG, SVG, PDF or one HTML page
 
-The commands that need no window:
+Command-line commands:
 """
 
 
@@ -101,7 +101,7 @@ def prepare_display(*, picture_only: bool) -> str | None:
         if not picture_only:
             return (
                 "There is no screen here: neither DISPLAY nor WAYLAND_DISPLAY is set. A desktop was expected. Run this "
-                "in a desktop session, or use the commands that need no window: augenmerk --help lists them."
+                "in a desktop session, or use the command-line commands: augenmerk --help lists them."
             )
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     on_x11 = os.environ.get("QT_QPA_PLATFORM", "xcb").startswith("xcb") and bool(os.environ.get("DISPLAY"))

@@ -4,7 +4,7 @@ Ferrando, Gállego and Costa-jussà 2022, "Measuring the Mixing of Contextual In
 one stack), and Ferrando, Gállego, Alastruey, Escolano and Costa-jussà 2022, "Towards Opening the Black Box of Neural
 Machine Translation" (ALTI+, for encoder and decoder).
 
-One attention block with the path around it gives position i the vector
+One attention block with its residual connection gives position i the vector
 
     y_i = Σ_j T_i(x_j) + bias,    T_i(x_j) = Σ_h α_ij^h W_O^h W_V^h x_j, plus x_i itself if j = i,
 
@@ -15,8 +15,8 @@ The share of token j is how much nearer its part brings the sum to y_i, in L1 di
 
     c_ij ∝ max(0, ‖y_i‖₁ − ‖y_i − T_i(x_j)‖₁),    Σ_j c_ij = 1.
 
-In the decoder's cross-attention the path around it is a part of its own, which stands for the prefix. The shares are
-multiplied from layer to layer (rollout). Feed-forward networks and final norms work on each position alone and move
+In the decoder's cross-attention the residual connection is a part of its own, which stands for the prefix. The shares
+are multiplied from layer to layer (rollout). Feed-forward networks and final norms work on each position alone and move
 no share; they may change how much of a share survives, which this method does not see.
 """
 
@@ -40,11 +40,11 @@ from core.translation.translator import Translator
 
 @dataclass(frozen=True, eq=False)
 class BlockParts:
-    """What one attention block and the path around it are made of, in double precision.
+    """What one attention block and its residual connection are made of, in double precision.
 
     Attributes:
         tokens: [Q, M, D], what each key brings to each position, by the attention alone.
-        around: [Q, D], what the position itself brings, by the path around.
+        around: [Q, D], what the position itself brings, by the residual connection.
         bias: [Q, D], what no token brings.
         output: [Q, D], what really leaves the block; the sum of all of these.
     """
@@ -136,7 +136,7 @@ def _feed_forward(layer: nn.Module, states: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """An attention with the path around it, and what is changed in it."""
+    """An attention with its residual connection, and what is changed in it."""
 
     attention: MultiHeadAttention
     residual: Residual
@@ -204,7 +204,7 @@ def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
     """[Q, N], rows of which sum to 1: how much nearer each part [Q, N, D] brings the sum to the output [Q, D].
 
     Where no part brings it nearer (the output is the bias alone), the part with the index in `last_resort` [Q] gets
-    all: the one that the path around belongs to.
+    all: the one that the residual connection belongs to.
     """
     length = output.abs().sum(dim=-1, keepdim=True)
     nearer = (length - (output[:, None] - parts).abs().sum(dim=-1)).clamp(min=0)
@@ -214,7 +214,7 @@ def shares(parts: Tensor, output: Tensor, last_resort: Tensor) -> Tensor:
 
 
 def _self_shares(block: BlockParts) -> Tensor:
-    """[Q, Q]: the path around belongs to the position's own token."""
+    """[Q, Q]: the residual connection belongs to the position's own token."""
     own = torch.arange(len(block.around), device=block.around.device)
     tokens = block.tokens.clone()
     tokens[own, own] += block.around
@@ -222,7 +222,7 @@ def _self_shares(block: BlockParts) -> Tensor:
 
 
 def _cross_shares(block: BlockParts) -> Tensor:
-    """[Q, M + 1]: the path around is the last part."""
+    """[Q, M + 1]: the residual connection is the last part."""
     parts = torch.cat([block.tokens, block.around[:, None]], dim=1)
     last = torch.full((len(parts),), parts.size(1) - 1, device=parts.device)
     return shares(parts, block.output, last)

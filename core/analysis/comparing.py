@@ -14,7 +14,7 @@ import numpy as np
 
 from core.analysis.selection import Axis, LabelledMap, is_hidden
 from core.errors import AnalysisError
-from core.translation.result import FloatArray
+from core.translation.result import FloatArray, read_only
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -40,6 +40,10 @@ class MapDifference:
     queries_left_out: tuple[int, int]
     keys_left_out: tuple[int, int]
     mass_left_out: FloatArray
+
+    def __post_init__(self) -> None:
+        read_only(self.values)
+        read_only(self.mass_left_out)
 
     @property
     def largest(self) -> float:

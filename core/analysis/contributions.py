@@ -15,7 +15,7 @@ from core.translation.result import FloatArray, Translation
 METHOD = "ALTI+ (Ferrando et al. 2022)"
 """As a window names it."""
 COLLAPSED_SHARE = 0.38
-"""Below this a word hangs on the source so little that it deserves a look.
+"""Below this a word depends on the source so little that it deserves a look.
 
 With the bundled model it is the lowest hundredth of the words in reference translations (the 72 pairs of
 `resources/alignments`, 979 words: 1 % lie below 0.38, 5 % below 0.46, half below 0.66; 200 other pairs of the
@@ -65,7 +65,7 @@ class Contributions:
 
 @dataclass(frozen=True)
 class ShareWarning:
-    """A word of the translation that hangs on the source very little.
+    """A word of the translation that depends on the source very little.
 
     Attributes:
         word: as it is shown.

@@ -20,7 +20,7 @@ from core.model.interventions import SentenceChanges, all_heads, attentions_of, 
 from core.model.transformer import Encoding, Interventions, Transformer
 from core.translation.decoding import batches_by_length
 from core.translation.experiment import HeadScaled
-from core.translation.result import MAP_KINDS, FloatArray, MapKind
+from core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
 from core.translation.source import encode_source
 from core.translation.target import encode_target
 from core.translation.translator import Translator
@@ -53,6 +53,10 @@ class HeadImportance:
     num_skipped: int
     is_complete: bool
     scalings: tuple[HeadScaled, ...] = ()
+
+    def __post_init__(self) -> None:
+        for kind in MAP_KINDS:
+            read_only(self.of_kind(kind))
 
     def of_kind(self, kind: MapKind) -> FloatArray:
         """[L, H] of one kind."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.analysis.trace import HeadTrace, Trace
 from core.errors import AnalysisError
-from core.translation.result import MAP_KINDS, FloatArray, MapKind
+from core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
 
 Measure = Literal["weight", "norm", "norm-layer", "rollout"]
 
@@ -39,7 +39,7 @@ class MeasureDescription:
 MEASURES: dict[Measure, MeasureDescription] = {
     "weight": MeasureDescription(
         title="attention weight α",
-        meaning="The share of its attention that this head gives to the key, as the softmax left it.",
+        meaning="The share of its attention that this head gives to the key, after softmax.",
         caveat="It does not say how much arrives: a large weight on a short value vector adds little, and no weight "
         "says why a word was chosen (Jain & Wallace 2019).",
         kinds=MAP_KINDS,
@@ -48,18 +48,19 @@ MEASURES: dict[Measure, MeasureDescription] = {
     ),
     "norm": MeasureDescription(
         title="norm ‖α·f(x)‖",
-        meaning="The length of the vector that the key adds to this head's output: the weight times the length of its "
-        "value vector behind the output projection (Kobayashi et al. 2020).",
-        caveat="It sees neither whether vectors cancel each other nor what the path around the attention carries.",
+        meaning="How much this word contributes: the length of the vector that the key adds to this head's output, "
+        "which is the weight times the length of its value vector behind the output projection (Kobayashi et al. "
+        "2020).",
+        caveat="It sees neither whether vectors cancel each other nor what the residual connection carries.",
         kinds=MAP_KINDS,
         per_head=MAP_KINDS,
         rows_sum_to_one=False,
     ),
     "norm-layer": MeasureDescription(
         title="norm of the layer ‖Σ α·f(x)‖",
-        meaning="The length of the vector that the key adds to the layer's output, all heads summed before the length "
-        "is taken (Kobayashi et al. 2020).",
-        caveat="Heads that pull in opposite directions cancel here; the path around the attention is not counted.",
+        meaning="How much this word contributes: the length of the vector that the key adds to the layer's output, all "
+        "heads summed before the length is taken (Kobayashi et al. 2020).",
+        caveat="Heads that pull in opposite directions cancel here; the residual connection is not counted.",
         kinds=MAP_KINDS,
         per_head=(),
         rows_sum_to_one=False,
@@ -67,8 +68,8 @@ MEASURES: dict[Measure, MeasureDescription] = {
     "rollout": MeasureDescription(
         title="rollout",
         meaning="The share of each input word in a position, if every layer passed on half by attention (mean of its "
-        "heads) and half by the path around it; for cross-attention, a head's weights spread over the input words this "
-        "way (Abnar & Zuidema 2020).",
+        "heads) and half by the residual connection; for cross-attention, a head's weights spread over the input words "
+        "this way (Abnar & Zuidema 2020).",
         caveat="It takes weights for flow: value vectors, feed-forward networks and, in cross maps, the decoder's own "
         "layers are left out.",
         kinds=("encoder", "cross"),
@@ -79,7 +80,7 @@ MEASURES: dict[Measure, MeasureDescription] = {
 
 
 def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
-    """The maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where the measure has one map for each layer.
+    """Maps of one kind in one measure: [L, H, Q, M]; [L, 1, Q, M] where there is one for each layer. Read-only.
 
     Raises:
         AnalysisError: there is no such measure, or not for this kind.
@@ -92,11 +93,11 @@ def measure_maps(trace: Trace, measure: Measure, kind: MapKind) -> FloatArray:
     if measure == "weight":
         return heads.weights
     if measure == "norm":
-        return head_norms(heads)
+        return read_only(head_norms(heads))
     if measure == "norm-layer":
-        return layer_norms(heads)[:, None]
+        return read_only(layer_norms(heads)[:, None])
     flow = rollout(trace.encoder.weights)
-    return flow[:, None] if kind == "encoder" else cross_rollout(trace.cross.weights, flow[-1])
+    return read_only(flow[:, None] if kind == "encoder" else cross_rollout(trace.cross.weights, flow[-1]))
 
 
 def head_norms(heads: HeadTrace) -> FloatArray:

@@ -10,7 +10,7 @@ import numpy as np
 from core.analysis.selection import is_hidden
 from core.errors import AnalysisError, TextError
 from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
-from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, TranslationStoppedError
+from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation, TranslationStoppedError, read_only
 
 if TYPE_CHECKING:
     from core.translation.compilation import CompiledExperiment
@@ -48,6 +48,18 @@ class HeadProfiles:
     end_share: FloatArray
     distances: FloatArray
     coverage: FloatArray
+
+    def __post_init__(self) -> None:
+        for array in (
+            self.entropy,
+            self.relative_entropy,
+            self.confidence,
+            self.start_share,
+            self.end_share,
+            self.distances,
+            self.coverage,
+        ):
+            read_only(array)
 
     @property
     def previous_share(self) -> FloatArray:

@@ -7,7 +7,7 @@ import numpy as np
 from core.analysis.trace import Trace
 from core.errors import AnalysisError
 from core.model.heads import Head
-from core.translation.result import FloatArray
+from core.translation.result import FloatArray, read_only
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,11 @@ class QueryKeyDetail:
     logit: float
     weight: float
     is_visible: bool
+
+    def __post_init__(self) -> None:
+        read_only(self.query_vector)
+        read_only(self.key_vector)
+        read_only(self.products)
 
 
 def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKeyDetail:

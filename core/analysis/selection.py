@@ -14,7 +14,7 @@ import numpy as np
 from core.errors import AnalysisError
 from core.text.codec import CONTINUATION
 from core.text.vocabulary import END, START
-from core.translation.result import FloatArray, MapKind, Translation, Word
+from core.translation.result import FloatArray, MapKind, Translation, Word, read_only
 
 LabelMode = Literal["read", "predicted"]
 LABEL_MODES: tuple[LabelMode, ...] = ("read", "predicted")
@@ -72,6 +72,10 @@ class LabelledMap:
     queries: Axis
     keys: Axis
     hidden_mass: FloatArray
+
+    def __post_init__(self) -> None:
+        read_only(self.weights)
+        read_only(self.hidden_mass)
 
     @property
     def hidden_mass_in_all(self) -> FloatArray:
@@ -160,7 +164,7 @@ def label_map(
             f"These maps are {list(weights.shape[-2:])}, but a {kind} map of this translation has {len(queries)} "
             f"queries and {len(keys)} keys. Maps of the same translation and kind were expected; compute them again."
         )
-    return LabelledMap(weights, queries, keys, np.zeros(weights.shape[:-1], dtype=np.float32))
+    return LabelledMap(weights.view(), queries, keys, np.zeros(weights.shape[:-1], dtype=np.float32))
 
 
 def merge_words(labelled: LabelledMap) -> LabelledMap:
@@ -288,4 +292,4 @@ def combine(
                 f"heads 0 to {num_heads - 1} was expected; choose from these."
             )
         chosen = maps[[layer for layer, _ in places], [head for _, head in places]]
-    return chosen.mean(axis=0) if how == "mean" else chosen.max(axis=0)
+    return read_only(chosen.mean(axis=0) if how == "mean" else chosen.max(axis=0))

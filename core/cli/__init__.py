@@ -1,1 +1,1 @@
-"""The commands that need no window, each a thin shell over the rooms below."""
+"""Command-line commands, each a thin shell over the packages below."""

@@ -162,9 +162,19 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
 
 def _cell(head: str, row: str, column: str) -> tuple[Head, int, int]:
     try:
-        return parse_head(head), int(row), int(column)
-    except (argparse.ArgumentTypeError, ValueError) as error:
+        return parse_head(head), _place(row, "row"), _place(column, "column")
+    except argparse.ArgumentTypeError as error:
         raise ConfigError(f"--query-key expects a head, a row and a column, such as cross:2:5 3 4: {error}.") from error
+
+
+def _place(typed: str, name: str) -> int:
+    try:
+        return int(typed)
+    except ValueError:
+        raise ConfigError(
+            f"--query-key names the {name} {typed!r}. A whole number, counted from 0, was expected; give one, such as "
+            "in cross:2:5 3 4."
+        ) from None
 
 
 def write_numbers(numbers: Numbers, path: Path | None) -> None:

@@ -17,7 +17,4 @@ def print_notes(translations: "Iterable[Translation]", where: str = "") -> None:
 
 def notes_of(translation: "Translation") -> tuple[str, ...]:
     """The notes of a translation; interventions that changed nothing are among them."""
-    if not translation.unreached:
-        return translation.notes
-    unreached = "; ".join(map(str, translation.unreached))
-    return (*translation.notes, f"Beyond the end of the translation, so without effect: {unreached}.")
+    return (*translation.notes, *translation.notes_on_unreached)

@@ -38,7 +38,9 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser = commands.add_parser("translate", help="translate a German text", description=__doc__)
     parser.add_argument("text", help="the German text; - reads standard input, a sentence a line")
     parser.add_argument(
-        "--target", metavar="TEXT", help="read this translation too, and tell its probability beside the model's own"
+        "--target",
+        metavar="TEXT",
+        help="score this translation beside the model's own; with --json its numbers stand under “given”",
     )
     formats = parser.add_mutually_exclusive_group()
     formats.add_argument("--json", action="store_true", help="print tokens, probabilities and alternatives as JSON")

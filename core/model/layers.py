@@ -49,7 +49,7 @@ class FeedForward(nn.Module):
 
 
 class Residual(nn.Module):
-    """The path around a sublayer, with its norm before (pre) or behind (post) it.
+    """The residual connection of a sublayer, with its norm before (pre) or behind (post) it.
 
     `before` and `after` are two halves, so that a sublayer can be called between them in plain sight.
     """
@@ -65,7 +65,7 @@ class Residual(nn.Module):
         return self.norm(states) if self.is_pre else states
 
     def after(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
-        """What leaves the sublayer and the path around it."""
+        """What leaves the sublayer and its residual connection."""
         summed = states + self.dropout(sublayer_output)
         return summed if self.is_pre else self.norm(summed)
 

@@ -7,7 +7,7 @@ Neural Machine Translation System", equation 14; its coverage penalty is left ou
 
 with |Y| the number of tokens, the end token included. α = 0 compares plain probabilities, which favours short
 translations; the larger α, the longer they become. Shape legend: `core.model`; besides, N sentences that are still
-searched, R beginnings (rows) of each, C candidates for each.
+searched, R hypotheses (rows) of each, C candidates for each.
 """
 
 import math
@@ -47,7 +47,7 @@ class _Sentence:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """Beginnings with one more token, best first.
+    """Hypotheses with one more token, best first.
 
     Attributes:
         scores: log-probabilities, [N, C]; minus infinity where there is none.
@@ -76,9 +76,9 @@ def beam_search(
     forced: Sequence[ForcedIds] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> list[list[int]]:
-    """The best hypothesis of each sentence. All beginnings of all sentences are read side by side, with cached keys.
+    """The best hypothesis of each sentence. All hypotheses of all sentences are read side by side, with cached keys.
 
-    At each step the 2 K best continuations of a sentence's K live beginnings are ranked by log-probability, equals by
+    At each step the 2 K best continuations of a sentence's K live hypotheses are ranked by log-probability, equals by
     the rank of what they continue and then by token id. Those among the first K that end are kept as finished; the
     first K of the others live on. A sentence is done when K hypotheses have finished, when no live one could still
     overtake the best of them, or at its limit. A live one is only returned if none has finished, so where nothing
@@ -89,7 +89,7 @@ def beam_search(
         encoding: of B sources.
         max_steps: for each source the largest number of tokens to choose.
         rules: start, end and forbidden tokens.
-        beam: K ≥ 1.
+        beam: the beam size, K ≥ 1.
         length_penalty: α ≥ 0 of Wu et al. 2016, see above.
         forced: for each source its forced tokens by step: no hypothesis goes on with another one there. Their
             probabilities count as the model gives them.
@@ -196,16 +196,16 @@ def _without_ended(candidates: _Candidates, end_id: int | None, beam: int) -> _C
 
 
 def _extend(prefixes: Tensor, live: _Candidates) -> Tensor:
-    """The token sequences of the live beginnings, [N, R', T + 1], out of those they continue, [N, R, T]."""
+    """The token sequences of the live hypotheses, [N, R', T + 1], out of those they continue, [N, R, T]."""
     parents = live.parents[:, :, None].expand(-1, -1, prefixes.size(2))
     return torch.cat([prefixes.gather(1, parents), live.tokens[:, :, None]], dim=2)
 
 
 def _is_done(sentence: _Sentence, num_tokens: int, leader: float, beam: int, length_penalty: float) -> bool:
-    """Whether to stop, with `leader` the log-probability of the best live beginning.
+    """Whether to stop, with `leader` the log-probability of the best live hypothesis.
 
-    It can only lose log-probability, and at the limit divides it by the largest length penalty: no live beginning can
-    reach a higher score than that.
+    It can only lose log-probability, and at the limit divides it by the largest length penalty: no live hypothesis
+    can reach a higher score than that.
     """
     if num_tokens >= sentence.limit or len(sentence.ended) >= beam:
         return True
@@ -213,7 +213,7 @@ def _is_done(sentence: _Sentence, num_tokens: int, leader: float, beam: int, len
 
 
 def _follow(state: DecoderState, parents: Tensor, num_rows: int, kept: Tensor) -> None:
-    """Gives each live beginning [N, R'] of the sentences `kept` [N'] the cached keys and values of its parent."""
+    """Gives each live hypothesis [N, R'] of the sentences `kept` [N'] the cached keys and values of its parent."""
     first_rows = torch.arange(len(parents), device=parents.device)[:, None] * num_rows
     rows = (first_rows + parents)[kept].flatten()
     if len(kept) == len(parents) and parents.size(1) == num_rows:

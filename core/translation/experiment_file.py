@@ -120,7 +120,7 @@ def to_bytes(saved: SavedExperiment) -> bytes:
             raise JsonError("It would not be read back as it is.")
     except (ValueError, TypeError) as error:
         if isinstance(error, UnicodeEncodeError):
-            error = JsonError("A text holds half a character (a lone surrogate).")
+            error = JsonError("A text holds an invalid character (lone surrogate).")
         raise ExperimentFileError(
             f"This experiment cannot be written to a file: {error} Nothing was written; change the experiment."
         ) from error

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from core.errors import AnalysisError
 from core.model.heads import ATTENTION_KINDS, AttentionKind
-from core.translation.experiment import Experiment, GivenTarget, Intervention
+from core.translation.experiment import AttentionRow, Experiment, GivenTarget, Intervention
 
 FloatArray = NDArray[np.float32]
 
@@ -149,6 +149,17 @@ class Translation:
     def is_given(self) -> bool:
         """Whether the target was given, and read by teacher forcing, rather than chosen by the model."""
         return isinstance(self.experiment.output, GivenTarget)
+
+    @property
+    def notes_on_unreached(self) -> tuple[str, ...]:
+        """What the reader should know about `unreached`. Rows of the encoder are source tokens, all else is steps."""
+        of_source = [each for each in self.unreached if isinstance(each, AttentionRow) and each.head.kind == "encoder"]
+        of_translation = [each for each in self.unreached if each not in of_source]
+        return tuple(
+            f"Beyond the end of the {side}, so without effect: {'; '.join(map(str, found))}."
+            for side, found in (("source", of_source), ("translation", of_translation))
+            if found
+        )
 
     @property
     def maps(self) -> AttentionMaps:

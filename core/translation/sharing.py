@@ -98,7 +98,7 @@ def to_command(experiment: Experiment, checkpoint: Path | str | None = None) -> 
         checkpoint: the file of the model; None for the bundled one.
 
     Raises:
-        ExperimentError: a text holds a null character or half a character, which no command can be given.
+        ExperimentError: a text holds a null character or a lone surrogate, which no command can be given.
     """
     options = [*_output_options(experiment.output)]
     heads_off = [each for each in experiment.head_scalings if each.factor == 0]
@@ -163,6 +163,6 @@ def _head_in_command(head: Head) -> str:
 def _check_can_be_typed(command: str) -> None:
     if "\0" in command or any("\ud800" <= character <= "\udfff" for character in command):
         raise ExperimentError(
-            "This experiment has a null character or half a character in one of its texts. Texts that a command can "
-            "be given were expected; type that text again, or copy the experiment as Python."
+            "This experiment has a null character or an invalid character (lone surrogate) in one of its texts. "
+            "Texts that a command can be given were expected; type that text again, or copy the experiment as Python."
         )

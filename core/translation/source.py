@@ -14,9 +14,11 @@ from core.translation.experiment import SourceEdit, SourceWordReplaced
 from core.translation.result import Word
 
 MAX_WORDS = 1_000
+AS_UNKNOWN = f"read as an unknown word ({UNKNOWN})"
+"""What becomes of a word that the vocabulary does not know, in notes."""
 _LINE_BREAKS = {ord(character): " " for character in "\n\r\t\v\f\x85\u2028\u2029\ufeff"}
 """Line breaks, tabs, and the byte-order mark, which an editor may have put before the first word."""
-_HALF_CHARACTERS = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
+_INVALID_CHARACTERS = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
 """Lone surrogates: what a terminal or clipboard leaves of broken bytes; no tokenizer takes them."""
 
 
@@ -52,7 +54,7 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
         TextError: empty or only white space, more than `MAX_WORDS` words, or too little that the model can read.
     """
     _check_amount(text)
-    text = text.translate(_HALF_CHARACTERS)
+    text = text.translate(_INVALID_CHARACTERS)
     found = [without_marks(word, codec) for word in codec.encode_text(text.translate(_LINE_BREAKS))]
     readable = [word for word in found if word.ids]
     if len(readable) < _fewest_words(codec):
@@ -92,7 +94,7 @@ def _fewest_words(codec: TextCodec) -> int:
 
 def one_line(text: str) -> str:
     """The text without line breaks and broken characters."""
-    return text.translate(_HALF_CHARACTERS).translate(_LINE_BREAKS)
+    return text.translate(_INVALID_CHARACTERS).translate(_LINE_BREAKS)
 
 
 def without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
@@ -112,7 +114,7 @@ def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[Encod
 
 
 def _notes_on_unknown(words: Sequence[str]) -> list[str]:
-    return [f"Unknown to the model, read as a blank: {_listed(words)}."] if words else []
+    return [f"Unknown to the model, {AS_UNKNOWN}: {_listed(words)}."] if words else []
 
 
 def _unknown_words(words: Sequence[Word], unknown_positions: Sequence[int]) -> list[str]:

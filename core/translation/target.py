@@ -6,7 +6,7 @@ from core.config import RunConfig
 from core.errors import TextError
 from core.text.codec import EncodedWord, TextCodec
 from core.translation.result import Word
-from core.translation.source import MAX_WORDS, one_line, without_marks
+from core.translation.source import AS_UNKNOWN, MAX_WORDS, one_line, without_marks
 
 
 @dataclass(frozen=True)
@@ -88,5 +88,5 @@ def _notes(found: list[EncodedWord]) -> tuple[str, ...]:
     notes = [f"Left out of the given translation, because this model has no such symbol: {unread}."] if unread else []
     return (
         *notes,
-        *([f"Unknown to the model in the given translation, read as a blank: {unknown}."] if unknown else []),
+        *([f"Unknown to the model in the given translation, {AS_UNKNOWN}: {unknown}."] if unknown else []),
     )

@@ -184,3 +184,49 @@ def test_a_folder_and_a_file_for_a_folder_are_refused_beforehand(tmp_path: Path)
     for target in (tmp_path, tmp_path / "file" / "x"):
         with pytest.raises(StorageError, match="Cannot write"):
             check_writable(target)
+
+
+def test_a_symbolic_link_stays_and_what_it_points_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    file, link, chain = tmp_path / "models" / "first", tmp_path / "newest", tmp_path / "chain"
+    try:
+        link.symlink_to(Path("models", "first"))
+    except OSError:
+        pytest.skip("links may not be made here")
+    chain.symlink_to(link)
+    write_text(link, "made")  # the link pointed to nothing yet
+    assert file.read_text() == "made"
+    check_writable(chain)
+    write_text(chain, "written anew")
+    assert file.read_text() == "written anew"
+    assert link.is_symlink()
+    assert chain.is_symlink()
+    assert names_in(tmp_path) == ["chain", "models", "newest"]
+    assert names_in(file.parent) == ["first"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and links are those of POSIX systems")
+@pytest.mark.parametrize("is_link", [False, True], ids=["a pipe", "a link to a pipe"])
+def test_a_pipe_is_refused_and_stays(tmp_path: Path, is_link: bool) -> None:
+    pipe = target = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    if is_link:
+        target = tmp_path / "link"
+        target.symlink_to(pipe)
+    before = names_in(tmp_path)
+    with pytest.raises(StorageError, match=r"regular file.* was expected; choose another") as caught:
+        write_text(target, "x")
+    assert f"Cannot write {target}" in str(caught.value)
+    with pytest.raises(StorageError, match="a device, a pipe or a socket"):
+        check_writable(target)
+    assert names_in(tmp_path) == before
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are those of POSIX systems")
+def test_a_link_that_leads_to_itself_is_refused(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(link)
+    with pytest.raises(StorageError, match="Cannot write"):
+        write_text(link, "x")
+    assert link.is_symlink()

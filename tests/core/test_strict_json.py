@@ -23,7 +23,7 @@ WRONG = {
     "too large": (b'{"a": 1e999}', "a is 1e999"),
     "digits": (b'{"a": ' + b"9" * 5000 + b"}", "a is 9999"),
     "surrogate": (b'{"a": ["\\ud800"]}', 'a[0] is "\\ud800"'),
-    "surrogate in a name": (b'{"a": {"\\udc00": 1}}', "half a character"),
+    "surrogate in a name": (b'{"a": {"\\udc00": 1}}', "invalid character (lone surrogate)"),
     "strange name": (b'{"a b": NaN}', '["a b"] is NaN'),
     "deep": (b"[" * 9 + b"]" * 9, "more than 8 deep"),
     "very deep": (b"[" * 500_000, "more than 8 deep"),

@@ -126,6 +126,15 @@ def test_what_lies_beyond_the_end_is_listed_and_noted(untrained_checkpoint: Path
     assert "note: Beyond the end of the translation, so without effect: step 9: man." in capsys.readouterr().err
 
 
+def test_a_row_of_the_encoder_lies_beyond_the_end_of_the_source(untrained_checkpoint: Path, capsys) -> None:
+    num_tokens = len(run(capsys, untrained_checkpoint)["source_tokens"])
+    row = f"encoder:1:1:{num_tokens + 1}={','.join(['1'] * num_tokens)}"
+    assert main(["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint), "--set-row", row]) == 0
+    told = capsys.readouterr().err
+    assert "note: Beyond the end of the source, so without effect: " in told
+    assert "end of the translation" not in told
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

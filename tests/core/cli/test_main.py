@@ -1,5 +1,6 @@
 """The command line end to end: what it prints, writes, refuses, and with which exit status."""
 
+import errno
 import gzip
 import io
 import json
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 from core.checkpoint.file import load_checkpoint
-from core.cli.main import main
+from core.cli.main import main, run_guarded
 from core.cli.stopping import StopFlag, stop_on_interrupt
 from core.corpora.prepared import load_prepared
 
@@ -325,6 +326,60 @@ def test_the_second_interrupt_acts_at_once() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         assert flag == StopFlag(requested=True)
         os.kill(os.getpid(), signal.SIGINT)
+
+
+class FullOutput(io.RawIOBase):
+    """Standard output on a full disk."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_standard_output_on_a_full_disk_is_told(
+    untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = io.TextIOWrapper(io.BufferedWriter(FullOutput()))
+    monkeypatch.setattr(sys, "stdout", full)
+    assert main(["translate", SENTENCE, "--checkpoint", str(untrained_checkpoint)]) == 2
+    assert sys.stdout is full
+    message = capsys.readouterr().err
+    assert "augenmerk: the output cannot be written: No space left on device" in message
+    assert "Traceback" not in message
+    with pytest.raises(OSError, match="No space left"):
+        full.close()
+
+
+@pytest.mark.subprocess
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize("command", [["translate", SENTENCE], ["analyze", SENTENCE], ["info"]])
+def test_a_command_whose_output_finds_no_space_ends_with_one_message(
+    untrained_checkpoint: Path, command: list[str]
+) -> None:
+    checkpoint = [str(untrained_checkpoint)] if command == ["info"] else ["--checkpoint", str(untrained_checkpoint)]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "core", *command, *checkpoint],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=REPOSITORY,
+            encoding="utf-8",
+            check=False,
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("augenmerk: the output cannot be written: No space left on device.")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_failure_to_write_elsewhere_is_not_taken_for_one_of_the_output() -> None:
+    def command() -> int:
+        print("so far")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(OSError, match="No space left"):
+        run_guarded(command)
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:

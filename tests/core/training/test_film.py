@@ -33,7 +33,7 @@ def translation(text: str = "ein hund", num_source: int = 4, num_target: int = 3
         target_words=(Word("a", 0, 1), Word("dog", 1, 2)),
         unknown_source_positions=(2,),
         ignored_text="",
-        notes=("Unknown to the model, read as a blank: hund.",),
+        notes=("Unknown to the model, read as an unknown word (<unk>): hund.",),
         attention=AttentionMaps(
             maps(num_source, num_source), maps(num_target, num_target), maps(num_target, num_source)
         ),
@@ -123,7 +123,7 @@ def test_a_frame_of_version_0_1_0_is_still_read(tmp_path: Path) -> None:
         "target_words": [{"text": "a", "start": 0, "end": 1}, {"text": "dog", "start": 1, "end": 2}],
         "unknown_source_positions": [2],
         "ignored_text": "",
-        "notes": ["Unknown to the model, read as a blank: hund."],
+        "notes": ["Unknown to the model, read as an unknown word (<unk>): hund."],
         "seconds": 0.1,
         "source_ids": [2, 5, 0, 3],
         "read_ids": [2, 6, 7],

@@ -215,7 +215,7 @@ class NaiveModel:
         return transform
 
     def sublayer(self, name: str, states: Tensor, transform: Callable[[Tensor], Tensor]) -> Tensor:
-        """A sublayer with the path around it."""
+        """A sublayer with its residual connection."""
         if self.config.norm_position == "pre":
             return states + transform(self.norm(f"{name}.norm", states))
         return self.norm(f"{name}.norm", states + transform(states))

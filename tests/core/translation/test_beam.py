@@ -145,7 +145,7 @@ class TableState:
 
 
 class TableModel:
-    """Knows no source: the probabilities of what follows each beginning stand in a table; what is not there, ends."""
+    """Knows no source: the probabilities of what follows each hypothesis stand in a table; what is not there, ends."""
 
     def __init__(self, table: dict[str, dict[str, float]]) -> None:
         self.table = table

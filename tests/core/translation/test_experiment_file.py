@@ -249,7 +249,7 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
     before = path.read_bytes()
     row = AttentionRow(Head("cross", 0, 0), 0, tuple([1.0] * 60_000))
     for saved, expected in (
-        (SavedExperiment(EXPERIMENT, MODEL, {"typed": "\udc80"}), "half a character"),
+        (SavedExperiment(EXPERIMENT, MODEL, {"typed": "\udc80"}), "invalid character"),
         (SavedExperiment(Experiment("x" * MAX_BYTES), MODEL), "more than 1,000,000 bytes"),
         (SavedExperiment(Experiment("x", interventions=(row,)), MODEL), "more than 1,000,000 bytes"),
         (SavedExperiment(EXPERIMENT, MODEL, {"zoom": float("inf")}), "not JSON compliant"),

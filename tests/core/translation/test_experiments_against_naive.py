@@ -285,7 +285,7 @@ def test_a_word_is_removed_or_replaced_and_all_others_keep_their_ids(subwords: T
 
 
 def test_the_notes_are_about_the_words_that_are_read(words: Translator) -> None:
-    unknown = "Unknown to the model, read as a blank: {}."
+    unknown = "Unknown to the model, read as an unknown word (<unk>): {}."
     typed = "ein qqq steht\nam xyxy"
     assert words.run(Experiment(typed)).notes[1] == unknown.format("qqq, xyxy")
     for edits, expected in (

@@ -21,7 +21,7 @@ SENTENCES = {
     "a full stop": ".",
     "unknown words": "Quastenflosser xylophonieren Ω .",
     "one letter": "x",
-    "half a character": "Hund \ud83d .",
+    "a lone surrogate": "Hund \ud83d .",
     "far too long": "Ein Hund schläft im Gras . " * 40,
 }
 all_models = pytest.mark.parametrize("model", ["words", "pieces", "single"])

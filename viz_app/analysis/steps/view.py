@@ -128,8 +128,7 @@ class StepsTab(AnalysisTab):
 
     def _show_unreached(self, translation: Translation) -> None:
         self.unreached.setVisible(bool(translation.unreached))
-        named = ", ".join(map(str, translation.unreached))
-        self.unreached.setText(f"Beyond the end of the translation, so without effect: {named}.")
+        self.unreached.setText(" ".join(translation.notes_on_unreached))
 
     def _show_candidates(self, translation: Translation) -> None:
         self._shown = self.steps.candidates()

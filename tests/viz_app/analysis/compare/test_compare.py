@@ -439,7 +439,7 @@ def test_a_model_of_one_layer_and_one_head_and_a_sentence_of_one_word(
 @pytest.mark.parametrize(
     "text",
     [".", "x", "Quastenflosser xylophonieren Ω .", "Hund \ud83d .", "Ein Hund schläft im Gras . " * 40],
-    ids=["a full stop", "one letter", "unknown words", "half a character", "far too long"],
+    ids=["a full stop", "one letter", "unknown words", "a lone surrogate", "far too long"],
 )
 @pytest.mark.parametrize("model", ["words", "pieces", "single"])
 def test_a_second_sentence_may_be_anything(

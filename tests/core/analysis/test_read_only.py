@@ -1,0 +1,67 @@
+"""No array that leaves the engine can be written to: threads and caches share them."""
+
+from collections.abc import Iterator
+from dataclasses import fields
+
+import numpy as np
+
+from core.analysis.capture import trace_translation
+from core.analysis.comparing import difference
+from core.analysis.importance import head_importance
+from core.analysis.measures import MEASURES, measure_maps
+from core.analysis.profiles import profile_heads
+from core.analysis.query_key import query_key_detail
+from core.analysis.selection import COMBINATIONS, combine, hide, label_map, merge_words, sum_queries
+from core.model.heads import Head
+from core.translation.result import MAP_KINDS
+from core.translation.translator import Translator
+from tests.core.translators import ENGLISH, GERMAN, read_given
+
+
+def arrays_of(result: object, name: str) -> Iterator[tuple[str, np.ndarray]]:
+    """Every array that is a field of `result`."""
+    for field in fields(result):  # type: ignore[arg-type]
+        value = getattr(result, field.name)
+        if isinstance(value, np.ndarray):
+            yield f"{name}.{field.name}", value
+
+
+def results(translator: Translator) -> Iterator[tuple[str, np.ndarray]]:
+    """Every result that holds arrays, with its name."""
+    translation = read_given(translator, GERMAN[0], ENGLISH[0])
+    trace = trace_translation(translator, translation)
+    for measure, described in MEASURES.items():
+        for kind in described.kinds:
+            yield f"{measure} of {kind}", measure_maps(trace, measure, kind)
+    importance = head_importance(translator, GERMAN[:2], ENGLISH[:2])
+    yield from arrays_of(importance, "HeadImportance")
+    yield from arrays_of(importance.joined(importance), "joined HeadImportance")
+    profiles = profile_heads(translator, GERMAN[:2], ENGLISH[:2])
+    for kind in MAP_KINDS:
+        yield from arrays_of(profiles.of_kind(kind), f"HeadProfiles of {kind}")
+    labelled = label_map(translation.maps.cross, translation, "cross")
+    for name, shown in {
+        "label_map": labelled,
+        "merge_words": merge_words(labelled),
+        "hide": hide(labelled, {"end"}),
+        "sum_queries": sum_queries(labelled, [0, 1]),
+    }.items():
+        yield from arrays_of(shown, name)
+    yield from arrays_of(difference(labelled, labelled), "MapDifference")
+    for how in COMBINATIONS:
+        yield f"combine {how}", combine(translation.maps.cross, how)
+        yield f"combine {how} of one", combine(translation.maps.cross, how, [(0, 0)])
+    yield from arrays_of(query_key_detail(trace, Head("cross", 0, 0), 0, 0), "QueryKeyDetail")
+
+
+def test_what_leaves_the_engine_cannot_be_written_to(subword_translator: Translator) -> None:
+    found = list(results(subword_translator))
+    assert len(found) > 40
+    assert [name for name, array in found if array.flags.writeable] == []
+
+
+def test_the_caller_s_own_array_stays_writable(subword_translator: Translator) -> None:
+    translation = read_given(subword_translator, GERMAN[0], ENGLISH[0])
+    mine = translation.maps.cross.copy()
+    assert not label_map(mine, translation, "cross").weights.flags.writeable
+    assert mine.flags.writeable
