@@ -150,15 +150,17 @@ def test_an_emptied_field_gets_a_hint_and_no_dialog(make_window: MakeWindow, qtb
     assert _dialogs(window) == []
 
 
-def test_enter_on_spaces_is_refused_by_a_dialog_that_loses_nothing(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_enter_on_spaces_gets_the_hint_too_and_the_experiment_is_kept(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
+    page = window.translate_page
+    page.state.toggle_head(Head("cross", 0, 1))
+    asked = page.state.experiment
     _type(qtbot, window, "   ")
-    with qtbot.waitSignal(window.failed):
-        qtbot.keyClick(window.translate_page.sentence.input, Qt.Key.Key_Return)
-    (dialog,) = _dialogs(window)
-    assert "A sentence was expected" in dialog.informativeText()
-    assert window.translate_page.sentence.input.text == "   "
-    dialog.accept()
+    qtbot.keyClick(page.sentence.input, Qt.Key.Key_Return)
+    assert "Type a German sentence" in page.message.label.text()
+    assert _dialogs(window) == []
+    assert page.sentence.input.text == "   "
+    assert page.state.experiment == asked
 
 
 @pytest.mark.allow_log_warnings

@@ -106,7 +106,7 @@ class ExperimentState:
         self.set_experiment(edited)
 
     def begin_text(self, text: str) -> None:
-        """A sentence before a model is open; nothing is asked for yet. It changes a restored experiment as an edit does."""
+        """A sentence before a model is open; nothing is asked for yet. A restored experiment changes as by an edit."""
         if text == self.experiment.source_text:
             return
         if not self.experiment.interventions:
