@@ -288,6 +288,7 @@ def test_files_name_the_interventions_in_plain_words(
     assert snapshot.file_name == "cross-attention-layer-2-head-5-original"
 
 
+@pytest.mark.figures
 def test_a_difference_is_exported_as_one(
     page: MapsPage, saving: Saving, changed: Translation, translation: Translation, tmp_path: Path
 ) -> None:
