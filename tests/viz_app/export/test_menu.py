@@ -249,7 +249,7 @@ def test_a_caption_can_be_left_out_and_this_is_remembered(
         texts = [(tmp_path / f"{entry}-{which}.svg").read_text(encoding="utf-8") for which in ("with", "without")]
         assert "model: model" in texts[0], entry
         assert "model: model" not in texts[1], entry
-    assert not ExportMenu(lambda: page, preferences).entries["caption"].isChecked()
+    assert not ExportMenu(lambda: page, preferences, page).entries["caption"].isChecked()
 
 
 def test_a_copied_picture_can_be_read_back(page: MapsPage, menu: ExportMenu) -> None:
