@@ -27,7 +27,7 @@ from core.translation.translator import Translator
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
 
 
-@pytest.fixture(params=["word", "subword", "copy"])
+@pytest.fixture(params=["word", "subword", pytest.param("copy", marks=pytest.mark.training)])
 def translator(request: pytest.FixtureRequest) -> Translator:
     return request.getfixturevalue(f"{request.param}_translator")
 
@@ -66,7 +66,6 @@ def assert_same(first: Translation, second: Translation) -> None:
         np.testing.assert_array_equal(first.maps.of_kind(kind), second.maps.of_kind(kind))
 
 
-@pytest.mark.training
 def test_each_step_tells_its_rank_its_entropy_and_its_alternatives(translator: Translator, plain: Translation) -> None:
     token = other_choice(translator, plain, 1)
     vocabulary, codec = translator.checkpoint.codecs.target.vocabulary, translator.checkpoint.codecs.target
