@@ -52,7 +52,7 @@ curve: $(VENV)/.ready-app ## Draw the README's curve of the preset notebook over
 
 # --- verify ----------------------------------------------------------------------------------------------------------
 
-test-quick: $(VENV)/.ready-dev ## Run the tests that start no process and train nothing: under a minute
+test-quick: $(VENV)/.ready-dev ## Run the tests that start no process and train nothing
 	$(RUN) $(PYTEST) -m "not slow and not subprocess and not training and not figures and not corpus" $(TESTS)
 
 test: $(VENV)/.ready-dev ## Set up .venv if needed, and run all tests but the slow ones
