@@ -31,6 +31,7 @@ from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
 from viz_app.translate.page import TranslatePage
+from viz_app.widgets.veil import Veil
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SENTENCE = "ein mann steht ."
@@ -271,7 +272,9 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
 ) -> None:
     _change_everything(qtbot, window)
     page, before = window.translate_page, window.state.result
+    page.toggle_analysis()
     covered = page.heads, page.head, page.sentence.sentence, page.sentence.chips_area
+    outdated = *covered, page.analysis, page.sentence.original_line, page.sentence.facts
     clear = [part.grab().toImage() for part in covered]
     one_layer = write_untrained_checkpoint(tmp_path / "shallow.safetensors", seed=1, num_layers=1)
     with qtbot.waitSignal(window.model_opened, timeout=10_000):
@@ -280,6 +283,8 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     assert window.state.result is before, "the answer is still to come"
     assert window.state.is_of_earlier_model
     assert all(part.grab().toImage() != picture for part, picture in zip(covered, clear, strict=True))
+    directly = Qt.FindChildOption.FindDirectChildrenOnly
+    assert [part.findChild(Veil, options=directly).isHidden() for part in outdated] == [False] * 7  # type: ignore[union-attr]
     _settle(qtbot, window)
     fitting = Experiment(SENTENCE, Greedy(), (FORCED, REMOVED))
     _check(window, Translator.load(one_layer, "cpu").compare(fitting))

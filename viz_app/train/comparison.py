@@ -51,11 +51,6 @@ class Comparison:
         self.runs: list[ComparedRun] = []
         self.revision = 0
 
-    @property
-    def is_full(self) -> bool:
-        """Whether every colour is used."""
-        return len(self.runs) >= NUM_RUNS
-
     def contains(self, key: str | Path) -> bool:
         """Whether this run is already shown."""
         return any(run.key == str(key) for run in self.runs)

@@ -38,6 +38,21 @@ def _grid(qtbot: QtBot, theme: Theme, *, num_layers: int = 3) -> tuple[Experimen
     return state, grid, area
 
 
+def test_thumbnails_are_higher_than_wide_where_height_is_left(qtbot: QtBot, theme: Theme) -> None:
+    _, grid, area = _grid(qtbot, theme)
+    area.resize(380, 600)
+    grid.rebuild()
+    place = grid.place_of(Head("cross", 2, 7))
+    assert place is not None
+    assert 1.2 < place.height() / place.width() < 1.5
+    assert area.height() - place.bottom() < 120, "little is left empty below"
+    area.resize(760, 560)
+    grid.rebuild()
+    place = grid.place_of(Head("cross", 2, 7))
+    assert place is not None
+    assert 1 <= place.width() / place.height() < 1.5
+
+
 def test_every_head_of_every_kind_has_a_place_of_its_own(qtbot: QtBot, theme: Theme) -> None:
     _, grid, _ = _grid(qtbot, theme)
     places = [grid.place_of(Head(kind, layer, head)) for kind in MAP_KINDS for layer in range(3) for head in range(8)]
