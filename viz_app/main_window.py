@@ -236,7 +236,7 @@ class MainWindow(QMainWindow):
         if sentence is None and self._is_last_model(self._first_checkpoint):
             if self.documents.restore_session():
                 self._restored = self.state.experiment
-            elif text := self._preferences.sentence:  # older versions kept it alone
+            elif text := self.documents.earlier_sentence():  # older versions kept it alone
                 self.translate_page.begin(text)
                 self._restored = self.state.experiment
         if self._restored is None:

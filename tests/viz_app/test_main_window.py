@@ -1,5 +1,6 @@
 """The window as a person uses it: real keys and clicks, a translator of thin air."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,12 @@ from pytestqt.qtbot import QtBot
 import viz_app.models.loader
 from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
+from viz_app.examples import example_sentences
 from viz_app.main_window import TRAIN, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
 from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import current_theme
 from viz_app.translate.page import TranslatePage
 
@@ -326,6 +329,34 @@ def test_the_sentence_that_an_older_version_kept_comes_back(
     _bundled_is_there(monkeypatch, tmp_path)
     preferences.settings.setValue("translate/sentence", "Zwei Hunde .")
     assert make_window(None, sentence=None).translate_page.sentence.sentence.text == "Zwei hunde."
+
+
+def test_a_stored_sentence_of_ten_megabytes_is_set_aside_and_an_example_stands_in_its_place(
+    make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _bundled_is_there(monkeypatch, tmp_path)
+    text = "x" * 10_000_000
+    preferences.settings.setValue("translate/sentence", text)
+    window = make_window(None, sentence=None)
+    assert window.translate_page.sentence.input.text in example_sentences()
+    began = time.monotonic()
+    window.close()
+    assert time.monotonic() - began < 3
+    assert preferences.sentence == ""
+    assert preferences.session_path.with_name("sentence.txt.unreadable").read_text() == text
+
+
+def test_a_million_characters_are_cut_and_the_window_says_so_until_there_is_room(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window(sentence="x" * 1_000_000)
+    panel = window.translate_page.sentence
+    said = f"at most {MAX_CHARACTERS:,} characters was expected: 995,000 more characters were left out"
+    assert said in panel.note.text()
+    assert panel.note.isVisible()
+    assert len(window.state.experiment.source_text) == MAX_CHARACTERS
+    _type(qtbot, window, "Ein Hund")
+    assert "characters" not in panel.note.text()
 
 
 @pytest.mark.parametrize("has_session", [True, False])
