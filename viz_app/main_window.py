@@ -31,7 +31,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_navigation import Direction
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
-from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
+from viz_app.theme import GAP, PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
 from viz_app.top_bar import TopBar
 from viz_app.translate.page import TranslatePage
 from viz_app.widgets.dialogs import show_about
@@ -112,6 +112,10 @@ class MainWindow(QMainWindow):
     def open_model(self, path: Path | None) -> None:
         """Opens a checkpoint, None for the bundled one. The model in use stays until the new one is ready."""
         self._loader.open(path)
+
+    def add_notice(self, notice: QWidget) -> None:
+        """Shows a notice between the top bar and the page, until it closes itself."""
+        self._notices.addWidget(notice)
 
     def show_page(self, index: int) -> None:
         """Changes the page; the Train page is made when it is first wanted."""
@@ -199,8 +203,11 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.top_bar)
+        self._notices = QVBoxLayout()
         pages = QVBoxLayout()
         pages.setContentsMargins(PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
+        pages.setSpacing(GAP)
+        pages.addLayout(self._notices)
         pages.addWidget(self._pages)
         column.addLayout(pages, 1)
         self.setCentralWidget(central)

@@ -2,10 +2,11 @@
 
 A sentence is typed once the window stands, and left before it is translated. DEED: "train" trains the small copy task;
 "stuck" asks a question whose answer never comes; "stuck-load" opens a model that never opens; "stuck-train" begins a
-training that reads its data for ever; "close" closes the window after the others. Deeds are joined by "+". Lines on the
-standard output tell how far it is: "typed", "step N", "stuck".
+training that reads its data for ever; "crash" reads where there is no memory; "close" closes the window after the
+others. Deeds are joined by "+". Lines on the standard output tell how far it is: "typed", "step N", "stuck".
 """
 
+import ctypes
 import sys
 import time
 from dataclasses import replace
@@ -58,6 +59,9 @@ class DrivenWindow(main_window.MainWindow):
 
     def _do_close(self) -> None:
         QTimer.singleShot(1000, self, self.close)
+
+    def _do_crash(self) -> None:
+        QTimer.singleShot(200, self, lambda: ctypes.string_at(0))
 
     def _do_stuck(self) -> None:
         self._worker.submit(Request(StuckJob(), self, on_result=print))

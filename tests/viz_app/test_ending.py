@@ -17,6 +17,7 @@ from PySide6.QtCore import QSettings
 from core.training.overview import list_runs
 from core.translation.experiment_file import read_experiment_file
 from tests.viz_app.driven_window import SENTENCE
+from viz_app.crash_log import earlier_reports
 from viz_app.ending import SIGNALS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -197,3 +198,12 @@ def test_without_its_display_the_window_saves_and_ends(
     assert kept_sentence(tmp_path) == SENTENCE
     if deeds:
         assert_run_is_kept(tmp_path, window.num_steps)
+
+
+def test_a_crash_is_written_down_for_the_next_window(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window("crash")
+    window.wait_for(lambda line: line == "typed")
+    assert window.wait_for_end() < 0
+    (report,) = earlier_reports(tmp_path / "data" / "augenmerk" / "crashes")
+    assert "Segmentation fault" in report.text
+    assert "driven_window.py" in report.text
