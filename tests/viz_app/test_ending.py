@@ -2,6 +2,7 @@
 
 import os
 import queue
+import random
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from viz_app.ending import SIGNALS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 START_SECONDS, END_SECONDS = 120, 30
+NUM_KILLS, SEED = int(os.environ.get("AUGENMERK_KILLS", "3")), int(os.environ.get("AUGENMERK_SEED", "4"))
 SLOW = pytest.mark.slow
 pytestmark = [
     pytest.mark.subprocess,
@@ -100,8 +102,8 @@ MakeWindow = Callable[..., Window]
 def make_window(tmp_path: Path, untrained_checkpoint: Path) -> Iterator[MakeWindow]:
     windows: list[Window] = []
 
-    def make(deeds: str = "", **environment: str) -> Window:
-        window = Window(tmp_path, untrained_checkpoint, deeds, **environment)
+    def make(deeds: str = "", *, folder: Path = tmp_path, **environment: str) -> Window:
+        window = Window(folder, untrained_checkpoint, deeds, **environment)
         windows.append(window)
         return window
 
@@ -140,6 +142,22 @@ def test_a_signal_saves_sentence_and_training_and_ends(
     assert kept_sentence(tmp_path) == SENTENCE
     assert_run_is_kept(tmp_path, window.num_steps)
     assert "Traceback" not in window.said()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300 + 10 * NUM_KILLS)
+def test_a_window_told_to_end_at_random_moments_loses_no_step(make_window: MakeWindow, tmp_path: Path) -> None:
+    rng = random.Random(SEED)
+    for number in range(max(1, NUM_KILLS // 10)):
+        (tmp_path / str(number)).mkdir()
+        window = make_window("train", folder=tmp_path / str(number))
+        window.wait_for(lambda line: line.startswith("step "))
+        time.sleep(rng.uniform(0, 4))
+        window.process.send_signal(rng.choice(SIGNALS))
+        assert window.wait_for_end() == 0
+        assert kept_sentence(window.folder) == SENTENCE
+        assert_run_is_kept(window.folder, window.num_steps)
+        print(f"window {number + 1}: ended after step {window.num_steps}")
 
 
 @pytest.mark.parametrize(
