@@ -79,6 +79,17 @@ class RunController(QObject):
         if self.request is not None and self._state.can_resume:
             self.begin(replace(self.request, device=device, resume=True))
 
+    def extend(self, device: str, num_epochs: int) -> None:
+        """Continues a finished run to `num_epochs` in all; its patience, if that ended it, no longer counts."""
+        if self.request is None or not self._state.can_extend:
+            return
+        training = self.request.run.training.replace(num_epochs=num_epochs, max_steps=None)
+        patience = training.patience
+        if patience is not None and self._state.num_stale_validations >= patience:
+            training = training.replace(patience=None)
+        run = replace(self.request.run, training=training)
+        self.begin(replace(self.request, run=run, device=device, resume=True))
+
     def continue_with_proposal(self, device: str) -> None:
         """Resumes from the last good checkpoint with the proposed change; starts again if there is no checkpoint."""
         proposal = self._state.proposal
@@ -127,15 +138,17 @@ class RunController(QObject):
         run = read_run(folder)
         self._state.playback.maps.languages = language_names(run.files.run)
         best, last = folder / BEST, folder / LAST
-        resumable = run.files.run if run.files.can_resume else None
-        if resumable is not None:
-            self.request = self._resume_request(resumable, folder, source)
+        files = run.files
+        self.request = self._resume_request(files.run, folder, source) if files.run is not None else None
+        is_complete = files.state == "finished"
+        can_go_on = files.run is not None and files.has_last and files.state != "running"
         self._state.open_run(
             folder,
             run.curves,
             read_film(folder).frames,
             best if best.is_file() else None,
-            last if resumable is not None else None,
+            last if can_go_on else None,
+            is_complete=is_complete,
         )
         self.failure = None
         self.changed.emit()
