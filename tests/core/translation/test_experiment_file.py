@@ -106,6 +106,7 @@ def test_the_name_of_a_model_is_no_path_and_can_always_be_written() -> None:
         assert from_bytes(to_bytes(saved), "").model.name == name
 
 
+@pytest.mark.heavy
 def test_random_experiments_come_back_to_the_last_bit() -> None:
     random_numbers = random.Random(4)
     for _ in range(500):
@@ -407,6 +408,7 @@ def _read_or_message(read: Callable[[], SavedExperiment]) -> SavedExperiment | s
         return str(error)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("change", [_with_another_shape, _with_other_bytes])
 def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(change: Any, tmp_path: Path) -> None:
     random_numbers = random.Random(11)

@@ -131,10 +131,12 @@ def check_maps(found: Translation, expected: NaiveResult) -> None:
         np.testing.assert_allclose(actual, expected_maps.numpy(), rtol=0, atol=MAP_TOLERANCE)
 
 
+@pytest.mark.heavy
 def test_run_is_what_the_naive_code_gives(translator: Translator, cases: list[Case]) -> None:
     check_results(translator, cases, [translator.run(case.experiment) for case in cases], has_maps=True)
 
 
+@pytest.mark.heavy
 def test_run_many_is_what_the_naive_code_gives_in_order(translator: Translator, cases: list[Case]) -> None:
     found = translator.run_many(case.experiment for case in cases)
     check_results(translator, cases, list(found), has_maps=True)
@@ -155,6 +157,7 @@ def test_an_old_translation_is_scored_under_each_experiment(translator: Translat
         assert log_probabilities == pytest.approx(expected, abs=LOG_PROBABILITY_TOLERANCE)
 
 
+@pytest.mark.heavy
 def test_an_experiment_is_compared_with_its_baseline(translator: Translator, cases: list[Case]) -> None:
     for case in cases[:5]:
         found = translator.compare(case.experiment)
@@ -170,6 +173,7 @@ def test_an_experiment_is_compared_with_its_baseline(translator: Translator, cas
         assert (found.own is None) != isinstance(case.experiment.output, GivenTarget)
 
 
+@pytest.mark.heavy
 def test_the_random_experiments_cover_everything() -> None:
     """Without this, the proof above could be one of a few easy cases."""
     outputs: Counter[type] = Counter()
@@ -527,6 +531,7 @@ def test_an_empty_sentence_is_refused(words: Translator) -> None:
 # --- run_many ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 def test_run_many_reads_its_experiments_as_they_are_needed(words: Translator) -> None:
     """Of experiments without end, the first results come all the same, and in order."""
     taken: list[Experiment] = []
@@ -547,6 +552,7 @@ def test_run_many_of_nothing_is_nothing(words: Translator) -> None:
     assert list(words.run_many([])) == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("output", OUTPUTS, ids=["greedy", "beam", "given"])
 def test_one_sentence_under_many_interventions_at_once(words: Translator, output: Output) -> None:
     """The encoder reads the sentence once for all that agree on it; none of them sees the changes of another."""

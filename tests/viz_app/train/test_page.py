@@ -102,6 +102,7 @@ def test_run_is_shown_step_by_step_to_its_end(make_page: MakePage, qtbot: QtBot)
     assert request.folder.parent.name == "runs"
 
 
+@pytest.mark.heavy
 def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -153,6 +154,7 @@ def test_status_line_follows_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     assert lines[-1] == "notebook: training finished"
 
 
+@pytest.mark.heavy
 def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot: QtBot) -> None:
     assert DRAIN_INTERVAL_MS >= 200
     script = ScriptedTraining(num_epochs=200)
@@ -211,6 +213,7 @@ def test_error_in_the_worker_is_shown_and_loses_nothing(make_page: MakePage, qtb
     assert page.panel.resume_button.isVisible()
 
 
+@pytest.mark.heavy
 @pytest.mark.allow_log_warnings
 def test_unexpected_error_offers_its_details(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(error=RuntimeError("CUDA error: out of memory"), error_step=1)
@@ -278,6 +281,7 @@ def test_choices_are_remembered(make_page: MakePage, qtbot: QtBot) -> None:
     assert second.form.choices().device == "cpu"
 
 
+@pytest.mark.heavy
 def test_stopped_run_can_be_resumed_at_the_next_start(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     first = make_page(script)
@@ -307,6 +311,7 @@ def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot:
     assert page.state.finish.reason == "paused"
 
 
+@pytest.mark.heavy
 def test_theme_changes_while_training(make_page: MakePage, qapp: QApplication, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -382,6 +387,7 @@ def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> 
     assert panel.shown_menu.text().startswith("all steps")
 
 
+@pytest.mark.heavy
 def test_film_goes_on_while_training_and_the_chart_marks_its_moment(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(has_film=True)
     page = make_page(script)
@@ -421,6 +427,7 @@ def start_and_take(qtbot: QtBot, page: TrainPage, script: ScriptedTraining, num_
     wait_for_step(qtbot, page, num_steps)
 
 
+@pytest.mark.heavy
 def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -441,6 +448,7 @@ def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBo
     assert page.state.training_loss.xy()[0].tolist() == list(range(1, 16))
 
 
+@pytest.mark.heavy
 def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -462,6 +470,7 @@ def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: Ma
     assert not make_page(script).panel.resume_button.isVisible()
 
 
+@pytest.mark.heavy
 def test_paused_run_can_be_discarded_with_its_folder(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -554,6 +563,7 @@ def test_without_a_checkpoint_the_proposal_starts_again(make_page: MakePage, qtb
     assert not script.requests[1].resume
 
 
+@pytest.mark.heavy
 def test_only_one_training_runs_at_a_time(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -564,6 +574,7 @@ def test_only_one_training_runs_at_a_time(make_page: MakePage, qtbot: QtBot) -> 
     assert len(script.requests) == 1
 
 
+@pytest.mark.heavy
 def test_patience_and_probe_go_into_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -576,6 +587,7 @@ def test_patience_and_probe_go_into_the_run(make_page: MakePage, qtbot: QtBot) -
     assert make_page(script).form.choices().probe == "Zwei Hunde spielen."
 
 
+@pytest.mark.heavy
 def test_keyboard_never_comes_upon_discard_by_itself(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
