@@ -5,6 +5,8 @@ import dataclasses
 import itertools
 import json
 import math
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -43,6 +45,7 @@ from core.training.gradients import Gradients
 from core.training.loop import BEST, HISTORY, LAST, train
 from core.training.session import StepResult, TrainingSession
 from core.translation.decoding import DecodingRules, greedy
+from tests.conftest import REPOSITORY
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, record, text_corpus, text_run
 
 pytestmark = pytest.mark.training
@@ -373,6 +376,28 @@ class TestResume:
             assert [*first.losses, *second.losses] == whole.losses
         _, clean = record(text_run(num_epochs=3, **settings | {"source_noise": 0.0}), tmp_path / "clean", corpus=corpus)
         assert clean.losses != whole.losses
+
+    @pytest.mark.subprocess
+    def test_subword_dropout_goes_on_as_well_in_another_process(self, tmp_path: Path) -> None:
+        run = text_run(num_epochs=3)
+        data = run.data.replace(num_subwords=60, keep_spaces=False)
+        run = dataclasses.replace(run, data=data, training=run.training.replace(subword_dropout=0.3))
+        corpus = text_corpus(run)
+        _, whole = record(run, tmp_path / "whole", corpus=corpus)
+        _, first = record(run, tmp_path / "parts", corpus=corpus, stop_after=11)
+        program = """
+import json, sys
+from pathlib import Path
+from core.training.folder import RUN_SETTINGS
+from core.config.toml import read_toml
+from tests.core.training.runs import record
+folder = Path(sys.argv[1])
+print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1].losses))
+"""
+        command = [sys.executable, "-c", program, str(tmp_path / "parts")]
+        second = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+        assert [*first.losses, *json.loads(second.stdout)] == whole.losses
+        assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
 
     def test_batches_at_random_go_on_as_well(self, tmp_path: Path) -> None:
         run = text_run(batching="random", num_accumulated=2, schedule="noam", schedule_unit="micro-batches")
