@@ -45,6 +45,11 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         metavar="NAME=VALUE",
         help="a training setting to have otherwise, from here on if the run is resumed: learning_rate=1e-4",
     )
+    parser.add_argument(
+        "--allow-changed-data",
+        action="store_true",
+        help="resume even if the training data has changed since the run was saved",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for checkpoints and history")
     add_device(parser)
     parser.set_defaults(run=run)
@@ -108,6 +113,7 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
             device=options.device,
             resume=options.resume,
             changes=changes,
+            allow_changed_data=options.allow_changed_data,
             probe=options.probe,
             on_event=on_event,
             should_stop=lambda: stop.requested,

@@ -97,6 +97,15 @@ def fit_to_changes(progress: Progress, now: TrainingConfig, then: TrainingConfig
     return [*_on_batches(progress, now, then), *_on_cooldown(progress, now, then)]
 
 
+def fit_to_changed_data(progress: Progress) -> list[str]:
+    """A position within an epoch has no meaning if the sentences differ. Returns notes for the user."""
+    note = "The training data is not the same as when this run was saved."
+    if progress.group == 0:
+        return [note]
+    progress.begin_epoch(progress.epoch)
+    return [f"{note} Epoch {progress.epoch} starts again with it."]
+
+
 def _on_batches(progress: Progress, now: TrainingConfig, then: TrainingConfig) -> list[str]:
     """A position within an epoch has no meaning if the batches differ."""
     if progress.group == 0 or all(getattr(now, name) == getattr(then, name) for name in _OF_BATCHES):

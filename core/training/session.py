@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,11 +19,11 @@ from core.model.transformer import Transformer
 from core.training.compiling import choose_compiled
 from core.training.distributed import SINGLE_PROCESS, World
 from core.training.distributed_commands import request_random_states, send_join, send_step
-from core.training.failures import DivergedError
+from core.training.failures import ChangedDataError, DivergedError, Proposal
 from core.training.gradients import Gradients
 from core.training.precision import choose_precision
 from core.training.randomness import random_state, set_random_state
-from core.training.resuming import Progress, fit_to_changes, progress_of, require_same_run
+from core.training.resuming import Progress, fit_to_changed_data, fit_to_changes, progress_of, require_same_run
 from core.training.schedules import learning_rate
 
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
@@ -200,6 +200,7 @@ class TrainingSession:
             codecs=self.corpus.codecs,
             weights=dict(self.model.named_parameters()),
             corpus=self.corpus.name,
+            corpus_digest=self.corpus.digest,
             history=tuple(history),
         )
 
@@ -215,9 +216,7 @@ class TrainingSession:
             request_random_states(self.world)
             state["random.world"] = torch.stack(self.world.all_gather(random_state(self.device)))
         state |= self._optimizer_state()
-        return Checkpoint(
-            plain.run, plain.codecs, plain.weights, plain.corpus, plain.history, state, self.progress.to_dict()
-        )
+        return replace(plain, state=state, progress=self.progress.to_dict())
 
     def _optimizer_state(self) -> dict[str, Tensor]:
         """Nothing before the first step."""
@@ -229,18 +228,23 @@ class TrainingSession:
             for key in _ADAM_STATE
         }
 
-    def restore(self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset()) -> list[str]:
+    def restore(
+        self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset(), *, allow_changed_data: bool = False
+    ) -> list[str]:
         """Restores a `resumable_snapshot`.
 
         Args:
             checkpoint: the snapshot.
             changed: settings of `TrainingConfig` that may differ from it.
+            allow_changed_data: the corpus may have other sentences of the same vocabulary; an epoch that was begun
+                starts again.
 
         Returns:
             Notes for the user, one sentence each.
 
         Raises:
             CheckpointError: the checkpoint is for translation only, or of another architecture, data or recipe.
+            ChangedDataError: the corpus has other sentences, which are not allowed.
         """
         if not checkpoint.progress or "random.cpu" not in checkpoint.state:
             raise CheckpointError(
@@ -253,6 +257,9 @@ class TrainingSession:
                 "The corpus gives another vocabulary than the run was started with. The same data was expected: resume "
                 "with that, or start a new run in another folder."
             )
+        has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
+        if has_changed_data and not allow_changed_data:
+            raise _changed_data(self.corpus.name)
         fill_parameters(self.model, checkpoint.weights)
         try:
             self.progress = progress_of(checkpoint.progress, checkpoint.history)
@@ -270,7 +277,8 @@ class TrainingSession:
                 f"The resume state in this checkpoint is damaged ({error}). The complete file last.safetensors "
                 "of a run was expected; use another copy, or start a new run in another folder."
             ) from error
-        return fit_to_changes(self.progress, self.run.training, checkpoint.run.training)
+        notes = fit_to_changes(self.progress, self.run.training, checkpoint.run.training)
+        return [*notes, *fit_to_changed_data(self.progress)] if has_changed_data else notes
 
     def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
         """Raises `KeyError` or `ValueError` if a tensor is missing or has another shape."""
@@ -282,3 +290,12 @@ class TrainingSession:
                 if key != "step" or self.device.type != "cpu":
                     entries[key] = value.to(self.device)
             self.optimizer.state[parameter] = entries
+
+
+def _changed_data(corpus: str) -> ChangedDataError:
+    return ChangedDataError(
+        f"The training data ({corpus}) has changed since this run was last saved: its vocabulary is the same, its "
+        "sentences are not. The same data was expected: resume with that, start a new run in another folder, or resume "
+        "with the data as it is now: --resume --allow-changed-data",
+        Proposal("the training data as it is now", allows_changed_data=True),
+    )

@@ -8,7 +8,7 @@ import math
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +22,7 @@ from core.checkpoint.file import load_checkpoint
 from core.config import RunConfig, preset
 from core.config.toml import read_toml
 from core.corpora.batches import Batch, collate, validation_batches
-from core.corpora.prepared import prepare_copy_task
+from core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare_copy_task
 from core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
 from core.evaluation.loss import CorpusLoss
 from core.text.tokenizers import SpacyTokenizer
@@ -39,6 +39,7 @@ from core.training.events import (
     TrainingFinished,
     TrainingStarted,
 )
+from core.training.failures import ChangedDataError
 from core.training.film import FILM
 from core.training.folder import ENVIRONMENT, RUN_SETTINGS
 from core.training.gradients import Gradients
@@ -73,12 +74,26 @@ def take_out_of_files(folder: Path, *settings: str) -> None:
     kept = [line for line in lines if line.partition(" = ")[0] not in settings]
     assert len(kept) == len(lines) - len(settings)
     (folder / RUN_SETTINGS).write_text("".join(kept), encoding="utf-8")
-    with safe_open(folder / LAST, framework="pt") as file:
+
+    def take_out(description: dict[str, Any]) -> None:
+        for name in settings:
+            del description["run"]["training"][name]
+
+    describe_otherwise(folder / LAST, take_out)
+
+
+def describe_otherwise(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Changes the description in the header of a checkpoint."""
+    with safe_open(path, framework="pt") as file:
         description = json.loads(file.metadata()["augenmerk"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    for name in settings:
-        del description["run"]["training"][name]
-    save_file(tensors, folder / LAST, metadata={"augenmerk": json.dumps(description)})
+    change(description)
+    save_file(tensors, path, metadata={"augenmerk": json.dumps(description)})
+
+
+def with_fewer_pairs(corpus: PreparedCorpus, number: int) -> PreparedCorpus:
+    """The same vocabulary, and the first pairs for training."""
+    return dataclasses.replace(corpus, train=EncodedPairs(corpus.train.source[:number], corpus.train.target[:number]))
 
 
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
@@ -486,14 +501,62 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         with pytest.raises(CheckpointError, match="another vocabulary"):
             record(run, tmp_path / "run", corpus=text_corpus(run, number=16), resume=True)
 
+    @pytest.mark.parametrize("stop_after", [3, 8, 11])
+    def test_changed_data_of_the_same_words_is_refused_until_it_is_allowed(
+        self, tmp_path: Path, stop_after: int
+    ) -> None:
+        run = text_run(num_epochs=3)  # 8 steps an epoch
+        corpus = text_corpus(run)
+        record(run, tmp_path / "run", corpus=corpus, stop_after=stop_after)
+        before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+        changed = with_fewer_pairs(corpus, 100)  # 7 steps an epoch
+        with pytest.raises(
+            ChangedDataError, match=r"made up\) has changed .*: --resume --allow-changed-data"
+        ) as caught:
+            record(run, tmp_path / "run", corpus=changed, resume=True)
+        assert {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
+        assert caught.value.proposal is not None
+        assert caught.value.proposal.allows_changed_data
+        assert caught.value.resumable_checkpoint == tmp_path / "run" / LAST
+        finished, said = record(
+            run, tmp_path / "run", corpus=changed, resume=True, allow_changed_data=True, stop_after=1
+        )
+        (note, *_) = [event.text for event in said.of(Noted)]
+        assert note.startswith("The training data is not the same as when this run was saved.")
+        assert ("starts again with it" in note) == (stop_after % 8 != 0)
+        assert finished.step == stop_after + 1
+        # it is now the data of the run
+        finished, said = record(run, tmp_path / "run", corpus=changed, resume=True)
+        assert not said.of(Noted)
+        assert finished.reason == "completed"
+        assert finished.step == stop_after // 8 * 8 + stop_after % 8 + (3 - stop_after // 8) * 7
+        with pytest.raises(ChangedDataError):
+            record(run, tmp_path / "run", corpus=corpus, resume=True)
+
+    def test_a_changed_validation_split_is_noticed_too(self, tmp_path: Path) -> None:
+        run = text_run(max_steps=2)
+        corpus = text_corpus(run)
+        record(run, tmp_path / "run", corpus=corpus)
+        fewer = EncodedPairs(corpus.validation.source[1:], corpus.validation.target[1:])
+        with pytest.raises(ChangedDataError):
+            record(run, tmp_path / "run", corpus=dataclasses.replace(corpus, validation=fewer), resume=True)
+
+    def test_a_run_begun_before_data_had_a_digest_resumes_as_before(self, tmp_path: Path) -> None:
+        run = text_run()
+        corpus = text_corpus(run)
+        _, whole = record(run, tmp_path / "whole", corpus=corpus)
+        _, first = record(run, tmp_path / "parts", corpus=corpus, stop_after=3)
+        describe_otherwise(tmp_path / "parts" / LAST, lambda description: description.pop("corpus_digest"))
+        _, second = record(run, tmp_path / "parts", corpus=corpus, resume=True)
+        assert [*first.losses, *second.losses] == whole.losses
+        assert not second.of(Noted)
+
     def test_a_smaller_corpus_of_the_same_words_is_refused_where_the_run_stands_beyond_it(self, tmp_path: Path) -> None:
         run = text_run()
         corpus = text_corpus(run)
         record(run, tmp_path / "run", corpus=corpus, stop_after=6)
-        smaller = dataclasses.replace(
-            corpus,
-            train=dataclasses.replace(corpus.train, source=corpus.train.source[:20], target=corpus.train.target[:20]),
-        )
+        smaller = with_fewer_pairs(corpus, 20)
+        describe_otherwise(tmp_path / "run" / LAST, lambda description: description.pop("corpus_digest"))
         with pytest.raises(CheckpointError, match="stands at step 7 of its epoch, but with this corpus an epoch has 2"):
             record(run, tmp_path / "run", corpus=smaller, resume=True)
 

@@ -15,7 +15,7 @@ from core.checkpoint.history import EpochRecord, write_history
 from core.config import preset
 from core.config.toml import to_toml
 from core.errors import DeviceError, StorageError, TrainingError
-from core.training.failures import DivergedError, OutOfMemoryError, Proposal
+from core.training.failures import ChangedDataError, DivergedError, OutOfMemoryError, Proposal
 from core.training.film import FilmFrame, write_frame
 from tests.viz_app.train.scripted import ScriptedTraining, probe
 from viz_app.theme import Theme
@@ -534,6 +534,26 @@ def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_pag
     assert script.requests[1].resume
     assert dict(script.requests[1].changes) == {"learning_rate": 0.00025}
     assert page.state.status is Status.FINISHED
+
+
+def test_changed_data_is_resumed_with_only_after_a_person_said_so(make_page: MakePage, qtbot: QtBot) -> None:
+    proposal = Proposal("the training data as it is now", allows_changed_data=True)
+    words = "The training data has changed: resume with the data as it is now: --resume --allow-changed-data"
+    script = ScriptedTraining(error=ChangedDataError(words, proposal, Path("last.safetensors")), error_step=7)
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 7)
+    wait_for_end(qtbot, page)
+    assert not script.requests[0].allow_changed_data
+    assert page.notice_bar.text().startswith("The training data has changed")
+    assert "--resume" not in page.notice_bar.text()
+    button = page.notice_bar.action_buttons[0]
+    assert button.text() == "Resume with the changed data"
+    script.error = None
+    script.allow(8)
+    click(qtbot, button)
+    wait_for_end(qtbot, page)
+    assert script.requests[1].resume
+    assert script.requests[1].allow_changed_data
 
 
 def test_change_is_remembered_with_the_run(make_page: MakePage, qtbot: QtBot) -> None:
