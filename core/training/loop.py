@@ -82,7 +82,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     require_no_other_run(folder, resume)
     check_corpus_fits(run, corpus)
     choice = choose_device(world.device(device))
-    with locked(folder), deterministic(run.training.deterministic, choice.name) as determinism:
+    with locked(folder) as lock, deterministic(run.training.deterministic, choice.name) as determinism:
         require_no_other_run(folder, resume)
         on_event(PhaseStarted(f"Moving the model to {choice.name}"))
         if run.training.compile:
@@ -92,13 +92,13 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
             _resume(session, folder, frozenset(changes or {}), allow_changed_data, on_event)
             probe = probe or _probe_of_film(folder)
         validator = Validator(session, choice, probe)
-        checkpoints = CheckpointManager(session, folder, on_event, on_save_failed)
         choices = [*describe_device_choices(session), *filter(None, [determinism])]
         for line in choices:
             on_event(PhaseStarted(line))
         record = RunRecord(folder, run, choice, session.precision.name, corpus.name, choices)
+        checkpoints = CheckpointManager(session, lock, record, on_event, on_save_failed)
         loop = EpochLoop(session, checkpoints, validator, choice, on_event, should_stop)
-        checkpoints.begin(record)
+        checkpoints.begin()
         finished = with_explained_failures(loop.run_to_end, run.training, folder, session.progress)
         if finished.reason == "discarded":
             discard_run(folder)

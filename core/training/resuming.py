@@ -28,6 +28,7 @@ class Progress:
         learning_rate: of the last of them.
         epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
         epoch_seconds: spent within the epoch.
+        first_loss: of the first step; 0 before it, and in runs of earlier versions.
         best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the first.
         history: the epochs that are complete.
     """
@@ -39,6 +40,7 @@ class Progress:
     epoch_loss_sum: float = 0.0
     epoch_tokens: int = 0
     epoch_seconds: float = 0.0
+    first_loss: float = 0.0
     best_epoch: int = 0
     best_validation_loss: float = math.inf
     history: list[EpochRecord] = field(default_factory=list)

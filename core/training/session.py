@@ -26,6 +26,10 @@ from core.training.randomness import random_state, set_random_state
 from core.training.resuming import Progress, fit_to_changed_data, fit_to_changes, progress_of, require_same_run
 from core.training.schedules import learning_rate
 
+LARGEST_WEIGHT = 1e4
+"""Weights of models that learn are below 100; half-precision checkpoints end at 65,504."""
+EXPLOSION = 10.0
+"""A loss so many times as high as that of a model that knows nothing is no longer one that learning brings back."""
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 
 
@@ -68,6 +72,7 @@ class TrainingSession:
         self.gradients = self._new_gradients(SINGLE_PROCESS)
         self._has_joined = False
         self._random_states: Tensor | None = None
+        self._last_loss = 0.0
         self.is_fused = self.device.type in ("cpu", "cuda")
         self.optimizer = torch.optim.Adam(
             self.model.parameters(),
@@ -118,6 +123,9 @@ class TrainingSession:
         result = self.take_step(batches, rate, should_stop)
         if result is None:
             return None
+        if self.progress.step == 0:
+            self.progress.first_loss = result.loss
+        self._last_loss = result.loss
         self.progress.step += 1
         self.progress.learning_rate = rate
         self.progress.group += 1
@@ -184,14 +192,34 @@ class TrainingSession:
             training.r_drop,
         )
 
-    def require_finite_weights(self) -> None:
-        """Raises `DivergedError` if a weight is not finite."""
+    def require_sound_weights(self) -> None:
+        """Raises `DivergedError` if a weight is not finite or absurdly large, or if the last step's loss exploded."""
+        step = self.progress.step
         for name, parameter in self.model.named_parameters():
-            if not bool(torch.isfinite(parameter).all()):
+            largest = float(parameter.detach().abs().max())
+            if not math.isfinite(largest):
                 raise DivergedError(
-                    f"After step {self.progress.step} the weights {name} contain values that are not finite. Finite "
-                    "numbers were expected. These weights were not saved; files saved earlier are intact."
+                    f"After step {step} the weights {name} contain values that are not finite. Finite numbers were "
+                    "expected. These weights were not saved; files saved earlier are intact."
                 )
+            if largest > LARGEST_WEIGHT:
+                raise DivergedError(
+                    f"After step {step} the weights {name} contain values of {largest:.3g}. At most {LARGEST_WEIGHT:g} "
+                    "was expected of a model that learns. These weights were not saved; files saved earlier are intact."
+                )
+        if self._last_loss > self.largest_loss:
+            raise DivergedError(
+                f"At step {step} the loss was {self._last_loss:.4g}. At most {self.largest_loss:.3g} was expected, "
+                f"{EXPLOSION:g} times that of a model that knows nothing. These weights were not saved; files saved "
+                "earlier are intact."
+            )
+
+    @property
+    def largest_loss(self) -> float:
+        """A higher loss per token than this has exploded; infinite if the loss of the first step is not known."""
+        if not self.progress.first_loss:  # no step yet, or saved by an earlier version
+            return math.inf
+        return EXPLOSION * max(self.progress.first_loss, math.log(len(self.corpus.codecs.target.vocabulary)))
 
     def snapshot(self, history: Sequence[EpochRecord]) -> Checkpoint:
         """A checkpoint for translation: weights without the optimiser."""

@@ -1,10 +1,12 @@
 """Whole runs: what they say, what they keep, how they end, how they go on."""
 
+import contextlib
 import csv
 import dataclasses
 import itertools
 import json
 import math
+import shutil
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -19,6 +21,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from core.checkpoint.file import load_checkpoint
+from core.checkpoint.history import read_history
 from core.config import RunConfig, preset
 from core.config.toml import read_toml
 from core.corpora.batches import Batch, collate, validation_batches
@@ -41,9 +44,11 @@ from core.training.events import (
 )
 from core.training.failures import ChangedDataError
 from core.training.film import FILM
-from core.training.folder import ENVIRONMENT, RUN_SETTINGS
+from core.training.folder import ENVIRONMENT, RUN_SETTINGS, TENSORBOARD, discard_run
 from core.training.gradients import Gradients
+from core.training.lock import LOCK, is_locked, locked
 from core.training.loop import BEST, HISTORY, LAST, train
+from core.training.overview import summarize
 from core.training.session import StepResult, TrainingSession
 from core.translation.decoding import DecodingRules, greedy
 from tests.conftest import REPOSITORY
@@ -278,16 +283,12 @@ class TestStop:
             _, said = record(copy_run(), tmp_path / str(stop_after), stop_after=stop_after)
             assert len(said.of(StepDone)) == stop_after
 
-    def test_it_is_asked_for_before_every_step(self, tmp_path: Path) -> None:
-        run, asked = copy_run(num_epochs=1), 0
-
-        def should_stop() -> bool:
-            nonlocal asked
-            asked += 1
-            return False
-
-        train(run, copy_corpus(run), tmp_path / "run", device="cpu", should_stop=should_stop)
-        assert asked == STEPS_PER_EPOCH
+    def test_it_is_asked_for_before_every_step_and_every_batch_of_a_validation(self, tmp_path: Path) -> None:
+        run, asked = copy_run(num_epochs=1, sample_size=0), []
+        _, said = record(run, tmp_path / "run", should_stop=lambda: asked.append(True))
+        validation = validation_batches(copy_corpus(run).validation, run.training)
+        assert len(asked) == STEPS_PER_EPOCH + len(validation)
+        assert len(said.of(StepDone)) == STEPS_PER_EPOCH
 
     def test_what_was_learned_in_a_part_of_an_epoch_is_judged(self, tmp_path: Path) -> None:
         finished, said = record(copy_run(), tmp_path / "run", stop_after=3)
@@ -329,6 +330,112 @@ class TestStop:
         validate_to(monkeypatch, [3.0, 2.0, 2.5])
         finished, _ = record(copy_run(), tmp_path / "run", resume=True)
         assert (finished.best_epoch, finished.best_validation_loss) == (2, 2.0)
+
+
+class TestStopWhileValidating:
+    @pytest.mark.parametrize("how", ["keep", "pause"])
+    @pytest.mark.parametrize("phase", ["Validating", "Translating a sample"])
+    @pytest.mark.parametrize("epoch", [1, 2])
+    def test_it_acts_within_a_batch_and_nothing_is_lost(self, tmp_path: Path, how: str, phase: str, epoch: int) -> None:
+        run = copy_run(num_epochs=3)
+        whole, everything = record(run, tmp_path / "whole")
+        phases: list[str] = []
+        wanted: list[str] = []
+
+        def stop_in_phase(event: TrainingEvent) -> None:
+            if isinstance(event, PhaseStarted):
+                phases.append(event.text)
+                if phases.count(phase) == epoch:
+                    wanted.append(how)
+
+        options = {"on_event": stop_in_phase, "should_stop": lambda: wanted[0] if wanted else False}
+        finished, first = record(run, tmp_path / "run", **options)
+        assert finished.reason == {"keep": "stopped", "pause": "paused"}[how]
+        assert (finished.epoch, finished.step) == (epoch, epoch * STEPS_PER_EPOCH)
+        assert len(read_history(tmp_path / "run" / HISTORY)) == epoch - 1
+        judged = [event for event in first.of(EpochDone) if event.epoch == epoch]
+        assert len(judged) == (how == "keep" and epoch == 1), "only where there is no best model yet"
+        notes = [event.text for event in first.of(Noted)]
+        expected = f"Stopped while epoch {epoch} was validated: last.safetensors holds its last step"
+        assert [note.startswith(expected) for note in notes] == ([True] if how == "keep" else [])
+        # validated first, and then on
+        torch.manual_seed(99)
+        again, second = record(run, tmp_path / "run", resume=True)
+        assert [*first.losses, *second.losses] == everything.losses
+        assert second.kinds.index("EpochDone") < second.kinds.index("StepDone")
+        assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "run" / LAST)
+        assert (again.best_epoch, again.best_validation_loss) == (whole.best_epoch, whole.best_validation_loss)
+        for one, other in zip(
+            read_history(tmp_path / "whole" / HISTORY), read_history(tmp_path / "run" / HISTORY), strict=True
+        ):
+            assert dataclasses.replace(one, seconds=0) == dataclasses.replace(other, seconds=0)
+
+    def test_a_discarded_run_is_not_validated_to_the_end(self, tmp_path: Path) -> None:
+        wanted: list[str] = []
+        options = {"should_stop": lambda: wanted[0] if wanted else False}
+
+        def discard(event: TrainingEvent) -> None:
+            if event == PhaseStarted("Validating"):
+                wanted.append("discard")
+
+        finished, said = record(copy_run(), tmp_path / "run", on_event=discard, **options)
+        assert finished.reason == "discarded"
+        assert not said.of(EpochDone)
+        assert not (tmp_path / "run").exists()
+
+
+class TestFolder:
+    def test_a_folder_that_was_deleted_is_made_anew_with_its_lock(self, tmp_path: Path) -> None:
+        folder, run = tmp_path / "run", copy_run(num_epochs=2, checkpoint_steps=3)
+        found_locked: list[bool] = []
+
+        def delete(event: TrainingEvent) -> None:
+            if isinstance(event, StepDone) and event.step == 5:
+                shutil.rmtree(folder)
+            if isinstance(event, CheckpointSaved):
+                found_locked.append(is_locked(folder))
+
+        finished, said = record(run, folder, on_event=delete)
+        assert finished.reason == "completed"
+        assert all(found_locked)
+        (note,) = said.of(Noted)
+        assert "was deleted or moved while its run was training. It is made anew" in note.text
+        assert read_toml(folder / RUN_SETTINGS) == run
+        assert len(read_history(folder / HISTORY)) == 2
+        assert not is_locked(folder)
+        assert summarize(folder).state == "finished"
+
+    def test_a_folder_that_another_training_has_taken_is_left_to_it(self, tmp_path: Path) -> None:
+        folder = tmp_path / "run"
+        with contextlib.ExitStack() as stack:
+
+            def move(event: TrainingEvent) -> None:
+                if isinstance(event, StepDone) and event.step == 2:
+                    folder.rename(tmp_path / "moved")
+                    stack.enter_context(locked(folder))
+
+            with pytest.raises(TrainingError, match="Another training is running"):
+                record(copy_run(num_epochs=1, checkpoint_steps=3), folder, on_event=move)
+            assert {path.name for path in folder.iterdir()} == {LOCK}
+            assert is_locked(folder)
+
+    def test_a_link_in_the_place_of_the_film_lets_nothing_be_removed_elsewhere(self, tmp_path: Path) -> None:
+        folder, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
+        record(copy_run(num_epochs=2), folder)
+        (folder / FILM).rename(elsewhere)
+        (elsewhere / ".frame-1.part").touch()
+        (folder / FILM).symlink_to(elsewhere, target_is_directory=True)
+        (folder / TENSORBOARD).symlink_to(elsewhere, target_is_directory=True)
+        (elsewhere / "events.out.tfevents.1").touch()
+        before = {path.name for path in elsewhere.iterdir()}
+        first = folder / LAST
+        stale = first.read_bytes()
+        record(copy_run(num_epochs=3), folder, resume=True, stop_after=1)
+        assert before < {path.name for path in elsewhere.iterdir()}, "frames are still added"
+        first.write_bytes(stale)  # so that later frames would be removed
+        record(copy_run(num_epochs=3), folder, resume=True, stop_after=1)
+        discard_run(folder)
+        assert before < {path.name for path in elsewhere.iterdir()}
 
 
 class TestResume:
@@ -468,9 +575,9 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         assert (again.reason, again.epoch, again.best_validation_loss) == ("completed", 1, first.best_validation_loss)
 
     def test_a_worse_epoch_after_resuming_does_not_replace_the_best(self, tmp_path: Path, monkeypatch) -> None:
-        validate_to(monkeypatch, [3.0, 2.0, 2.5, 2.2])
+        validate_to(monkeypatch, [3.0, 2.0, 2.6, 2.5, 2.2])
         run = copy_run(num_epochs=4)
-        first, _ = record(run, tmp_path / "run", stop_after=14)
+        first, _ = record(run, tmp_path / "run", stop_after=15)
         best = first.best_checkpoint.read_bytes()
         second, said = record(run, tmp_path / "run", resume=True)
         assert [event.is_best for event in said.of(EpochDone)] == [False, False]
@@ -523,13 +630,13 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         )
         (note, *_) = [event.text for event in said.of(Noted)]
         assert note.startswith("The training data is not the same as when this run was saved.")
-        assert ("starts again with it" in note) == (stop_after % 8 != 0)
+        assert note.endswith(f"Epoch {1 + (stop_after - 1) // 8} starts again with it.")
         assert finished.step == stop_after + 1
         # it is now the data of the run
         finished, said = record(run, tmp_path / "run", corpus=changed, resume=True)
         assert not said.of(Noted)
         assert finished.reason == "completed"
-        assert finished.step == stop_after // 8 * 8 + stop_after % 8 + (3 - stop_after // 8) * 7
+        assert finished.step == stop_after + (3 - (stop_after - 1) // 8) * 7
         with pytest.raises(ChangedDataError):
             record(run, tmp_path / "run", corpus=corpus, resume=True)
 
@@ -557,7 +664,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         record(run, tmp_path / "run", corpus=corpus, stop_after=6)
         smaller = with_fewer_pairs(corpus, 20)
         describe_otherwise(tmp_path / "run" / LAST, lambda description: description.pop("corpus_digest"))
-        with pytest.raises(CheckpointError, match="stands at step 7 of its epoch, but with this corpus an epoch has 2"):
+        with pytest.raises(CheckpointError, match="has done 6 steps of its epoch, but with this corpus an epoch has 2"):
             record(run, tmp_path / "run", corpus=smaller, resume=True)
 
 
