@@ -24,7 +24,7 @@ from core.training.events import (
     TrainingStarted,
 )
 from core.training.folder import BEST, LAST
-from core.training.schedules import cooldown_factor, warmup_optimizer_steps
+from core.training.schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
 from core.training.session import TrainingSession
 from core.training.validation import ValidationStoppedError, Validator
 
@@ -89,6 +89,8 @@ class EpochLoop:
         self.started = time.perf_counter()
         self.seconds_before = sum(record.seconds for record in self.progress.history) + self.progress.epoch_seconds
         self.groups = self._epoch_groups()
+        if not self.progress.steps_per_epoch:
+            self.progress.steps_per_epoch = len(self.groups)
         if self.progress.group > len(self.groups):
             raise CheckpointError(
                 f"The run has done {self.progress.group} steps of its epoch, but with this corpus an epoch has "
@@ -152,19 +154,9 @@ class EpochLoop:
                 folder=self.checkpoints.folder,
             )
         )
-        if (note := self._note_on_warmup()) is not None:
+        note = describe_schedule(training, self.progress.steps_per_epoch)
+        if note is not None and not self.run.is_copy_task:  # which was published that short
             self.on_event(Noted(note))
-
-    def _note_on_warmup(self) -> str | None:
-        """What to know of a run that ends before its rate is highest; the copy task was published that short."""
-        warmup = warmup_optimizer_steps(self.run.training)
-        if self.num_steps >= warmup or self.run.is_copy_task:
-            return None
-        return (
-            f"The learning rate rises for {warmup:,} steps (warm-up), but this run has {self.num_steps:,}: it ends at "
-            f"{self.num_steps / warmup:.0%} of the highest rate. {self.run.preset} was made for a larger corpus or a "
-            "longer run: raise num_epochs or lower warmup_steps to train it to its end."
-        )
 
     def _reason_to_end(self) -> EndReason | None:
         training, progress = self.run.training, self.progress
@@ -180,7 +172,7 @@ class EpochLoop:
         """False if `should_stop` interrupted the step: then it has had no effect."""
         began = time.perf_counter()
         training = self.run.training
-        factor = cooldown_factor(epochs_done, training.num_epochs, training.cooldown_epochs)
+        factor = cooldown_factor(epochs_done, training.num_epochs, fitted_cooldown_epochs(training))
         result = self.session.step(batches, factor, self.should_stop)
         if result is None:
             return False
@@ -202,7 +194,7 @@ class EpochLoop:
         return True
 
     def _end_epoch(self) -> None:
-        """Validates and saves. Raises `ValidationStoppedError` if it was stopped; the run then stands at its last step."""
+        """Validates and saves. Raises `ValidationStoppedError` if stopped; the run then stands at its last step."""
         self.session.require_sound_weights()  # before they are judged, and perhaps saved as the best
         record = self._validate(with_sample=True, should_stop=self.should_stop)
         self.progress.history.append(record)

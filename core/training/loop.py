@@ -95,7 +95,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         choices = [*describe_device_choices(session), *filter(None, [determinism])]
         for line in choices:
             on_event(PhaseStarted(line))
-        record = RunRecord(folder, run, choice, session.precision.name, corpus.name, choices)
+        record = RunRecord(folder, session.run, choice, session.precision.name, corpus.name, choices)
         checkpoints = CheckpointManager(session, lock, record, on_event, on_save_failed)
         loop = EpochLoop(session, checkpoints, validator, choice, on_event, should_stop)
         checkpoints.begin()

@@ -24,7 +24,7 @@ from core.training.gradients import Gradients
 from core.training.precision import choose_precision
 from core.training.randomness import random_state, set_random_state
 from core.training.resuming import Progress, fit_to_changed_data, fit_to_changes, progress_of, require_same_run
-from core.training.schedules import learning_rate
+from core.training.schedules import fitted_to, learning_rate
 
 LARGEST_WEIGHT = 1e4
 """Weights of models that learn are below 100; half-precision checkpoints end at 65,504."""
@@ -116,7 +116,8 @@ class TrainingSession:
         Raises:
             DivergedError: the loss or the gradient is not finite; the weights are unchanged.
         """
-        rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, self.run.training)
+        training = fitted_to(self.run.training, self.progress.steps_per_epoch)
+        rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, training)
         if self.world.is_main:
             self._have_workers_join()
             send_step(self.world, batches, rate)
@@ -279,6 +280,9 @@ class TrainingSession:
                 "This checkpoint is for translation only: it has no optimiser state. The file last.safetensors of a "
                 "run was expected; resume from that, or start a new run."
             )
+        # a run begun without it, by an earlier version for instance, goes on without it
+        if "fit_schedule" not in changed:
+            self.run = self.run.with_training(fit_schedule=checkpoint.run.training.fit_schedule)
         require_same_run(self.run, checkpoint.run, changed)
         if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
             raise CheckpointError(

@@ -142,6 +142,50 @@ class TestEvents:
         assert (started.device, started.device_reason) == ("cpu", "asked for")
         assert started.folder == tmp_path / "run"
 
+    def test_a_short_run_that_fits_its_schedule_rises_to_the_full_rate_and_cools_down(self, tmp_path: Path) -> None:
+        """As set, it would begin at 30 % of its rate and only fall, and its warm-up would never end."""
+        run = text_run(
+            schedule="noam", warmup_steps=400, num_epochs=3, cooldown_epochs=10, fit_schedule=True, sample_size=0
+        )
+        corpus = text_corpus(run)  # 8 steps an epoch
+        finished, said = record(run, tmp_path / "whole", corpus=corpus)
+        rates = [event.learning_rate for event in said.of(StepDone)]
+        peak = (32 * 400) ** -0.5
+        assert rates[:6] == [pytest.approx(peak * step / 6) for step in range(1, 7)], "a quarter of 24 steps"
+        assert rates[11] == pytest.approx(peak * (6 / 12) ** 0.5), "it has not begun to cool down"
+        assert rates[23] == pytest.approx(peak * (6 / 24) ** 0.5 * (1 / 8) / 1.5)
+        (note,) = said.of(Noted)
+        assert note.text == (
+            "A run of 3 epochs is short for a cool-down of 10 epochs: the rate falls to zero over the last 1.5 epochs "
+            "instead. It has 24 steps, which is short for a warm-up of 400: the rate rises over the first 6 instead, "
+            "to the same height."
+        )
+        assert said.kinds.index("Noted") < said.kinds.index("StepDone")
+        stored = load_checkpoint(finished.last_checkpoint).run.training
+        assert (stored.warmup_steps, stored.cooldown_epochs, stored.noam_factor) == (400, 10, 1.0), "as they were set"
+        for stop_after in (3, 13):
+            folder = tmp_path / str(stop_after)
+            _, first = record(run, folder, corpus=corpus, stop_after=stop_after)
+            _, second = record(run, folder, corpus=corpus, resume=True)
+            assert [event.learning_rate for event in (*first.of(StepDone), *second.of(StepDone))] == rates
+            assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, folder / LAST)
+
+    def test_a_short_run_begun_by_an_earlier_version_goes_on_with_its_schedule_as_set(self, tmp_path: Path) -> None:
+        then = text_run(schedule="noam", warmup_steps=400, num_epochs=3, cooldown_epochs=10, sample_size=0)
+        corpus = text_corpus(then)
+        _, whole = record(then, tmp_path / "whole", corpus=corpus)
+        _, first = record(then, tmp_path / "parts", corpus=corpus, stop_after=5)
+        take_out_of_files(tmp_path / "parts", "fit_schedule")
+        describe_otherwise(
+            tmp_path / "parts" / LAST, lambda description: description["progress"].pop("steps_per_epoch")
+        )
+        now = then.with_training(fit_schedule=True)  # as its preset has it today
+        _, second = record(now, tmp_path / "parts", corpus=corpus, resume=True)
+        assert [*first.losses, *second.losses] == whole.losses
+        assert read_toml(tmp_path / "parts" / RUN_SETTINGS) == then
+        record(now, tmp_path / "parts", corpus=corpus, resume=True, changes={"fit_schedule": True})
+        assert load_checkpoint(tmp_path / "parts" / LAST).run == now
+
     def test_a_run_shorter_than_its_warm_up_is_told_so(self, tmp_path: Path) -> None:
         run = text_run(schedule="noam", warmup_steps=2000, batch_unit="tokens", batch_size=200, num_epochs=3)
         _, said = record(run, tmp_path / "run")
