@@ -1,4 +1,4 @@
-"""Writes the files of a run: the best and the newest checkpoints, the history, the film.
+"""Writes the files of a run: the best and the newest checkpoints, the history, every step's metrics, the film.
 
 Older files are removed only after the new one is complete. If a file cannot be written, the caller decides: retry or
 stop.
@@ -14,13 +14,14 @@ from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from core.checkpoint.history import EpochRecord, write_history
 from core.errors import CheckpointError, StorageError
 from core.storage import atomic_path
-from core.training.events import AfterFailedSave, CheckpointSaved, Noted, SaveFailed, TrainingEvent
+from core.training.events import AfterFailedSave, CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
 from core.training.film import FilmFrame, frame_path, own_frame_paths, step_of_frame, write_frame
 from core.training.folder import (
     BEST,
     HISTORY,
     LAST,
     RUN_SETTINGS,
+    STEPS,
     CheckpointKind,
     describe_checkpoint,
     kept_checkpoints,
@@ -29,6 +30,7 @@ from core.training.folder import (
 from core.training.lock import FolderLock
 from core.training.record import RunRecord
 from core.training.session import TrainingSession
+from core.training.step_metrics import StepMetricsWriter
 
 OnSaveFailed = Callable[[SaveFailed], AfterFailedSave]
 
@@ -56,6 +58,8 @@ class CheckpointManager:
         self.folder = lock.folder
         self._lock = lock
         self._record = record
+        self._steps = StepMetricsWriter(lock.folder, session.progress.step)
+        self._has_told_of_steps = False
         self.on_event = on_event
         self.on_save_failed = on_save_failed
 
@@ -73,6 +77,20 @@ class CheckpointManager:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
+    def add_step(self, event: StepDone) -> None:
+        """Adds a step to the metrics; a failure is told with the next checkpoint."""
+        self._steps.append(event)
+
+    def close(self) -> None:
+        """Writes the last metrics."""
+        self._tell_of_steps(self._steps.close())
+
+    def _tell_of_steps(self, is_complete: bool) -> None:
+        if not (is_complete or self._has_told_of_steps):
+            self._has_told_of_steps = True
+            text = "cannot be written. Training goes on without them, and writes them as soon as it can."
+            self.on_event(Noted(f"The metrics of each step ({self.folder / STEPS}) {text}"))
+
     def save_last(self) -> None:
         """Saves the checkpoint to resume from; `keep_last` says how many are kept.
 
@@ -86,6 +104,7 @@ class CheckpointManager:
         older = describe_checkpoint(path, "last") if num_kept > 1 else None
 
         def write() -> None:
+            self._tell_of_steps(self._steps.sync())
             if older and older.step < progress.step:
                 _link_or_copy(path, self.folder / f"last-step{older.step:07d}.safetensors")
             save_checkpoint(self.session.resumable_snapshot(), path)

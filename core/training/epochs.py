@@ -179,18 +179,18 @@ class EpochLoop:
         seconds = time.perf_counter() - began
         self.throughput.add(seconds, result.num_tokens)
         self.progress.epoch_seconds += seconds
-        self.on_event(
-            StepDone(
-                step=self.progress.step,
-                epoch=self.progress.epoch,
-                loss=result.loss,
-                learning_rate=result.learning_rate,
-                gradient_norm=result.gradient_norm,
-                num_tokens=result.num_tokens,
-                tokens_per_second=self.throughput.tokens_per_second,
-                seconds_left=max(0, self.num_steps - self.progress.step) * self.throughput.seconds_per_step,
-            )
+        event = StepDone(
+            step=self.progress.step,
+            epoch=self.progress.epoch,
+            loss=result.loss,
+            learning_rate=result.learning_rate,
+            gradient_norm=result.gradient_norm,
+            num_tokens=result.num_tokens,
+            tokens_per_second=self.throughput.tokens_per_second,
+            seconds_left=max(0, self.num_steps - self.progress.step) * self.throughput.seconds_per_step,
         )
+        self.checkpoints.add_step(event)
+        self.on_event(event)
         return True
 
     def _end_epoch(self) -> None:

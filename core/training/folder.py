@@ -15,7 +15,7 @@ from core.errors import TrainingError
 from core.storage import cannot_write
 from core.training.film import FILM, own_frame_paths
 
-LAST, BEST, HISTORY = "last.safetensors", "best.safetensors", "history.csv"
+LAST, BEST, HISTORY, STEPS = "last.safetensors", "best.safetensors", "history.csv", "steps.bin"
 RUN_SETTINGS, ENVIRONMENT, TENSORBOARD = "run.toml", "environment.json", "tensorboard"
 CheckpointKind = Literal["best", "last"]
 _KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
@@ -124,7 +124,7 @@ def discard_run(folder: Path) -> None:
 
 def run_files(folder: Path) -> list[Path]:
     """The files in `folder` that belong to its run; the lock and the film are not among them."""
-    own = [Path(folder) / name for name in (LAST, BEST, HISTORY, RUN_SETTINGS, ENVIRONMENT)]
+    own = [Path(folder) / name for name in (LAST, BEST, HISTORY, STEPS, RUN_SETTINGS, ENVIRONMENT)]
     board = Path(folder) / TENSORBOARD
     logs = [] if board.is_symlink() else sorted(board.glob("events.out.tfevents.*"))
     return [*own, *older_files(folder, "best"), *older_files(folder, "last"), *logs]

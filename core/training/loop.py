@@ -99,7 +99,10 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         checkpoints = CheckpointManager(session, lock, record, on_event, on_save_failed)
         loop = EpochLoop(session, checkpoints, validator, choice, on_event, should_stop)
         checkpoints.begin()
-        finished = with_explained_failures(loop.run_to_end, run.training, folder, session.progress)
+        try:
+            finished = with_explained_failures(loop.run_to_end, run.training, folder, session.progress)
+        finally:
+            checkpoints.close()
         if finished.reason == "discarded":
             discard_run(folder)
         else:

@@ -44,7 +44,7 @@ from core.training.events import (
 )
 from core.training.failures import ChangedDataError
 from core.training.film import FILM
-from core.training.folder import ENVIRONMENT, RUN_SETTINGS, TENSORBOARD, discard_run
+from core.training.folder import ENVIRONMENT, RUN_SETTINGS, STEPS, TENSORBOARD, discard_run
 from core.training.gradients import Gradients
 from core.training.lock import LOCK, is_locked, locked
 from core.training.loop import BEST, HISTORY, LAST, train
@@ -273,7 +273,15 @@ class TestKept:
         assert best.history[-1].validation_loss == finished.best_validation_loss
         assert best.history[-1].epoch == finished.best_epoch
         best.build_model()
-        assert {path.name for path in folder.iterdir()} == {LAST, BEST, HISTORY, FILM, RUN_SETTINGS, ENVIRONMENT}
+        assert {path.name for path in folder.iterdir()} == {
+            LAST,
+            BEST,
+            HISTORY,
+            STEPS,
+            FILM,
+            RUN_SETTINGS,
+            ENVIRONMENT,
+        }
 
     def test_a_run_stopped_before_its_first_step_has_both_files_too(self, tmp_path: Path) -> None:
         finished, said = record(copy_run(), tmp_path / "run", stop_after=0)
