@@ -55,8 +55,8 @@ curve: $(VENV)/.ready-app ## Draw the README's curve of the preset notebook over
 
 # --- verify ----------------------------------------------------------------------------------------------------------
 
-test-quick: $(VENV)/.ready-dev ## Run the tests that start no process and train nothing
-	$(RUN) $(PYTEST) -m "not slow and not subprocess and not training and not figures and not corpus" $(TESTS)
+test-quick: $(VENV)/.ready-dev ## Run the quick tests: no process, no training, nothing that computes for long
+	$(RUN) $(PYTEST) -m "not slow and not heavy and not subprocess and not training and not figures and not corpus" $(TESTS)
 
 test: $(VENV)/.ready-dev ## Set up .venv if needed, and run all tests but the slow ones
 	$(RUN) $(PYTEST) -m "not slow" $(TESTS)

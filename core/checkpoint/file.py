@@ -36,6 +36,7 @@ class Checkpoint:
         codecs: text to ids and back.
         weights: parameters by name, shared ones once.
         corpus: name of what it was trained on.
+        corpus_digest: of its contents, `PreparedCorpus.digest`; empty in files of earlier versions.
         history: one record for each validated epoch.
         state: tensors needed to resume training (optimiser, random numbers); empty in a file for translation only.
         progress: numbers needed to resume; empty likewise.
@@ -50,6 +51,7 @@ class Checkpoint:
     state: Mapping[str, Tensor] = field(default_factory=dict)
     progress: Mapping[str, Any] = field(default_factory=dict)
     written_by: str = __version__
+    corpus_digest: str = ""
 
     def build_model(self) -> Transformer:
         """The Transformer with these weights, in single precision, on the CPU, ready to translate.
@@ -140,6 +142,7 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         "run": checkpoint.run.to_dict(),
         "codecs": checkpoint.codecs.to_dict(),
         "corpus": checkpoint.corpus,
+        "corpus_digest": checkpoint.corpus_digest,
         "history": [asdict(record) for record in checkpoint.history],
         "progress": dict(checkpoint.progress),
     }
@@ -176,6 +179,7 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             state=_with_prefix(tensors, _STATE),
             progress=dict(metadata.get("progress", {})),
             written_by=str(metadata.get("written_by", "?")),
+            corpus_digest=str(metadata.get("corpus_digest", "")),
         )
     except (AugenmerkError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise CheckpointError(

@@ -55,6 +55,7 @@ def test_nothing_is_opened_before_the_first_paint(make_window: MakeWindow, qtbot
     qtbot.waitSignal(window.translation_shown).wait()
 
 
+@pytest.mark.heavy
 def test_typing_translates_by_itself(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     with qtbot.waitSignal(window.translation_shown):
@@ -84,6 +85,7 @@ def test_arrows_walk_heads_once_the_sentence_is_left(make_window: MakeWindow, qt
     assert page.state.selection.head == Head("decoder", 0, 1)
 
 
+@pytest.mark.heavy
 def test_rows_are_named_by_the_word_predicted_until_a_person_chooses_otherwise(
     make_window: MakeWindow, preferences: Preferences
 ) -> None:
@@ -348,6 +350,7 @@ def _bundled_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
 
 
+@pytest.mark.heavy
 def test_the_last_model_comes_back_with_its_sentence(make_window: MakeWindow, tmp_path: Path) -> None:
     make_window(tmp_path / "copy.safetensors", sentence="5 6 7").close()
     again = make_window(None, sentence=None)
@@ -414,6 +417,7 @@ def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_
     dialog.accept()
 
 
+@pytest.mark.heavy
 def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(sentence=" ".join(["Leiter"] * 98) + " .")
     page, sentence = window.translate_page, window.translate_page.sentence

@@ -11,7 +11,7 @@ import platformdirs
 
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from core.errors import ConfigError, CorpusError
-from core.training.schedules import warmup_optimizer_steps
+from core.training.schedules import describe_schedule, warmup_optimizer_steps
 from viz_app.state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
@@ -190,6 +190,14 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
         ("rate", rate),
         ("smoothing", f"{training.label_smoothing:g} · dropout {model.dropout:g}"),
     ]
+
+
+def schedule_note(run: RunConfig) -> str:
+    """What becomes of the warm-up and the cool-down in a run of so few epochs; empty if there is nothing to tell.
+
+    The copy task was published that short.
+    """
+    return "" if run.is_copy_task else describe_schedule(run.training) or ""
 
 
 def data_name(source: str | Path) -> str:

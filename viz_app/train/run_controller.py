@@ -77,7 +77,7 @@ class RunController(QObject):
     def resume(self, device: str) -> None:
         """Resumes the last run from its last checkpoint."""
         if self.request is not None and self._state.can_resume:
-            self.begin(replace(self.request, device=device, resume=True))
+            self.begin(replace(self.request, device=device, resume=True, allow_changed_data=False))
 
     def extend(self, device: str, num_epochs: int) -> None:
         """Continues a finished run to `num_epochs` in all; its patience, if that ended it, no longer counts."""
@@ -97,7 +97,15 @@ class RunController(QObject):
             return
         changes = {**self.request.changes, **proposal.changes}
         resumes = self._state.resumable_checkpoint is not None
-        self.begin(replace(self.request, device=device, resume=resumes, changes=changes))
+        self.begin(
+            replace(
+                self.request,
+                device=device,
+                resume=resumes,
+                changes=changes,
+                allow_changed_data=proposal.allows_changed_data,
+            )
+        )
 
     def stop(self, how: StopRequest) -> None:
         """Stops the run after the current batch. Returns at once."""

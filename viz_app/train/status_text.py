@@ -217,6 +217,9 @@ def _failed_notice(state: TrainState) -> Notice:
     text = f"{state.error.partition(': --resume')[0].rstrip('. ')}."  # the rest is for the command line
     resumes = state.resumable_checkpoint is not None
     tip = f"{'Resumes from the last good checkpoint' if resumes else 'Starts again'} with {proposal.text}."
+    if proposal.allows_changed_data:
+        action = Action("change", "Resume with the changed data", tip)
+        return Notice("The training data has changed", text, "warm", state.can_try_model, True, (action,))
     action = Action("change", "Resume with this change" if resumes else "Start again with this change", tip)
     return Notice("Training failed", text, "warm", state.can_try_model, state.can_resume, (action,))
 

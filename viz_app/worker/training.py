@@ -36,6 +36,7 @@ class TrainingRequest:
         resume: go on from the folder's last checkpoint.
         changes: settings of `TrainingConfig` that the run is to have otherwise from here on.
         probe: the sentence of the film; None for the one it has already, or one of the validation split.
+        allow_changed_data: resume even if the training data has changed since the run was saved.
     """
 
     run: RunConfig
@@ -45,6 +46,7 @@ class TrainingRequest:
     resume: bool = False
     changes: Mapping[str, Any] = field(default_factory=dict)
     probe: str | None = None
+    allow_changed_data: bool = False
 
 
 @dataclass(frozen=True)
@@ -238,6 +240,7 @@ def _read_and_train(
         device=request.device,
         resume=request.resume,
         changes=request.changes,
+        allow_changed_data=request.allow_changed_data,
         probe=request.probe,
         on_event=on_event,
         should_stop=should_stop,

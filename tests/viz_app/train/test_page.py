@@ -17,7 +17,7 @@ from core.checkpoint.history import EpochRecord, write_history
 from core.config import preset
 from core.config.toml import to_toml
 from core.errors import DeviceError, StorageError, TrainingError
-from core.training.failures import DivergedError, OutOfMemoryError, Proposal
+from core.training.failures import ChangedDataError, DivergedError, OutOfMemoryError, Proposal
 from core.training.film import FilmFrame, write_frame
 from tests.viz_app.train.scripted import ScriptedTraining, epoch_done, probe
 from viz_app.theme import Theme
@@ -104,6 +104,7 @@ def test_run_is_shown_step_by_step_to_its_end(make_page: MakePage, qtbot: QtBot)
     assert request.folder.parent.name == "runs"
 
 
+@pytest.mark.heavy
 def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -155,6 +156,7 @@ def test_status_line_follows_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     assert lines[-1] == "notebook: training finished"
 
 
+@pytest.mark.heavy
 def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot: QtBot) -> None:
     assert DRAIN_INTERVAL_MS >= 200
     script = ScriptedTraining(num_epochs=200)
@@ -213,6 +215,7 @@ def test_error_in_the_worker_is_shown_and_loses_nothing(make_page: MakePage, qtb
     assert page.panel.resume_button.isVisible()
 
 
+@pytest.mark.heavy
 @pytest.mark.allow_log_warnings
 def test_unexpected_error_offers_its_details(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(error=RuntimeError("CUDA error: out of memory"), error_step=1)
@@ -280,6 +283,7 @@ def test_choices_are_remembered(make_page: MakePage, qtbot: QtBot) -> None:
     assert second.form.choices().device == "cpu"
 
 
+@pytest.mark.heavy
 def test_stopped_run_can_be_resumed_at_the_next_start(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     first = make_page(script)
@@ -309,6 +313,7 @@ def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot:
     assert page.state.finish.reason == "paused"
 
 
+@pytest.mark.heavy
 def test_theme_changes_while_training(make_page: MakePage, qapp: QApplication, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -384,6 +389,7 @@ def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> 
     assert panel.shown_menu.text().startswith("all steps")
 
 
+@pytest.mark.heavy
 def test_film_goes_on_while_training_and_the_chart_marks_its_moment(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(has_film=True)
     page = make_page(script)
@@ -423,6 +429,7 @@ def start_and_take(qtbot: QtBot, page: TrainPage, script: ScriptedTraining, num_
     wait_for_step(qtbot, page, num_steps)
 
 
+@pytest.mark.heavy
 def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -574,6 +581,7 @@ def test_a_chart_without_values_says_so(make_page: MakePage, qtbot: QtBot) -> No
     assert panel.chart.picture.message == ""
 
 
+@pytest.mark.heavy
 def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -595,6 +603,7 @@ def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: Ma
     assert not make_page(script).panel.resume_button.isVisible()
 
 
+@pytest.mark.heavy
 def test_paused_run_can_be_discarded_with_its_folder(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -660,6 +669,26 @@ def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_pag
     assert page.state.status is Status.FINISHED
 
 
+def test_changed_data_is_resumed_with_only_after_a_person_said_so(make_page: MakePage, qtbot: QtBot) -> None:
+    proposal = Proposal("the training data as it is now", allows_changed_data=True)
+    words = "The training data has changed: resume with the data as it is now: --resume --allow-changed-data"
+    script = ScriptedTraining(error=ChangedDataError(words, proposal, Path("last.safetensors")), error_step=7)
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 7)
+    wait_for_end(qtbot, page)
+    assert not script.requests[0].allow_changed_data
+    assert page.notice_bar.text().startswith("The training data has changed")
+    assert "--resume" not in page.notice_bar.text()
+    button = page.notice_bar.action_buttons[0]
+    assert button.text() == "Resume with the changed data"
+    script.error = None
+    script.allow(8)
+    click(qtbot, button)
+    wait_for_end(qtbot, page)
+    assert script.requests[1].resume
+    assert script.requests[1].allow_changed_data
+
+
 def test_change_is_remembered_with_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -687,6 +716,7 @@ def test_without_a_checkpoint_the_proposal_starts_again(make_page: MakePage, qtb
     assert not script.requests[1].resume
 
 
+@pytest.mark.heavy
 def test_only_one_training_runs_at_a_time(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -697,6 +727,7 @@ def test_only_one_training_runs_at_a_time(make_page: MakePage, qtbot: QtBot) -> 
     assert len(script.requests) == 1
 
 
+@pytest.mark.heavy
 def test_patience_and_probe_go_into_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -709,6 +740,7 @@ def test_patience_and_probe_go_into_the_run(make_page: MakePage, qtbot: QtBot) -
     assert make_page(script).form.choices().probe == "Zwei Hunde spielen."
 
 
+@pytest.mark.heavy
 def test_keyboard_never_comes_upon_discard_by_itself(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
