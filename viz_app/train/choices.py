@@ -16,6 +16,9 @@ from viz_app.state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
 DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
+MULTI30K_PAIRS = 29_000
+TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 17.8
+"""Of Multi30k, in a batch counted in tokens: `multi30k` has 226 steps an epoch, `annotated-2018` 43."""
 MAX_LAYERS, MAX_WIDTH = 48, 8_192
 """In the form, where a slip of the finger must not ask for a model that fills the memory."""
 
@@ -192,12 +195,23 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
     ]
 
 
-def schedule_note(run: RunConfig) -> str:
-    """What becomes of the warm-up and the cool-down in a run of so few epochs; empty if there is nothing to tell.
+def schedule_note(run: RunConfig, source: str | Path) -> str:
+    """What becomes of the warm-up and the cool-down in a run so short; empty if there is nothing to tell.
 
     The copy task was published that short.
     """
-    return "" if run.is_copy_task else describe_schedule(run.training) or ""
+    return "" if run.is_copy_task else describe_schedule(run.training, _steps_per_epoch(run, source)) or ""
+
+
+def _steps_per_epoch(run: RunConfig, source: str | Path) -> int:
+    """About how many optimiser steps an epoch has; 0 where that is known only when the data has been read."""
+    if source != "multi30k":
+        return 0
+    training = run.training
+    size = float(MULTI30K_PAIRS)
+    if training.batch_unit == "tokens":
+        size *= TOKENS_PER_PAIR_OF_SUBWORDS if run.data.num_subwords else TOKENS_PER_PAIR_OF_WORDS
+    return max(1, round(size / (training.batch_size * training.num_accumulated)))
 
 
 def data_name(source: str | Path) -> str:

@@ -19,6 +19,7 @@ from core.training.events import (
 from core.training.film import read_film
 from core.training.folder import BEST, LAST, discard_run
 from core.training.overview import summarize, with_best
+from core.training.step_metrics import StepMetrics, read_step_metrics
 from viz_app.state.languages import language_names
 from viz_app.train import settings as run_settings
 from viz_app.train.run_files import read_run
@@ -143,7 +144,7 @@ class RunController(QObject):
         """
         if self._run is not None:
             return
-        run = read_run(folder)
+        run = read_run(folder, with_steps=True)
         self._state.playback.maps.languages = language_names(run.files.run)
         best, last = folder / BEST, folder / LAST
         files = run.files
@@ -157,6 +158,7 @@ class RunController(QObject):
             best if best.is_file() else None,
             last if can_go_on else None,
             is_complete=is_complete,
+            latest_step=_last_step(run.metrics),
         )
         self.failure = None
         self.changed.emit()
@@ -187,6 +189,7 @@ class RunController(QObject):
             earlier.last_checkpoint,
             earlier.best_checkpoint,
             history,
+            read_step_metrics(earlier.folder),
             saved_step=files.step if files.has_last else 0,
             was_interrupted=files.state == "interrupted",
         )
@@ -260,3 +263,19 @@ class RunController(QObject):
             )
             run_settings.save_unfinished(self._settings, unfinished)
             run_settings.save_source(self._settings, request.folder, request.source)
+
+
+def _last_step(metrics: StepMetrics | None) -> StepDone | None:
+    """The last step of a run read from the disk; None if it is not known."""
+    if metrics is None or not len(metrics):
+        return None
+    return StepDone(
+        step=int(metrics.step[-1]),
+        epoch=int(metrics.epoch[-1]),
+        loss=float(metrics.loss[-1]),
+        learning_rate=float(metrics.learning_rate[-1]),
+        gradient_norm=float(metrics.gradient_norm[-1]),
+        num_tokens=int(metrics.num_tokens[-1]),
+        tokens_per_second=float(metrics.tokens_per_second[-1]),
+        seconds_left=0.0,
+    )

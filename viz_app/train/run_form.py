@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.config import PRESETS, preset
+from core.errors import AugenmerkError
 from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import set_role
 from viz_app.train.choices import (
@@ -27,11 +28,13 @@ from viz_app.train.choices import (
     new_run_folder,
     preset_numbers,
     rate_name,
+    schedule_note,
     with_tilde,
 )
 from viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.parts import label
 
 _DATA_LABELS: dict[DataKind, str] = {
     "multi30k": "Multi30k",
@@ -86,16 +89,14 @@ class RunForm(QWidget):
         self.width_edit = _short_edit("width", "Size of every token's vector. The heads share it equally.")
         self.heads_edit = _short_edit("heads", "Heads of each attention; their number must divide the width.")
         self.rate_edit = _short_edit("rate", "")
-        self._rate_name = QLabel()
-        set_role(self._rate_name, "muted")
+        self._rate_name = label("muted")
         self._rate_name.setBuddy(self.rate_edit)
         self.folder_button = QToolButton(self)
         self.folder_button.setText("Save to…")
         self.folder_button.setAccessibleName("choose the folder for runs")
         set_role(self.folder_button, "value")
-        self._description = QLabel()
-        self._description.setWordWrap(True)
-        set_role(self._description, "small")
+        self._description = label("small", wraps=True)
+        self.note = label("warm", wraps=True)
         self._settings = QGridLayout()
         self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
@@ -152,10 +153,10 @@ class RunForm(QWidget):
         for place, (name, edit) in enumerate(
             (("layers", self.layers_edit), ("heads", self.heads_edit), ("width", self.width_edit))
         ):
-            label = QLabel(name)
-            set_role(label, "muted")
-            label.setBuddy(edit)
-            numbers.addWidget(label, place // 2, place % 2 * 3)
+            text = label("muted")
+            text.setText(name)
+            text.setBuddy(edit)
+            numbers.addWidget(text, place // 2, place % 2 * 3)
             numbers.addWidget(edit, place // 2, place % 2 * 3 + 1)
         numbers.addWidget(self._rate_name, 1, 3)
         numbers.addWidget(self.rate_edit, 1, 4)
@@ -171,6 +172,7 @@ class RunForm(QWidget):
         grid.addWidget(self.probe_edit, 11, 0, 1, 2)
         add_row(grid, 12, "folder", self.folder_button)
         grid.addWidget(self._folder_path, 13, 0, 1, 2)
+        grid.addWidget(self.note, 14, 0, 1, 2)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addLayout(grid)
@@ -202,6 +204,16 @@ class RunForm(QWidget):
             if edit.text() != text:
                 edit.setText(text)
         self.refresh_folder()
+        self._show_note()
+
+    def _show_note(self) -> None:
+        """What a person should know before the run is started."""
+        try:
+            text = schedule_note(self._choices.run_config(), self._choices.source())
+        except AugenmerkError:  # a number is wrong, or no folder was chosen: that is said elsewhere
+            text = ""
+        self.note.setText(text)
+        self.note.setVisible(bool(text))
 
     def _show_settings(self) -> None:
         run = preset(self._choices.preset)
@@ -220,13 +232,12 @@ class RunForm(QWidget):
         for row, (name, value) in enumerate(rows):
             for column, text in enumerate((name, value)):
                 item = self._settings.itemAtPosition(row, column)
-                label = item.widget() if item else None
-                if not isinstance(label, QLabel):
-                    label = QLabel()
-                    set_role(label, "small")
+                cell = item.widget() if item else None
+                if not isinstance(cell, QLabel):
+                    cell = label("small")
                     alignment = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
-                    self._settings.addWidget(label, row, column, alignment)
-                label.setText(text)
+                    self._settings.addWidget(cell, row, column, alignment)
+                cell.setText(text)
 
     def _change(self, **changes: object) -> None:
         self._choices = replace(self._choices, **changes)  # type: ignore[arg-type]
@@ -258,10 +269,10 @@ class RunForm(QWidget):
 
 def add_row(grid: QGridLayout, row: int, name: str, control: QWidget) -> None:
     """Adds a name at the left and its control at the right."""
-    label = QLabel(name)
-    set_role(label, "muted")
-    label.setBuddy(control)
-    grid.addWidget(label, row, 0)
+    text = label("muted")
+    text.setText(name)
+    text.setBuddy(control)
+    grid.addWidget(text, row, 0)
     grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignRight)
 
 
@@ -283,7 +294,7 @@ def device_entries(options: Sequence[DeviceOption]) -> dict[str, tuple[str, str]
 
 def _entries(options: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """The entries of a `ChoiceMenu`, from keys and labels."""
-    return {key: (label, label) for key, label in options}
+    return {key: (text, text) for key, text in options}
 
 
 def _short_edit(name: str, tip: str) -> QLineEdit:

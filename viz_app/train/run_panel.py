@@ -135,7 +135,7 @@ class RunPanel(QFrame):
         self._show_stop_buttons(state, shows_run)
         self._repair_focus(focus_before)
         is_waiting = status.is_running and (state.started is None or status is Status.PREPARING)
-        self._progress.setVisible(shows_run)
+        self._progress.setVisible(shows_run and (status.is_running or state.fraction_done is not None))
         self._progress.set_fraction(None if is_waiting else state.fraction_done or 0.0)
         self._activity.setText(activity(state))
         self._activity.setVisible(status.is_running)

@@ -21,6 +21,7 @@ from core.training.events import (
 )
 from core.training.failures import Proposal
 from core.training.film import FilmFrame
+from core.training.step_metrics import StepMetrics
 from viz_app.train.curves import RunCurves, ValidationPoint
 from viz_app.train.playback import Playback
 from viz_app.train.series import BoundedSeries
@@ -134,6 +135,7 @@ class TrainState:
         last_checkpoint: Path,
         best_checkpoint: Path | None,
         history: Sequence[EpochRecord],
+        metrics: StepMetrics | None = None,
         *,
         saved_step: int = 0,
         was_interrupted: bool = False,
@@ -143,14 +145,14 @@ class TrainState:
         Args:
             folder, last_checkpoint, best_checkpoint: where it is.
             history: its known epochs.
+            metrics: of its steps; None if they are not known.
             saved_step: the step in its last checkpoint; 0 if not known.
             was_interrupted: it ended without saving, so that the steps after that one are lost.
         """
         self._clear_run()
         self.saved_step, self.was_interrupted = saved_step, was_interrupted
         self.folder, self.last_checkpoint, self.best_checkpoint = folder, last_checkpoint, best_checkpoint
-        for record in history:
-            self.curves.add_record(record)
+        self.curves.add_run(history, metrics)
 
     def open_run(
         self,
@@ -161,6 +163,7 @@ class TrainState:
         last: Path | None = None,
         *,
         is_complete: bool = False,
+        latest_step: StepDone | None = None,
     ) -> None:
         """Shows a run from the disk instead of one of this page.
 
@@ -169,8 +172,10 @@ class TrainState:
             best: a checkpoint to try, if there is one.
             last: a checkpoint to go on from, if there is one.
             is_complete: whether it has come to its end: then it can be given more epochs, else be resumed.
+            latest_step: its last one, if that is known.
         """
         self._clear_run()
+        self.latest_step = latest_step
         self.last_checkpoint, self.is_complete = last, is_complete
         self.status, self.folder, self.best_checkpoint = Status.VIEWING, folder, best
         self.curves = curves

@@ -173,9 +173,11 @@ def _idle_notice(state: TrainState) -> Notice | None:
         return None
     name, step = state.folder.name, f", at step {state.saved_step:,}" if state.saved_step else ""
     if state.was_interrupted:
+        num_lost = state.curves.last_step - state.saved_step if state.saved_step else 0
+        lost = "steps" if num_lost < 1 else "the one step" if num_lost == 1 else f"the {num_lost:,} steps"
         text = (
-            f"{name} was interrupted: it ended without saving. Resume continues from its last checkpoint{step}; steps "
-            "after that are lost, and will be computed again."
+            f"{name} was interrupted: it ended without saving. Resume continues from its last checkpoint{step}; {lost} "
+            f"after that {'is' if num_lost == 1 else 'are'} lost, and will be computed again."
         )
     else:
         text = f"{name} is unfinished, and was saved when it ended{step}. Resume continues exactly from there."

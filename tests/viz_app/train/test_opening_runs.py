@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
@@ -17,6 +18,8 @@ from tests.viz_app.train.scripted import ScriptedTraining
 from viz_app.train import settings as run_settings
 from viz_app.train.page import TrainPage
 from viz_app.train.run_files import read_run, runs_in
+from viz_app.train.status_text import metric_rows
+from viz_app.worker import TrainingRequest
 
 pytestmark = pytest.mark.training
 
@@ -171,6 +174,51 @@ def test_more_epochs_are_really_trained(qtbot: QtBot, tmp_path: Path) -> None:
     assert [record.epoch for record in read_history(tmp_path / "runs" / "ended" / HISTORY)] == [1, 2, 3]
 
 
+def test_a_reopened_run_has_the_curves_that_it_had(qtbot: QtBot, tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    page = TrainPage(settings)
+    qtbot.addWidget(page)
+    page.resize(1200, 760)
+    page.show()
+    request = TrainingRequest(copy_run(num_epochs=2), "copy", tmp_path / "runs" / "mine", "cpu")
+    page.begin(request)
+    qtbot.waitUntil(lambda: not page.is_running(), timeout=60_000)
+    before = page.state.curves
+    figures = dict(metric_rows(page.state))
+    page._open_run(request.folder)
+    page.shutdown()
+    after = page.state.curves
+    assert after is not before
+    for name in ("training_loss", "learning_rate", "gradient_norm", "tokens_per_second"):
+        shown, again = getattr(before, name), getattr(after, name)
+        assert len(again) == 14
+        assert np.array_equal(shown.xy(), again.xy()), name
+        assert np.array_equal(shown.since(3)[1], again.since(3)[1]), name
+    assert after.validations == before.validations
+    assert after.bleu == before.bleu
+    assert page.state.fraction_done == 1
+    again = dict(metric_rows(page.state))
+    assert {name: again[name] for name in ("loss", "learning rate", "gradient norm", "tokens / s", "best")} == {
+        name: figures[name] for name in ("loss", "learning rate", "gradient norm", "tokens / s", "best")
+    }
+
+
+def test_the_next_start_tells_how_many_steps_are_lost_and_shows_them(
+    qtbot: QtBot, page: TrainPage, tmp_path: Path
+) -> None:
+    def cut_off(event: TrainingEvent) -> None:
+        if isinstance(event, StepDone) and event.step == 9:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record(copy_run(num_epochs=2), tmp_path / "cut", on_event=cut_off)
+    remember_unfinished(page._settings, tmp_path / "cut")
+    later = TrainPage(page._settings)
+    qtbot.addWidget(later)
+    assert "at step 7; the 2 steps after that are lost" in later.notice_bar.text()
+    assert later.state.training_loss.xy()[0].tolist() == list(range(1, 10))
+
+
 def test_the_menu_lists_the_run_on_the_page_too(page: TrainPage, tmp_path: Path) -> None:
     make_run(tmp_path / "runs" / "ended", None)
     choose(page, "ended")
@@ -214,7 +262,7 @@ def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
     remember_unfinished(settings, tmp_path / "cut")
     said = notice_at_the_next_start(qtbot, settings)
     assert "cut was interrupted: it ended without saving" in said
-    assert "its last checkpoint, at step 7; steps after that are lost" in said
+    assert "its last checkpoint, at step 7; the 2 steps after that are lost" in said
 
 
 def test_a_run_that_another_process_goes_on_with_is_not_offered(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:

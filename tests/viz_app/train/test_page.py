@@ -547,6 +547,29 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
     assert again.form._rate_name.text() == "rate ×"
 
 
+@pytest.mark.parametrize(
+    ("name", "epochs", "said"),
+    [
+        ("multi30k", "30", ""),
+        ("multi30k", "1", "is short for a warm-up of 400"),
+        ("annotated-2018", "10", "rises for 2,000 steps (warm-up), but this run has 430"),
+        ("annotated-2022", "8", ""),
+        ("notebook", "1", ""),
+        ("copy-task-small", "1", ""),
+    ],
+)
+def test_the_form_warns_of_a_run_that_is_short_for_its_schedule(
+    make_page: MakePage, qtbot: QtBot, name: str, epochs: str, said: str
+) -> None:
+    form = make_page(ScriptedTraining()).form
+    form.set_choices(replace(form.choices(), preset=name))
+    type_over(qtbot, form.epochs_edit, epochs)
+    assert said in form.note.text()
+    assert form.note.isVisible() == bool(said)
+    form.set_choices(replace(form.choices(), num_epochs="none"))
+    assert not form.note.isVisible()
+
+
 def test_the_film_never_changes_its_head_by_itself(
     make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
