@@ -57,7 +57,7 @@ class AnalysisPanel(QFrame):
         self._focus_before: QWidget | None = None
         self._lay_out()
         names = [tab.name for tab in self.tabs]
-        remembered = self._preferences.lab_tab
+        remembered = self._preferences.analysis_tab
         self.show_tab(names.index(remembered) if remembered in names else 0)
         application = QApplication.instance()
         assert isinstance(application, QApplication)
@@ -73,7 +73,7 @@ class AnalysisPanel(QFrame):
         had_focus = self._has_focus_in(self.tab)
         self.buttons[index].setChecked(True)
         self._pages.setCurrentIndex(index)
-        self._preferences.lab_tab = self.tabs[index].name
+        self._preferences.analysis_tab = self.tabs[index].name
         if had_focus:
             self.buttons[index].setFocus()
 

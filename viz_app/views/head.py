@@ -343,7 +343,7 @@ class HeadPanel(QFrame):
 
 @lru_cache(maxsize=256)  # asked for at each step through the heads
 def forms_of_title(title: str, kind: MapKind) -> tuple[str, str, str, str]:
-    """From the whole one over "Cross · L3 · H5 · off" to "Cross L3 H5 off"."""
+    """From the whole one over "Cross · layer 3 · head 5 · off" to "Cross 3·5 off", as heads are named briefly."""
     short = title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
-    shortest = re.sub(r"\blayer (\d)", r"L\1", re.sub(r"\bhead (\d)", r"H\1", short))
-    return title, short, shortest, shortest.replace(" · ", " ")
+    shorter = re.sub(r" · layer (\d+) · head (\d+)", r" \1·\2", short)
+    return title, short, shorter, shorter.replace(" · ", " ")

@@ -60,11 +60,18 @@ def test_the_card_explains_the_next_experiment_too(page: TranslatePage, qtbot: Q
     qtbot.waitUntil(card.bars.isVisible)
     page.state.toggle_head(Head("encoder", 0, 1))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
-    assert not card.isVisible(), "its cell went with the old maps"
-    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
-    page.state.selection.pin(Pair(2, 1))
-    qtbot.waitUntil(card.bars.isVisible)
-    assert card.explanation.trace_of(page.state.translation) is not None
+    assert page.state.selection.pinned == Pair(2, 1), "the source has the same tokens"
+    assert card.isVisible()
+    qtbot.waitUntil(lambda: card.explanation.trace_of(page.state.translation) is not None)
+    assert card.bars.isVisible()
+    page.state.undo()
+    qtbot.waitUntil(lambda: page.state.result is not None and not page.state.result.is_changed)
+    assert page.state.selection.pinned == Pair(2, 1)
+    assert card.isVisible()
+    page.state.edit_text("sie")
+    qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == "sie")
+    assert page.state.selection.pinned is None, "the new sentence does not have these tokens"
+    assert not card.isVisible()
 
 
 def _escape(page: TranslatePage, qtbot: QtBot) -> None:

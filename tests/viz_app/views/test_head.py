@@ -18,6 +18,7 @@ from tests.viz_app.synthetic import FakeTranslator, make_translation
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import HoveredLabel
 from viz_app.state.map_view import Pair
+from viz_app.state.map_view_settings import ShownMaps
 from viz_app.theme import Theme
 from viz_app.views.head import HeadPanel
 from viz_app.views.row_editor import RowEditor, with_share
@@ -244,10 +245,32 @@ def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, stat
     assert _open_menu(panel, Pair(2, 3)) == ["Let go"], "a row of several heads is nobody's row"
 
 
-def test_rows_of_the_original_cannot_be_set(panel: HeadPanel, state: ExperimentState) -> None:
-    _changed(state)
+@pytest.mark.parametrize(("shown", "query"), [("original", 2), ("changed", 3), ("difference", 3)])
+def test_the_row_editor_begins_with_the_changed_weights_whichever_maps_are_shown(
+    panel: HeadPanel, state: ExperimentState, shown: ShownMaps, query: int
+) -> None:
+    """The changed translation has one more word before this one, so the original's row is another."""
+    result = _changed(state)
+    state.settings.shown, state.settings.measure = shown, "norm"
+    head = state.selection.head
+    assert "Set this row…" in _open_menu(panel, Pair(query, 3))
+    _choose(panel, "Set this row…")
+    assert panel.cell_menu is not None
+    editor = panel.cell_menu.editor
+    assert isinstance(editor, RowEditor)
+    assert editor.query == 3
+    np.testing.assert_allclose(editor.weights, result.changed.maps.cross[head.layer, head.head, 3])
+    assert not np.allclose(editor.weights, result.original.maps.cross[head.layer, head.head, 2])
+    editor.close()
+
+
+def test_a_row_of_the_original_that_the_changed_maps_do_not_have_cannot_be_set(
+    panel: HeadPanel, state: ExperimentState
+) -> None:
+    _changed(state, target="a person is sleep|ing .")
     state.settings.shown = "original"
     assert not any("row" in text for text in _open_menu(panel, Pair(1, 1)))
+    assert any("row" in text for text in _open_menu(panel, Pair(2, 1)))
 
 
 def _editor(qtbot: QtBot, state: ExperimentState, head: Head, query: int) -> RowEditor:

@@ -151,7 +151,7 @@ class StepsTab(AnalysisTab):
         self._row_tools.setCurrentIndex(1 if is_drawn else 2 if is_set else 0)
         how = "being set" if is_drawn else "set by hand" if is_set else "as used here"
         off = "; the head is off" if self.state.is_off(row.head) else ""
-        self._row_title.setText(f"{row.head}\n{how}{off}")
+        self._row_title.setText(f"{row.head.short_name}\n{how}{off}")
         self.row.show_bars(_row_bars(row, self.steps.draft))
 
     def _go(self, position: int) -> None:
