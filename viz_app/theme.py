@@ -220,9 +220,10 @@ class Theme:
             border-color: {colors.border}; }}
         QToolButton[role="flat"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
             border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
+        QToolButton[role="flat"][isDense="true"] {{ padding: 3px 3px; }}
         QToolButton[role="flat"]:hover {{ color: {colors.text}; background: {colors.raised}; }}
         QToolButton[role="flat"]:focus {{ border-color: {colors.accent}; }}
-        QToolButton[role="flat"]::menu-indicator {{ image: none; }}
+        QToolButton[role="flat"]::menu-indicator {{ image: none; width: 0px; }}
         QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm};
             border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 2px 7px; }}
         QToolButton[role="chip"]:hover {{ border-color: {colors.warm}; }}

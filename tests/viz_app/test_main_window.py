@@ -1,5 +1,6 @@
 """The window as a person uses it: real keys and clicks, a translator of thin air."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,13 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 import viz_app.models.loader
+from core.config import preset
+from core.errors import TextError
 from core.model.heads import Head
+from core.translation.experiment import Experiment
+from core.translation.result import Translation
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.synthetic import FakeTranslator
 from viz_app.main_window import TRAIN, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
@@ -161,6 +167,48 @@ def test_enter_on_spaces_gets_the_hint_too_and_the_experiment_is_kept(make_windo
     assert _dialogs(window) == []
     assert page.sentence.input.text == "   "
     assert page.state.experiment == asked
+
+
+class _CopyTranslator(FakeTranslator):
+    """A model of the copy task, by its file's name, reads numbers alone."""
+
+    def __init__(self, path: Path | None, device: str) -> None:
+        super().__init__(path, device)
+        self.run_config = preset("copy-task-small" if self.name == "copy" else "notebook")
+
+    def run(self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False) -> Translation:
+        if self.name == "copy" and not experiment.source_text.replace(" ", "").isdigit():
+            raise TextError("Nothing of it can be read. Numbers were expected.")
+        return super().run(experiment, should_stop=should_stop)
+
+
+def test_a_sentence_that_another_model_cannot_read_is_kept_and_the_reason_told_once(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = make_window(sentence=None, loader=_CopyTranslator)
+    page = window.translate_page
+    field = page.sentence.input
+    with qtbot.waitSignal(window.translation_shown):
+        field.set_text("Zwei Hunde .")  # asked for outright, as an example is
+    with qtbot.waitSignal(window.failed):
+        window.open_model(tmp_path / "copy.safetensors")
+    assert _dialogs(window) == []
+    assert "Nothing of it can be read." in page.message.label.text()
+    assert "numbers with spaces between" in page.message.label.text()
+    assert not page.sentence.note.isVisible(), "it is told already"
+    assert field.text == "Zwei Hunde ."
+    with qtbot.waitSignal(window.failed):
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert _dialogs(window) == []
+    assert field.text == "Zwei Hunde ."
+    with qtbot.waitSignal(window.translation_shown):
+        _type(qtbot, window, "5 6 7")
+    assert not page.message.isVisible()
+    with qtbot.waitSignal(window.failed):
+        _type(qtbot, window, "five")
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert _dialogs(window) == []
+    assert "Nothing of it can be read." in page.sentence.note.text(), "beside the maps, which stay"
 
 
 @pytest.mark.allow_log_warnings

@@ -37,9 +37,7 @@ def partner(before: Sequence[str], after: Sequence[str], index: int) -> int | No
     return dict(common_subsequence(before, after)).get(index)
 
 
-def query_tokens(
-    translation: Translation, kind: MapKind, label_mode: Literal["read", "predicted"]
-) -> tuple[str, ...]:
+def query_tokens(translation: Translation, kind: MapKind, label_mode: Literal["read", "predicted"]) -> tuple[str, ...]:
     """By which token each query of a kind of map is named."""
     if kind == "encoder":
         return translation.source_tokens

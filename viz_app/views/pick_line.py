@@ -9,6 +9,7 @@ from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.weight_explanation import WeightExplanation
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button
 
 HINT = """Click cells to pin them, words at the left to sum their rows (Ctrl, Shift: several)
@@ -61,7 +62,8 @@ class PickLine(QWidget):
     def rebuild(self) -> None:
         """Something was pinned or picked, or let go, or means something else now."""
         state, is_lines = self._state, self._state.settings.picture == "lines"
-        self.clear_button.setVisible(state.selection.has_marks)
+        parent = self.parentWidget()  # the panel of the map, which hands focus on to the map
+        set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
         self.label.setText(map_text.marks_in_words(state) or (LINES_HINT if is_lines else HINT))
         self.explain_button.setVisible(not is_lines)
         self.explain_button.setChecked(self._explanation.is_open)

@@ -10,6 +10,7 @@ from viz_app.state.map_view import Pair
 from viz_app.state.weight_explanation import WeightExplanation, query_key_view
 from viz_app.views.product_bars import ProductBars
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button, label
 from viz_app.worker.experiment_controller import ExperimentController
 from viz_app.worker.jobs import TraceJob
@@ -63,7 +64,8 @@ class QueryKeyCard(QFrame):
     def rebuild(self) -> None:
         """Another pair is pinned, or none; or queries and keys have come."""
         explanation = self.explanation
-        self.setVisible(explanation.is_open)
+        parent = self.parentWidget()
+        set_visible(self, explanation.is_open, focus_to=parent if parent is not None else self)
         if not explanation.is_open:
             return
         self._ask()

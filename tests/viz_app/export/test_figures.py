@@ -62,9 +62,9 @@ def test_heads_that_are_off_are_pale_and_struck_through() -> None:
     left, right, bottom, top = axes.images[5].get_extent()
     assert left < line.get_xdata()[0] < line.get_xdata()[1] < right
     assert top < line.get_ydata()[0] < line.get_ydata()[1] < bottom
-    assert veil.get_extents().get_points() == pytest.approx(
-        axes.transData.transform([(left, bottom), (right, top)])
-    ), "over its small map"
+    assert veil.get_extents().get_points() == pytest.approx(axes.transData.transform([(left, bottom), (right, top)])), (
+        "over its small map"
+    )
     assert axes.images[0].zorder < veil.get_zorder() < line.get_zorder()
     (axes,) = grid_figure([KindPicture("Cross", maps, [[1.0] * 3] * 2)], "").axes
     assert not axes.lines
