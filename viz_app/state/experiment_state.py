@@ -20,7 +20,6 @@ from core.translation.experiment import (
 )
 from core.translation.result import ExperimentResult, MapKind, Translation
 from viz_app.state.experiment_history import ExperimentHistory
-from viz_app.state.token_partners import pair_in
 from viz_app.state.languages import language_names
 from viz_app.state.map_selection import MapSelection
 from viz_app.state.map_source import MapSource, clearest_head
@@ -29,6 +28,7 @@ from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.request_state import RequestState
+from viz_app.state.token_partners import pair_in
 
 GIVEN_DROPPED = "Dropped: the given translation, as the model chooses the other words itself. Undo brings it back."
 

@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from core.model.heads import Head
 from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.token_partners import partner, query_tokens
 from viz_app.state.map_view import Pair
+from viz_app.state.token_partners import partner, query_tokens
 from viz_app.views.row_editor import RowEditor
 
 
