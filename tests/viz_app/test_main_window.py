@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 import viz_app.models.loader
@@ -39,6 +39,13 @@ def _type(qtbot: QtBot, window: MainWindow, text: str) -> None:
     field = window.translate_page.sentence.input
     field.selectAll()
     qtbot.keyClicks(field, text)
+
+
+def test_the_names_of_the_languages_are_whole_before_a_model_is_open(make_window: MakeWindow) -> None:
+    window = make_window(None, wait=False)
+    for name in window.translate_page.sentence.findChildren(QLabel):
+        if name.text() in ("German", "English"):
+            assert name.width() >= name.sizeHint().width()
 
 
 def test_the_window_opens_with_a_translated_sentence(make_window: MakeWindow) -> None:
@@ -394,6 +401,36 @@ def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_
     (dialog,) = _dialogs(window)
     assert "cut off" in dialog.informativeText()
     dialog.accept()
+
+
+@pytest.mark.parametrize("is_analysis_open", [False, True])
+def test_a_small_window_shows_most_rows_of_a_long_sentence(
+    make_window: MakeWindow, qtbot: QtBot, is_analysis_open: bool
+) -> None:
+    """40 words: at least 26 rows are in sight, each with its label, and no scrolling sideways."""
+    window = make_window(sentence=" ".join(["Leiter", "und", "Hund", "im"] * 10) + " .")
+    page = window.translate_page
+    if is_analysis_open:
+        page.toggle_analysis()
+    window.resize(1100, 700)
+    qtbot.waitUntil(lambda: window.width() == 1100 and page.head.tokens_menu.isVisible())
+    qtbot.wait(50)
+    layout, view = page.head.heatmap.layout_now, page.state.maps.view()
+    assert layout is not None
+    assert view is not None
+    assert view.num_rows == 42
+    assert len(layout.rows_in_sight) >= 26
+    assert layout.row_step == 1
+    assert layout.font.pixelSize() >= 10
+    assert layout.hidden.width() == 0
+    assert "Each row" in page.head.meaning.text()
+    place = page.head.map.mapTo(window, QPoint())
+    page.state.toggle_head(Head("cross", 0, 1))
+    qtbot.waitUntil(page.sentence.shown_switch.isVisible)
+    qtbot.wait(50)
+    assert page.head.map.mapTo(window, QPoint()) == place, "nothing moves"
+    assert page.sentence.original_line.isVisible()
+    assert page.sentence.original_line.width() > 100
 
 
 def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: MakeWindow, qtbot: QtBot) -> None:

@@ -116,9 +116,7 @@ class HeadPanel(QFrame):
         state.settings.events.line_threshold.connect(self._show_explanation, max_args=0)
         state.settings.events.zoom.connect(self._place_card, max_args=0)
         selection.pinned.connect(self._place_card, max_args=0)
-        explained = self.query_key.explanation
-        for changed in (explained.events.is_open, explained.request.events.is_running):
-            changed.connect(self._place_card, max_args=0)
+        self.query_key.rebuilt.connect(self._place_card)
         for widget in (self.heatmap, self.lines):
             widget.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
             widget.customContextMenuRequested.connect(partial(self._open_cell_menu, widget))
@@ -140,8 +138,8 @@ class HeadPanel(QFrame):
             map_text.measure_note(state),
         )
         self._show_explanation()
-        self._place_card()
         self._fit()
+        self._place_card_soon()
 
     def _zoom(self, num_steps: int) -> None:
         self.heatmap.zoom_about(QPointF(self.heatmap.rect().center()), num_steps)
@@ -152,6 +150,9 @@ class HeadPanel(QFrame):
             pinned = self._state.selection.pinned
             cell = self.heatmap.cell_rect(pinned) if pinned is not None else None
             self.query_key.stand_over(self.map.geometry(), cell.center().y() if cell is not None else None)
+
+    def _place_card_soon(self) -> None:
+        QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
 
     def _show_switch(self) -> None:
         """The head, or another one, was switched off or on."""
@@ -194,7 +195,7 @@ class HeadPanel(QFrame):
         """Title and tools stand in one line, or in two where there is no room; so do the controls below."""
         super().resizeEvent(event)
         self._fit()
-        QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
+        self._place_card_soon()
 
     def _show_explanation(self) -> None:
         is_wanted = self.explain_button.isChecked()

@@ -16,6 +16,7 @@ HINT = """Click cells to pin them, words at the left to sum their rows (Ctrl, Sh
 Click a cell to pin it, words at the left to sum rows
 Click a cell, or words at the left
 Click a cell or word"""
+PINNED = "Pinned: "
 LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
 Click words at the left to sum their lines
 Click words at the left"""
@@ -64,6 +65,14 @@ class PickLine(QWidget):
         state, is_lines = self._state, self._state.settings.picture == "lines"
         parent = self.parentWidget()  # the panel of the map, which hands focus on to the map
         set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
-        self.label.setText(map_text.marks_in_words(state) or (LINES_HINT if is_lines else HINT))
+        self.label.setText(shorter_forms(map_text.marks_in_words(state)) or (LINES_HINT if is_lines else HINT))
         self.explain_button.setVisible(not is_lines)
         self.explain_button.setChecked(self._explanation.is_open)
+
+
+def shorter_forms(marks: str) -> str:
+    """What is pinned and picked, and below it the same in fewer words, for where there is no room for all."""
+    if not marks.startswith(PINNED):
+        return marks
+    without = marks.removeprefix(PINNED)
+    return "\n".join((marks, without, without.partition(" ")[2]))

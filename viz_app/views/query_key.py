@@ -1,6 +1,6 @@
 """A card over the map: the products of query and key behind the pinned weight."""
 
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QRect, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from core.analysis.trace import Trace
@@ -25,7 +25,12 @@ class QueryKeyCard(QFrame):
         explanation: whether it is open, and the queries and keys.
         bars: the products.
         text: what they are, or what is missing.
+
+    Signals:
+        rebuilt(): it shows something else, and may need another height.
     """
+
+    rebuilt = Signal()
 
     def __init__(self, state: ExperimentState, controller: ExperimentController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,10 +80,11 @@ class QueryKeyCard(QFrame):
             self.text.setText(view)
             self.bars.show_view(None)
         else:
-            self.title.setText(f"Query times key: {view.tokens} · {self._state.selection.head.title}")
+            self.title.setText(f"Query times key: {view.tokens} · {self._state.selection.head.short_name}")
             self.text.setText(view.sentence)
             self.bars.show_view(view)
         self.bars.setVisible(not isinstance(view, str))
+        self.rebuilt.emit()
 
     def stand_over(self, area: QRect, pinned_y: float | None) -> None:
         """Takes a place over the map, in the half that the pinned cell is not in."""

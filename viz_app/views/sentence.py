@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from core.durations import duration
@@ -122,6 +122,11 @@ class SentencePanel(QFrame):
         self.input.set_max_lines(3 if page_height < LOW_PAGE else 4)
         for translated in (self.sentence, self.chips_area):
             translated.set_max_lines(2 if page_height < LOW_PAGE else 4)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The fonts are known now."""
+        super().showEvent(event)
+        self._fit_names()
 
     def add_button(self, button: QWidget) -> None:
         """Puts a button at the end of the last line; folded, of the first, as the last is full then."""
@@ -269,11 +274,14 @@ class SentencePanel(QFrame):
         source, target = self._state.languages
         self._source_name.setText(source.capitalize())
         self._target_name.setText(target.capitalize())
+        self._fit_names()
+        self.input.setPlaceholderText(typing_hint(source))
+
+    def _fit_names(self) -> None:
         names = (self._source_name, self._target_name)
         width = max(name.sizeHint().width() for name in names)
         for name in (*names, self._words_name, *self._indents):
             name.setFixedWidth(width)
-        self.input.setPlaceholderText(typing_hint(source))
 
     def _adapt_density(self, num_characters: int) -> None:
         """Long sentences get smaller letters, so that the maps keep their room."""
@@ -329,6 +337,7 @@ class SentencePanel(QFrame):
         original.setSpacing(12)
         original.addWidget(self._indents[0])
         self._words_row = labelled_row(self._words_name, self.chips_area, self.facts)
+        self._words_row.setAlignment(self.chips_area, Qt.AlignmentFlag.AlignTop)
         column.addLayout(self._target_row)
         column.addWidget(self._original_row)
         column.addLayout(self._words_row)

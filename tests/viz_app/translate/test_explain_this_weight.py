@@ -11,6 +11,7 @@ from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
 from viz_app.state.map_view import Pair
 from viz_app.translate.page import TranslatePage
+from viz_app.views.query_key import HEIGHT
 
 
 @pytest.fixture
@@ -39,6 +40,8 @@ def test_the_card_opens_over_the_map_and_follows_the_pin(page: TranslatePage, qt
     qtbot.waitUntil(card.bars.isVisible)
     first = card.title.text()
     assert "mann → ein" in first
+    assert first.endswith("encoder 1·1")
+    assert card.height() == HEIGHT, "the products have come, and have their room"
     page.state.selection.pin(Pair(3, 2))
     assert card.title.text() != first
     assert page.head.map.geometry().contains(card.geometry())
@@ -64,6 +67,9 @@ def test_the_card_explains_the_next_experiment_too(page: TranslatePage, qtbot: Q
     assert card.isVisible()
     qtbot.waitUntil(lambda: card.explanation.trace_of(page.state.translation) is not None)
     assert card.bars.isVisible()
+    assert card.height() == HEIGHT
+    page.state.settings.shown = "difference"
+    qtbot.waitUntil(lambda: page.head.map.geometry().contains(card.geometry()), timeout=2000)
     page.state.undo()
     qtbot.waitUntil(lambda: page.state.result is not None and not page.state.result.is_changed)
     assert page.state.selection.pinned == Pair(2, 1)

@@ -132,15 +132,16 @@ class TokenArea(ContentHeightScrollArea):
     """A few lines of chips; the others scroll, and the current one is kept in sight."""
 
     def __init__(self, tokens: TokenLine, parent: QWidget | None = None) -> None:
-        self._max_lines = MAX_LINES
-        super().__init__(tokens, lambda: self._max_lines * tokens.line_height, parent)
+        self._is_low = False
+        super().__init__(
+            tokens, lambda: (MAX_LINES_IF_LOW if self._is_low else MAX_LINES) * tokens.line_height, parent
+        )
         self._tokens, self._current = tokens, 0
 
     def set_low(self, is_low: bool) -> None:
         """Where there is little height, fewer lines are shown at once."""
-        max_lines = MAX_LINES_IF_LOW if is_low else MAX_LINES
-        if max_lines != self._max_lines:
-            self._max_lines = max_lines
+        if is_low != self._is_low:
+            self._is_low = is_low
             self.show_current(self._current)
 
     def show_current(self, index: int) -> None:

@@ -262,7 +262,7 @@ class StepsTab(AnalysisTab):
             columns.addLayout(column, 1)
         self._body = QWidget()
         body = QVBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 0, 0)
+        body.setContentsMargins(0, 0, 6, 0)  # numbers keep clear of the scroll bar
         body.setSpacing(8)
         body.addLayout(columns)
         body.addStretch(1)
