@@ -185,5 +185,5 @@ class TranslatePage(QWidget):
         """There is nothing to translate, or it cannot be: drops the old translation and says what to do."""
         hint = f"{typing_hint(self.state.languages[0])}, or choose an example."
         self.state.clear()
-        self.sentence.sentence.setPlaceholderText(hint)
-        self.show_message("\n".join(filter(None, (problem, hint))))
+        self.sentence.sentence.setPlaceholderText("" if problem else hint)
+        self.show_message(f"{problem} Or choose an example." if problem else hint)

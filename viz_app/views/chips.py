@@ -26,10 +26,6 @@ BAR_HEIGHT = 3
 LINE_GAP = 6
 LOW_PROBABILITY = 0.5
 MAX_SHADE = 0.55
-GIVEN_TIP = (
-    "This first symbol is given, not predicted: in the copy task decoding begins with the first symbol of the source, "
-    "in place of a start token."
-)
 
 
 class WordChips(QWidget):
@@ -143,7 +139,9 @@ class WordChips(QWidget):
         """The given first symbol says what it is."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             is_on_start = self._start is not None and self._start.contains(event.pos())
-            QToolTip.showText(event.globalPos(), GIVEN_TIP if is_on_start else "", self)
+            translation = self._state.translation
+            tip = given_tip(translation) if is_on_start and translation is not None else ""
+            QToolTip.showText(event.globalPos(), tip, self)
             return True
         return super().event(event)
 
@@ -219,6 +217,14 @@ class WordChips(QWidget):
 
 def _given(translation: Translation) -> str:
     return f"given: {visible(translation.read_tokens[0])}"
+
+
+def given_tip(translation: Translation) -> str:
+    """Why the first symbol is not predicted."""
+    return (
+        f"Given, not predicted: every sequence of the copy task begins with {translation.read_tokens[0]}, which takes "
+        "the place of a start token."
+    )
 
 
 def is_start_given(translation: Translation) -> bool:
