@@ -24,7 +24,7 @@ from viz_app.state.languages import language_names
 from viz_app.state.map_selection import MapSelection
 from viz_app.state.map_source import MapSource, clearest_head
 from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.request_state import RequestState
@@ -79,6 +79,7 @@ class ExperimentState:
         self._has_picked_head = False
         self._drops_misfits = False
         self._pin_next: Pair | None = None
+        self.settings.events.shown.connect(self._on_shown)
 
     # --- the experiment ------------------------------------------------------------------------------------------
 
@@ -296,6 +297,12 @@ class ExperimentState:
         if pinned is None or before is None or after is None:
             return None
         return pair_in(after, before, self.selection.head.kind, pinned, self.settings.label_mode)
+
+    def _on_shown(self, shown: ShownMaps, before: ShownMaps) -> None:
+        """The maps of the other translation are shown: what is pinned stands for the same two tokens there."""
+        if self.result is not None and self.selection.pinned is not None and "original" in (shown, before):
+            is_original = before == "original"
+            self.selection.pinned = self._kept_pin(self.result.original if is_original else self.result.changed)
 
     def _show(self, result: ExperimentResult) -> None:
         """The chosen head is kept where it exists; if nobody chose one, the cross head that points most clearly is."""

@@ -300,6 +300,26 @@ def test_a_pin_stays_where_the_next_maps_have_the_same_two_tokens(state: Experim
     assert state.selection.pinned is None
 
 
+def test_a_pin_stands_for_the_same_tokens_in_the_original_and_in_the_changed_maps(state: ExperimentState) -> None:
+    original = make_translation("ein mann steht .", "a man is standing .")
+    removed = SourceWordRemoved(0)
+    changed = make_translation("mann steht .", "man is standing .", interventions=(removed,))
+    state.accept(make_result(changed, original))
+    state.choose_head(Head("cross", 1, 2))
+    state.selection.pin(Pair(2, 2))  # standing → steht
+    state.settings.shown = "original"
+    assert state.selection.pinned == Pair(3, 3)
+    state.settings.shown = "changed"
+    assert state.selection.pinned == Pair(2, 2)
+    state.settings.shown = "difference"
+    assert state.selection.pinned == Pair(2, 2), "it has the words of the changed maps"
+    state.settings.shown = "original"
+    assert state.selection.pinned == Pair(3, 3)
+    state.selection.pinned = Pair(0, 1)  # a → ein
+    state.settings.shown = "changed"
+    assert state.selection.pinned is None
+
+
 def test_a_pin_is_kept_by_the_name_that_its_row_has(state: ExperimentState) -> None:
     sentence = "ein mann steht ."
     state.show_translation(make_translation(sentence, "a man is standing ."))

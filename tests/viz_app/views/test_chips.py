@@ -102,9 +102,7 @@ def test_words_that_the_original_does_not_have_are_marked(chips: WordChips, stat
     assert [word.text for word in chips._new] == ["dog"]
 
 
-def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(
-    chips: WordChips, qtbot: QtBot
-) -> None:
+def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(chips: WordChips, qtbot: QtBot) -> None:
     from dataclasses import replace
 
     assert chips._start is None

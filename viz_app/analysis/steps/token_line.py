@@ -133,9 +133,7 @@ class TokenArea(ContentHeightScrollArea):
 
     def __init__(self, tokens: TokenLine, parent: QWidget | None = None) -> None:
         self._is_low = False
-        super().__init__(
-            tokens, lambda: (MAX_LINES_IF_LOW if self._is_low else MAX_LINES) * tokens.line_height, parent
-        )
+        super().__init__(tokens, lambda: (MAX_LINES_IF_LOW if self._is_low else MAX_LINES) * tokens.line_height, parent)
         self._tokens, self._current = tokens, 0
 
     def set_low(self, is_low: bool) -> None:
