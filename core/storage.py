@@ -8,13 +8,13 @@ writer would block its reader for ever, and a device may never end.
 """
 
 import errno
+import io
 import os
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 from core.errors import StorageError
 
@@ -23,7 +23,7 @@ class NotARegularFileError(OSError):
     """What was to be read is a device, a pipe or a socket."""
 
 
-def open_file(path: Path | str) -> BinaryIO:
+def open_file(path: Path | str) -> io.BufferedReader:
     """The regular file at `path`, to be read.
 
     Raises:

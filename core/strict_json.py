@@ -105,9 +105,7 @@ class Field:
         return float(self.value)
 
 
-def parse(
-    data: bytes, *, max_depth: int, max_containers: int | None = None, allow_not_finite: bool = False
-) -> Field:
+def parse(data: bytes, *, max_depth: int, max_containers: int | None = None, allow_not_finite: bool = False) -> Field:
     """The value of a JSON text, all of it checked.
 
     Args:
@@ -178,7 +176,9 @@ def _check_nesting(text: str, max_depth: int, max_containers: int | None) -> Non
             depth += 1
             count += 1
             if max_containers is not None and count > max_containers:
-                raise JsonError(f"It has more than {max_containers:,} lists and objects. At most so many were expected.")
+                raise JsonError(
+                    f"It has more than {max_containers:,} lists and objects. At most so many were expected."
+                )
             if depth > max_depth:
                 raise JsonError(
                     f"Lists and objects are nested more than {max_depth} deep at character {found.start():,}. At most "

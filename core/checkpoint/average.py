@@ -32,4 +32,3 @@ def average(paths: Sequence[Path]) -> Checkpoint:
             sums[name] += value
     weights = {name: (total / len(paths)).to(torch.float32) for name, total in sums.items()}
     return replace(last, weights=weights, state={}, progress={})
-

@@ -18,7 +18,9 @@ def tensors_checksum(tensors: Mapping[str, Tensor]) -> str:
 
 def description_checksum(description: Mapping[str, Any]) -> str:
     """Of everything in a description but its checksums."""
-    return hashlib.sha256(json_line({name: description[name] for name in description if name != "checksums"})).hexdigest()
+    return hashlib.sha256(
+        json_line({name: description[name] for name in description if name != "checksums"})
+    ).hexdigest()
 
 
 def hash_tensors(digest: "hashlib._Hash", tensors: Mapping[str, Tensor]) -> None:

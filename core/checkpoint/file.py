@@ -78,14 +78,13 @@ def check_shapes(config: ModelConfig, codecs: CodecPair, shapes: Mapping[str, tu
     Raises:
         CheckpointError: a name is missing or extra, a shape differs, or positions that no file holds are too many.
     """
-    for stack, claimed in (("encoder", config.num_encoder_layers), ("decoder", config.num_decoder_layers)):
+    for stack, num_layers in (("encoder", config.num_encoder_layers), ("decoder", config.num_decoder_layers)):
         present = {name.split(".")[1] for name in shapes if name.startswith(f"{stack}_layers.")}
-        if claimed > len(present):
-            raise _misfit([f"{claimed:,} {stack} layers are claimed, and {len(present):,} are there"])
+        if num_layers > len(present):
+            raise _misfit([f"{num_layers:,} {stack} layers are claimed, and {len(present):,} are there"])
     if num_table_numbers(config) > MAX_TABLE_NUMBERS:
-        raise _misfit(
-            [f"{config.max_positions:,} positions of width {config.width:,} are more than {MAX_TABLE_NUMBERS:,} numbers"]
-        )
+        claimed = f"{config.max_positions:,} positions of width {config.width:,}"
+        raise _misfit([f"{claimed} are claimed, more than {MAX_TABLE_NUMBERS:,} numbers"])
     try:
         expected = parameter_shapes(config, len(codecs.source.vocabulary), len(codecs.target.vocabulary))
     except ConfigError as error:
@@ -301,19 +300,19 @@ def _check_values(
         weights, state: by name; None for a state that was not read. With it the description too must be as it was
             written: a run goes on from the numbers in it.
     """
-    checksums = description.get("checksums")
-    if checksums is not None and not isinstance(checksums, dict):
+    checksums = description.get("checksums", {})
+    if not isinstance(checksums, dict):
         raise CheckpointError(f"{path} is damaged: its checksums are {shown(checksums)}. Use another copy.")
-    if checksums is not None and state is not None and description_checksum(description) != checksums.get("description"):
+    if checksums and state is not None and description_checksum(description) != checksums.get("description"):
         raise CheckpointError(
-            f"{path} is damaged: its description is not the one that was written: the checksum differs. The file as it "
-            "was written was expected; use another copy."
+            f"{path} is damaged: its description is not the one that was written: the checksum differs. The file as "
+            "it was written was expected; use another copy."
         )
     for kind, tensors in (("weights", weights), ("state", state)):
         if tensors is None:
             continue
         problems = not_finite(tensors)
-        if checksums is not None and tensors_checksum(tensors) != checksums.get(kind):
+        if checksums and tensors_checksum(tensors) != checksums.get(kind):
             what = "weights" if kind == "weights" else "resume state (optimiser, random numbers)"
             problems.insert(0, f"the {what} are not those that were written: their checksum differs")
         if problems:

@@ -15,6 +15,7 @@ from core.errors import ConfigError
 
 Tokenization = Literal["spacy", "symbols"]
 LetterCase = Literal["keep", "lower", "sentence"]
+MAX_SUBWORDS = 1_000_000
 MAX_COPIED = 100_000_000
 """Symbols that the copy task draws for an epoch."""
 
@@ -68,7 +69,8 @@ class DataConfig(Settings):
         )
         for name in ("max_length", "num_subwords"):
             if (value := getattr(self, name)) is not None:
-                require_integer("data", maximum=1_000_000 if name == "num_subwords" else LARGEST_NUMBER, **{name: value})
+                most = MAX_SUBWORDS if name == "num_subwords" else LARGEST_NUMBER
+                require_integer("data", maximum=most, **{name: value})
         # a start symbol, and something to copy
         require_integer(
             "data", minimum=2, maximum=1_000_000, copy_length=self.copy_length, copy_symbols=self.copy_symbols

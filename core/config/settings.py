@@ -90,7 +90,8 @@ def require_fraction(owner: str, **values: float) -> None:
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
             raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a number from 0 up to, but not, 1 was expected. Choose another value."
+                f"{owner}: {name} is {_quoted(value)}; a number from 0 up to, but not, 1 was expected. "
+                "Choose another value."
             )
 
 

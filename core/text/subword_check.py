@@ -34,8 +34,11 @@ TRAINER_FIELDS: dict[int, tuple[int, FieldValue | None]] = {
     47: (_BYTES, b"<eos>"),
     48: (_BYTES, b"<pad>"),
 }
-"""What was written for training may stand there: type and, where it matters when pieces are cut, value of each field."""
-NORMALIZER_FIELDS: dict[int, tuple[int, FieldValue | None]] = {_NORMALIZER_NAME: (_BYTES, b"identity"), 2: (_BYTES, b"")}
+"""The settings that are written: the kind of each, and its value where that matters when words are cut."""
+NORMALIZER_FIELDS: dict[int, tuple[int, FieldValue | None]] = {
+    _NORMALIZER_NAME: (_BYTES, b"identity"),
+    2: (_BYTES, b""),
+}
 
 
 def check_model(model: bytes) -> None:
