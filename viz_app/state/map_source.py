@@ -88,7 +88,7 @@ class MapSource:
         return found if isinstance(found, str) else ""
 
     def new_entries(self, kind: MapKind) -> tuple[frozenset[int], frozenset[int]]:
-        """Which of the queries and keys shown the original maps of this kind do not have, as indices of those shown."""
+        """The queries and keys shown that the original maps of this kind do not have, as entries of those shown."""
         found = self._kept(
             ("difference", kind, self.settings.selection, self.shown_measure(kind)), self._difference_of(kind)
         )
@@ -158,10 +158,15 @@ class MapSource:
     def view(self) -> MapView | None:
         """The large map as it is drawn; None while nothing is shown."""
         labelled = self.labelled()
-        if labelled is None:
-            return None
-        key = ("view", id(labelled))
-        found = self._kept(key, lambda: MapView(labelled))
+        return self._view_of(labelled) if labelled is not None else None
+
+    def view_all(self, kind: MapKind) -> MapView:
+        """All maps of a kind as they are drawn."""
+        return self._view_of(self.labelled_all(kind))
+
+    def _view_of(self, labelled: LabelledMap) -> MapView:
+        axes = self.settings.axes
+        found = self._kept(("view", id(labelled), axes), lambda: MapView(labelled, axes))
         assert isinstance(found, MapView)
         return found
 
@@ -179,7 +184,7 @@ class MapSource:
 
     def thumbnails(self, kind: MapKind) -> FloatArray:
         """All maps of a kind as the grid shows them, [L, H, rows, columns]."""
-        return self.labelled_all(kind).weights
+        return self.view_all(kind).values
 
     def _labelled(
         self, name: tuple[object, ...], kind: MapKind, choose: Callable[[FloatArray], FloatArray]

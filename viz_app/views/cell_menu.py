@@ -1,4 +1,4 @@
-"""The context menu of the large map: what can be done to the head, and to the row under the mouse."""
+"""The context menu of the large map: what can be done to the head, and to the query under the mouse."""
 
 from functools import partial
 
@@ -39,7 +39,8 @@ class CellMenu(QMenu):
         can_set = state.settings.scope == "head" and not state.is_of_earlier_model and state.translation is not None
         if queries and can_set and state.maps.translation is state.translation:
             for query in queries:
-                name = "Set this row…" if len(queries) == 1 else f"Set the row of “{self._token(query)}”…"
+                row = state.settings.axes.query
+                name = f"Set this {row}…" if len(queries) == 1 else f"Set the {row} of “{self._token(query)}”…"
                 self.addAction(name).triggered.connect(partial(self._edit, query))
         if state.settings.scope == "head" and state.result is not None:
             head = state.selection.head

@@ -131,7 +131,7 @@ class HeadPanel(QFrame):
         self.map.setCurrentIndex(1 if settings.picture == "lines" else 0)
         self._meanings = (
             " ".join(filter(None, (map_text.difference_note(state), map_text.hiding_note(state)))),
-            map_text.meaning_of_rows(state),
+            map_text.meaning_of_query(state),
             map_text.measure_note(state),
         )
         self._show_explanation()
@@ -232,13 +232,13 @@ class HeadPanel(QFrame):
         self._fit()
 
     def _fit(self) -> None:
-        """What a row means is always said in full: in as many lines as it takes."""
+        """What a query shows is always said in full: in as many lines as it takes."""
         width = self.width() - 2 * PANEL_MARGIN
-        notes, rows, measure = self._meanings
+        notes, of_query, measure = self._meanings
         if self.height() < LOW_PANEL:
-            text = " ".join(filter(None, (rows, notes, measure)))
+            text = " ".join(filter(None, (of_query, notes, measure)))
         else:
-            text = "\n".join(filter(None, (f"{rows} {notes}".rstrip(), measure)))
+            text = "\n".join(filter(None, (f"{of_query} {notes}".rstrip(), measure)))
         self._meaning_room.show_text(text, width)
         self.controls.fit(width)
         self._fit_header()

@@ -1,4 +1,4 @@
-"""The controls under the large map: what its rows are called, what is left out, how large it is."""
+"""The controls under the large map: what its queries are called, what is left out, how large it is."""
 
 from functools import partial
 
@@ -12,9 +12,6 @@ from viz_app.state.zoom import FIT
 from viz_app.widgets.parts import flat_button, label
 
 MAX_THRESHOLD_PERCENT = 60
-ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
-PREDICTED_TIP = "A row is named by the word that comes out: where did the model look while it chose this word?"
-READ_TIP = "A row is named by the word that goes in: where does the model look once it has read it, to choose the next?"
 
 
 class HeadControls(QWidget):
@@ -31,17 +28,14 @@ class HeadControls(QWidget):
         self.read_button = QRadioButton("token read")
         self.predicted_button = QRadioButton("token predicted")
         self.hide_wrapping = QCheckBox("start and end")
-        self.hide_wrapping.setToolTip("Leave out the start and end tokens; what stays of a row is scaled up to its sum")
         self.hide_punctuation = QCheckBox("punctuation")
-        self.hide_punctuation.setToolTip("Leave out punctuation; what stays of a row is scaled up to its sum")
         self.merge_words = QCheckBox("merge subwords")
-        self.merge_words.setToolTip("Words instead of pieces: columns are summed, rows averaged")
         self._group = QButtonGroup(self)
         self._group.addButton(self.read_button)
         self._group.addButton(self.predicted_button)
-        self._rows_label, self._hide_label = label("muted"), label("muted")
-        self._rows_label.setText("rows:")
+        self._queries_label, self._hide_label = label("muted"), label("muted")
         self._hide_label.setText("hide:")
+        self.name_axes()
         self.rebuild()
         self.read_button.toggled.connect(self._choose_label_mode)
         self.hide_wrapping.toggled.connect(partial(setattr, state.settings, "hides_wrapping"))
@@ -59,15 +53,32 @@ class HeadControls(QWidget):
         self.hide_wrapping.setChecked(settings.hides_wrapping)
         self.hide_punctuation.setChecked(settings.hides_punctuation)
         self.merge_words.setChecked(settings.merges_words)
-        for button, tip in ((self.read_button, READ_TIP), (self.predicted_button, PREDICTED_TIP)):
+        for button, tip in self._tips.items():
             button.setEnabled(not is_encoder)
-            button.setToolTip(ENCODER_TIP if is_encoder else tip)
+            button.setToolTip(self._encoder_tip if is_encoder else tip)
         self.merge_words.setVisible(map_text.splits_words(self._state))
+
+    def name_axes(self) -> None:
+        """The words follow which axis carries the queries."""
+        axes = self._state.settings.axes
+        named, scaled = (
+            f"A {axes.query} is named by the word that",
+            f"what stays of a {axes.query} is scaled up to its sum",
+        )
+        self._queries_label.setText(f"{axes.query}s:")
+        self._encoder_tip = f"The encoder predicts nothing: its {axes.query}s are the tokens it reads."
+        self._tips = {
+            self.read_button: f"{named} goes in: where does the model look once it has read it, to choose the next?",
+            self.predicted_button: f"{named} comes out: where did the model look while it chose this word?",
+        }
+        self.hide_wrapping.setToolTip(f"Leave out the start and end tokens; {scaled}")
+        self.hide_punctuation.setToolTip(f"Leave out punctuation; {scaled}")
+        self.merge_words.setToolTip(f"Words instead of pieces: {axes.key}s are summed, {axes.query}s averaged")
 
     def fit(self, width: int) -> None:
         """One line if it fits into this width, else two."""
         self._line.invalidate()
-        needed = self._rows.sizeHint().width() + self._columns.sizeHint().width() + 18
+        needed = self._naming.sizeHint().width() + self._hiding.sizeHint().width() + 18
         fits = needed <= width
         direction = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         if direction != self._line.direction():
@@ -78,20 +89,20 @@ class HeadControls(QWidget):
         self._state.settings.label_mode = "read" if is_read else "predicted"
 
     def _lay_out(self) -> None:
-        self._rows, self._columns = QHBoxLayout(), QHBoxLayout()
-        for group in (self._rows, self._columns):
+        self._naming, self._hiding = QHBoxLayout(), QHBoxLayout()
+        for group in (self._naming, self._hiding):
             group.setSpacing(10)
-        for widget in (self._rows_label, self.predicted_button, self.read_button):
-            self._rows.addWidget(widget)
+        for widget in (self._queries_label, self.predicted_button, self.read_button):
+            self._naming.addWidget(widget)
         for choice in (self._hide_label, self.hide_wrapping, self.hide_punctuation, self.merge_words):
-            self._columns.addWidget(choice)
-        self._rows.addStretch(0)
-        self._columns.addStretch(1)
+            self._hiding.addWidget(choice)
+        self._naming.addStretch(0)
+        self._hiding.addStretch(1)
         self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._line.setContentsMargins(0, 0, 0, 0)
         self._line.setSpacing(18)
-        self._line.addLayout(self._rows)
-        self._line.addLayout(self._columns, 1)
+        self._line.addLayout(self._naming)
+        self._line.addLayout(self._hiding, 1)
 
 
 class SizeControls(QWidget):
