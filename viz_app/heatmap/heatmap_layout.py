@@ -113,6 +113,11 @@ class HeatmapLayout:
         return int((point.x() - self.strip.left()) / self.cell.x()) if is_in_sight else None
 
     @property
+    def bar(self) -> QRectF:
+        """The colour bar, at the right of the window."""
+        return QRectF(self.window.right() + BAR_GAP, self.window.top(), BAR_WIDTH, self.window.height())
+
+    @property
     def strip_frame(self) -> QRectF | None:
         """The part of the strip that is in sight."""
         if self.strip is None:

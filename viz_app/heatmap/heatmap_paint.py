@@ -12,7 +12,6 @@ from viz_app.heatmap.colormap import NUM_COLORS, Ramp, SignedRamp, color_table, 
 from viz_app.heatmap.heatmap_layout import (
     BAR_GAP,
     BAR_LABEL,
-    BAR_WIDTH,
     COLUMN_ANGLE,
     LABEL_GAP,
     SIGN_WIDTH,
@@ -65,7 +64,7 @@ class HeatmapPainter:
     def cells_and_bar(self) -> QRect:
         """The window, and what is at its right: where no label of a row or column is touched."""
         window = self.layout.window
-        right = BAR_GAP + BAR_WIDTH + BAR_LABEL + SIGN_WIDTH * self.is_signed
+        right = self.layout.bar.right() - window.right() + BAR_LABEL + SIGN_WIDTH * self.is_signed
         return window.adjusted(-2, 0, right, 2).toAlignedRect()
 
     def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
@@ -199,8 +198,7 @@ class HeatmapPainter:
         return self.theme.color("accent" if is_lit else "muted" if is_special else "text")
 
     def _paint_bar(self, painter: QPainter) -> None:
-        window = self.layout.window
-        bar = QRectF(window.right() + BAR_GAP, window.top(), BAR_WIDTH, window.height())
+        bar = self.layout.bar
         gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
         gradient.setStops(_signed_stops(signed_ramp_of(self.theme)) if self.is_signed else _stops(ramp_of(self.theme)))
         painter.fillRect(bar, gradient)
