@@ -304,14 +304,9 @@ class HeatmapPainter:
 
 
 def _is_in_sight(place: QRectF, layout: HeatmapLayout) -> bool:
-    """Whether the middle of a cell of the map can be seen; the strip below always can, sideways scrolling apart."""
-    middle = place.center()
-    is_beside = layout.window.left() <= middle.x() <= layout.window.right()
-    return (
-        is_beside
-        and (middle.y() >= layout.window.top())
-        and (middle.y() <= layout.window.bottom() or (layout.strip is not None and layout.strip.contains(middle)))
-    )
+    """Whether the middle of a cell of the map, or of the strip, can be seen."""
+    middle, frame = place.center(), layout.strip_frame
+    return layout.window.contains(middle) or (frame is not None and frame.contains(middle))
 
 
 @cache
