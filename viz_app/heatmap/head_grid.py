@@ -211,7 +211,7 @@ class HeadGrid(QWidget):
             painter.fillRect(event.rect(), self._theme.color("panel"))
             return
         if painter.paintEngine().type() == QPaintEngine.Type.Raster:
-            self._sheets.paint(painter, event.rect(), self._painter, self._images.values(), self.size())
+            self._sheets.paint(painter, event.region(), self._painter, self._images.values(), self.size())
         else:  # letters stay letters in a vector picture
             painter.fillRect(event.rect(), self._theme.color("panel"))
             self._painter.paint_heads(painter, event.region())

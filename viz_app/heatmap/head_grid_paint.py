@@ -188,10 +188,13 @@ class GridPainter:
 
     def _paint_switched_off(self, painter: QPainter) -> None:
         """A head that is off is pale and struck through."""
+        heads_off = self.state.experiment.heads_off
+        if not heads_off:
+            return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self.theme.color("warm"), 2))
-        for head in self.state.experiment.heads_off:
+        for head in heads_off:
             place = self.layout.places.get(head)
             if place is not None:
                 painter.fillRect(place, self.theme.color("panel", 0.82))

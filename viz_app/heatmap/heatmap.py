@@ -94,7 +94,7 @@ class Heatmap(QWidget):
         ):
             self.update()
         else:
-            self.update(self._painter.cells_and_bar)
+            self.update(self._painter.cells if self._painter.has_same_bar(old) else self._painter.cells_and_bar)
 
     def show_marks(self) -> None:
         """Something was hovered, pinned or picked, or let go."""

@@ -60,7 +60,16 @@ class HeatmapPainter:
         is_same = self.theme is other.theme and self.layout == other.layout and self.total is other.total
         return labels and is_same and self.new_bands == other.new_bands
 
-    @property
+    def has_same_bar(self, other: "HeatmapPainter") -> bool:
+        """Whether the colour bar and the numbers at it are as another painter of the same layout has them."""
+        return self.top == other.top and self.is_signed == other.is_signed
+
+    @cached_property
+    def cells(self) -> QRect:
+        """The window: where neither a label nor the colour bar is touched."""
+        return self.layout.window.adjusted(-2, 0, 2, 2).toAlignedRect()
+
+    @cached_property
     def cells_and_bar(self) -> QRect:
         """The window, and what is at its right: where no label of a row or column is touched."""
         window = self.layout.window
@@ -83,7 +92,8 @@ class HeatmapPainter:
         shown = selection.hovered or selection.pinned
         if not self.cells_and_bar.contains(clip):
             self._paint_labels(painter, shown)
-        self._paint_bar(painter)
+        if not self.cells.contains(clip):
+            self._paint_bar(painter)
         self._paint_strip(painter)
         painter.save()
         painter.setClipRect(layout.window.adjusted(-2, -2, 2, 2))

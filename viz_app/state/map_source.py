@@ -100,9 +100,10 @@ class MapSource:
 
     def shape(self, kind: MapKind) -> tuple[int, int]:
         """Number of layers and of heads of one kind; zeros while nothing is shown."""
-        if self.translation is None:
+        translation = self.translation
+        if translation is None:
             return 0, 0
-        num_layers, num_heads = self.translation.maps.of_kind(kind).shape[:2]
+        num_layers, num_heads = translation.maps.of_kind(kind).shape[:2]
         return num_layers, num_heads
 
     # --- one measure ----------------------------------------------------------------------------------------------
@@ -172,7 +173,7 @@ class MapSource:
 
     def labelled(self) -> LabelledMap | None:
         """The large map; None while nothing is shown."""
-        if self.translation is None:
+        if self.result is None:
             return None
         kind, heads = self.selection.head.kind, self.heads()
         how = self.settings.combination
@@ -189,14 +190,14 @@ class MapSource:
     def _labelled(
         self, name: tuple[object, ...], kind: MapKind, choose: Callable[[FloatArray], FloatArray]
     ) -> LabelledMap:
-        assert self.result is not None
-        assert self.translation is not None
-        of_result, translation = self.result, self.translation
+        of_result, translation, is_difference = self.result, self.translation, self.shown == "difference"
+        assert of_result is not None
+        assert translation is not None
         key = (*name, kind, self.shown, self.settings.selection, self.shown_measure(kind))
 
         def make() -> LabelledMap:
             shown = self._selected(choose(self.maps_of(translation, kind)), translation, kind)
-            if self.shown != "difference":
+            if not is_difference:
                 return shown
             original = self._selected(choose(self.maps_of(of_result.original, kind)), of_result.original, kind)
             try:

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache, partial
 
 from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from core.analysis.measures import MEASURES
@@ -106,7 +106,7 @@ class HeadPanel(QFrame):
         for changed in (state.result_changed, state.measured_changed, state.roles_changed):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
-        selection.head.connect(self.rebuild, max_args=0)
+        selection.head.connect(self._show_head, max_args=0)
         state.experiment_changed.connect(self._show_switch)
         state.measuring.events.problem.connect(self.rebuild, max_args=0)
         state.settings.events.line_threshold.connect(self._show_explanation, max_args=0)
@@ -120,15 +120,20 @@ class HeadPanel(QFrame):
             widget.customContextMenuRequested.connect(partial(self._open_cell_menu, widget))
 
     def rebuild(self) -> None:
-        """Another result, head, label mode, scale, or way to show the map: the words around it follow."""
-        state, settings = self._state, self._state.settings
-        self._name_head()
+        """Another result, label mode, scale, or way to show the map: the menus and the words around it follow."""
+        settings = self._state.settings
         self.measure_menu.show_choice(settings.measure)
         self.picture_menu.show_choice(settings.picture)
         self.scope_menu.show_choice(settings.scope)
         self.combination_menu.show_choice(settings.combination)
         self.combination_menu.setVisible(settings.scope != "head")
         self.map.setCurrentIndex(1 if settings.picture == "lines" else 0)
+        self._show_head()
+
+    def _show_head(self) -> None:
+        """The words around the map."""
+        state = self._state
+        self._name_head()
         self._meanings = (
             " ".join(filter(None, (map_text.difference_note(state), map_text.hiding_note(state)))),
             map_text.meaning_of_query(state),
@@ -254,7 +259,7 @@ class HeadPanel(QFrame):
         for row in (self.shown_switch, self._tools, self._ends):
             row.layout().invalidate()  # type: ignore[union-attr]
         metrics = self.title.fontMetrics()
-        role_width = max(map(self.role.fontMetrics().horizontalAdvance, ROLES))  # nothing jumps from head to head
+        role_width = width_of_roles(self.role.font().toString())
         forms = forms_of_title(self._title, self._state.selection.head.kind)
 
         def needed(form: str) -> int:
@@ -339,6 +344,14 @@ class HeadPanel(QFrame):
         column.addWidget(self.map, 1)
         column.addWidget(self.pick_line)
         column.addWidget(self.controls)
+
+
+@lru_cache(maxsize=8)
+def width_of_roles(font: str) -> int:
+    """Of the longest role, in pixels: nothing is to jump from head to head. `font`: as `QFont.toString` has it."""
+    wanted = QFont()
+    wanted.fromString(font)
+    return max(map(QFontMetrics(wanted).horizontalAdvance, ROLES))
 
 
 @lru_cache(maxsize=256)  # asked for at each step through the heads

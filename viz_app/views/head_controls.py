@@ -43,20 +43,27 @@ class HeadControls(QWidget):
         self.merge_words.toggled.connect(partial(setattr, state.settings, "merges_words"))
         self._lay_out()
         state.result_changed.connect(self.rebuild)
-        state.selection.events.head.connect(self.rebuild, max_args=0)
+        state.selection.events.head.connect(self._show_kind, max_args=0)
         on_redraw(state.settings, ("maps",), self.rebuild)
 
     def rebuild(self) -> None:
-        """Another result, another kind of map, or another choice."""
-        settings, is_encoder = self._state.settings, self._state.selection.head.kind == "encoder"
+        """Another result, or another choice."""
+        settings = self._state.settings
         (self.read_button if settings.label_mode == "read" else self.predicted_button).setChecked(True)
         self.hide_wrapping.setChecked(settings.hides_wrapping)
         self.hide_punctuation.setChecked(settings.hides_punctuation)
         self.merge_words.setChecked(settings.merges_words)
+        self.merge_words.setVisible(map_text.splits_words(self._state))
+        self._show_kind()
+
+    def _show_kind(self) -> None:
+        """Queries of the encoder have one name."""
+        is_encoder = self._state.selection.head.kind == "encoder"
         for button, tip in self._tips.items():
             button.setEnabled(not is_encoder)
-            button.setToolTip(self._encoder_tip if is_encoder else tip)
-        self.merge_words.setVisible(map_text.splits_words(self._state))
+            tip = self._encoder_tip if is_encoder else tip
+            if tip != button.toolTip():
+                button.setToolTip(tip)
 
     def name_axes(self) -> None:
         """The words follow which axis carries the queries."""
