@@ -53,7 +53,7 @@ MAX_BEAM_ROWS = 256
 """Partial translations that are continued side by side; a wide beam takes fewer sentences at once."""
 EXPERIMENT_WINDOW = 64
 """Experiments of which the results are held at once, so that those of like length can be computed side by side."""
-NEAR_TIE = 1e-3
+NEAR_TIE = 1e-4
 """Logits of the two best tokens that lie closer together may change places by rounding."""
 EXPERIMENT_BATCH = 16
 """Experiments that are computed side by side: few, so that little is padded."""

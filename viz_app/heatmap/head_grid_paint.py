@@ -214,7 +214,7 @@ class GridPainter:
         if self.state.result is None or role is None:
             return
         for item in self.thumbnails:
-            if self.state.maps.role(item.head) != role:
+            if self.state.roles.of(item.head) != role:
                 painter.fillRect(item.place, self.theme.color("panel", 0.8))
 
     def _paint_switch(self, painter: QPainter, hovered: Head | None) -> None:

@@ -109,7 +109,7 @@ def _measure(state: ExperimentState) -> Measure:
 
 def _head(state: ExperimentState) -> str:
     head = state.selection.head
-    text = role_in_words(state.maps, head)
+    text = role_in_words(state.roles, head)
     if state.is_off(head) and state.maps.shown != "original":
         text += " It is switched off: these are the weights it computes, but its output is not used."
     return text

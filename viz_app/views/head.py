@@ -182,11 +182,11 @@ class HeadPanel(QFrame):
         self.switch_button.setText("switch on" if is_off else "switch off")
         self.switch_button.setVisible(scope == "head")
         has_role = state.result is not None and scope == "head"
-        role = state.maps.role(head) if has_role else "mixed"
+        role = state.roles.of(head) if has_role else "mixed"
         self._has_role = role != "mixed"
         self.role.setVisible(self._has_role)
         self.role.setText(role)
-        self.role.setToolTip(role_in_words(state.maps, head) if has_role else "")
+        self.role.setToolTip(role_in_words(state.roles, head) if has_role else "")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Title and tools stand in one line, or in two where there is no room; so do the controls below."""

@@ -150,8 +150,8 @@ def test_nothing_is_decoded_step_by_step_where_a_change_leaves_the_words(
     original = words.translate(SENTENCE)
     forced = ForcedToken(1, words.checkpoint.codecs.target.vocabulary.tokens[original.predicted_ids[1]])
     changes: list[tuple[Intervention, ...]] = [
-        (HeadScaled(Head("cross", 0, 1), 0.999),),
-        (HeadScaled(Head("encoder", 1, 0), 1.001), forced),
+        (HeadScaled(Head("cross", 0, 1), 0.9999),),
+        (HeadScaled(Head("encoder", 1, 0), 1.0001), forced),
         (SourceWordReplaced(0, "ein"),),
     ]
     stepwise = [words.run(original.experiment.with_interventions(*each)) for each in changes]
