@@ -72,4 +72,4 @@ def test_one_recent_checkpoint_survives_the_file(preferences: Preferences, tmp_p
     preferences.settings.sync()
     assert Preferences(
         type(preferences.settings)(preferences.settings.fileName(), preferences.settings.format())
-    ).recent == (tmp_path / "one.safetensors",)
+    ).recent_models.paths == (tmp_path / "one.safetensors",)
