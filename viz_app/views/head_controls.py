@@ -1,17 +1,64 @@
 """The controls under the large map: what its queries are called, what is left out, how large it is."""
 
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QCheckBox, QHBoxLayout, QRadioButton, QSlider, QWidget
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QCheckBox,
+    QHBoxLayout,
+    QMenu,
+    QRadioButton,
+    QSlider,
+    QWidget,
+)
 
 from viz_app.state import map_text
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view import Axes
 from viz_app.state.zoom import FIT
+from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
 
 MAX_THRESHOLD_PERCENT = 60
+HIDING = {
+    "hides_wrapping": "Hide start and end",
+    "hides_punctuation": "Hide punctuation",
+    "merges_words": "Merge subwords",
+}
+"""Settings that leave tokens out or put them together, as the menu calls them."""
+
+
+@dataclass(frozen=True)
+class TokenTips:
+    """What the controls of rows and columns say of themselves, each under the name of what it sets."""
+
+    read: str
+    predicted: str
+    encoder: str
+    hides_wrapping: str
+    hides_punctuation: str
+    merges_words: str
+
+    @classmethod
+    def of(cls, axes: Axes) -> "TokenTips":
+        """For a drawing with these axes."""
+        named, scaled = (
+            f"A {axes.query} is named by the word that",
+            f"what stays of a {axes.query} is scaled up to its sum",
+        )
+        return cls(
+            read=f"{named} goes in: where does the model look once it has read it, to choose the next?",
+            predicted=f"{named} comes out: where did the model look while it chose this word?",
+            encoder=f"The encoder predicts nothing: its {axes.query}s are the tokens it reads.",
+            hides_wrapping=f"Leave out the start and end tokens; {scaled}",
+            hides_punctuation=f"Leave out punctuation; {scaled}",
+            merges_words=f"Words instead of pieces: {axes.key}s are summed, {axes.query}s averaged",
+        )
 
 
 class HeadControls(QWidget):
@@ -59,28 +106,20 @@ class HeadControls(QWidget):
     def _show_kind(self) -> None:
         """Queries of the encoder have one name."""
         is_encoder = self._state.selection.head.kind == "encoder"
-        for button, tip in self._tips.items():
+        for button, tip in ((self.read_button, self._tips.read), (self.predicted_button, self._tips.predicted)):
             button.setEnabled(not is_encoder)
-            tip = self._encoder_tip if is_encoder else tip
+            tip = self._tips.encoder if is_encoder else tip
             if tip != button.toolTip():
                 button.setToolTip(tip)
 
     def name_axes(self) -> None:
         """The words follow which axis carries the queries."""
         axes = self._state.settings.axes
-        named, scaled = (
-            f"A {axes.query} is named by the word that",
-            f"what stays of a {axes.query} is scaled up to its sum",
-        )
+        self._tips = TokenTips.of(axes)
         self._queries_label.setText(f"{axes.query}s:")
-        self._encoder_tip = f"The encoder predicts nothing: its {axes.query}s are the tokens it reads."
-        self._tips = {
-            self.read_button: f"{named} goes in: where does the model look once it has read it, to choose the next?",
-            self.predicted_button: f"{named} comes out: where did the model look while it chose this word?",
-        }
-        self.hide_wrapping.setToolTip(f"Leave out the start and end tokens; {scaled}")
-        self.hide_punctuation.setToolTip(f"Leave out punctuation; {scaled}")
-        self.merge_words.setToolTip(f"Words instead of pieces: {axes.key}s are summed, {axes.query}s averaged")
+        self.hide_wrapping.setToolTip(self._tips.hides_wrapping)
+        self.hide_punctuation.setToolTip(self._tips.hides_punctuation)
+        self.merge_words.setToolTip(self._tips.merges_words)
 
     def fit(self, width: int) -> None:
         """One line if it fits into this width, else two."""
@@ -110,6 +149,67 @@ class HeadControls(QWidget):
         self._line.setSpacing(18)
         self._line.addLayout(self._naming)
         self._line.addLayout(self._hiding, 1)
+
+
+class TokensMenu(MenuButton):
+    """The same choices as a menu, for where there is no room for `HeadControls`.
+
+    Attributes:
+        actions_by_name: "predicted", "read", and the names of the settings of what is left out and merged.
+    """
+
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+        super().__init__("tokens ▾", "", parent)
+        self._state = state
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        self.actions_by_name: dict[str, QAction] = {}
+        group = QActionGroup(menu)
+        for mode in ("predicted", "read"):
+            action = self._add(menu, mode)
+            action.setActionGroup(group)
+            action.triggered.connect(partial(self._choose_label_mode, mode))
+        menu.addSeparator()
+        for name, text in HIDING.items():
+            action = self._add(menu, name, text)
+            action.toggled.connect(partial(setattr, state.settings, name))
+        self.setMenu(menu)
+        self.name_axes()
+        self.rebuild()
+        state.result_changed.connect(self.rebuild)
+        state.selection.events.head.connect(self.rebuild, max_args=0)
+        on_redraw(state.settings, ("maps",), self.rebuild)
+
+    def rebuild(self) -> None:
+        """Another result, another kind of map, or another choice."""
+        settings, actions = self._state.settings, self.actions_by_name
+        is_encoder = self._state.selection.head.kind == "encoder"
+        for mode, tip in (("predicted", self._tips.predicted), ("read", self._tips.read)):
+            actions[mode].setChecked(settings.label_mode == mode)
+            actions[mode].setEnabled(not is_encoder)
+            actions[mode].setToolTip(self._tips.encoder if is_encoder else tip)
+        for name in HIDING:
+            actions[name].setChecked(getattr(settings, name))
+        actions["merges_words"].setVisible(map_text.splits_words(self._state))
+
+    def name_axes(self) -> None:
+        """The words follow which axis carries the queries."""
+        query = self._state.settings.axes.query
+        self._tips = TokenTips.of(self._state.settings.axes)
+        self.setToolTip(f"By which token {query}s are named, which tokens are left out")
+        for mode in ("predicted", "read"):
+            self.actions_by_name[mode].setText(f"{query.capitalize()}s: token {mode}")
+        for name in HIDING:
+            self.actions_by_name[name].setToolTip(getattr(self._tips, name))
+
+    def _add(self, menu: QMenu, name: str, text: str = "") -> QAction:
+        action = menu.addAction(text)
+        action.setCheckable(True)
+        self.actions_by_name[name] = action
+        return action
+
+    def _choose_label_mode(self, mode: str, _: bool = True) -> None:
+        self._state.settings.label_mode = "read" if mode == "read" else "predicted"
 
 
 class SizeControls(QWidget):

@@ -10,8 +10,10 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Axes
 from viz_app.state.weight_explanation import WeightExplanation
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button
 
+PINNED = "Pinned: "
 LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
 Click words at the left to sum their lines
 Click words at the left"""
@@ -67,7 +69,17 @@ class PickLine(QWidget):
     def rebuild(self) -> None:
         """Something was pinned or picked, or let go, or means something else now."""
         state, is_lines = self._state, self._state.settings.picture == "lines"
-        self.clear_button.setVisible(state.selection.has_marks)
-        self.label.setText(map_text.marks_in_words(state) or (LINES_HINT if is_lines else hint(state.settings.axes)))
+        parent = self.parentWidget()  # the panel of the map, which hands focus on to the map
+        set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
+        how = LINES_HINT if is_lines else hint(state.settings.axes)
+        self.label.setText(shorter_forms(map_text.marks_in_words(state)) or how)
         self.explain_button.setVisible(not is_lines)
         self.explain_button.setChecked(self._explanation.is_open)
+
+
+def shorter_forms(marks: str) -> str:
+    """What is pinned and picked, and below it the same in fewer words, for where there is no room for all."""
+    if not marks.startswith(PINNED):
+        return marks
+    without = marks.removeprefix(PINNED)
+    return "\n".join((marks, without, without.partition(" ")[2]))
