@@ -98,6 +98,7 @@ class HeadPanel(QFrame):
         self.explanation = Explanation()
         self.cell_menu: CellMenu | None = None
         self._header, self._is_header_split = QGridLayout(), False
+        self._ends_widths: dict[tuple[str, str], int] = {}
         self._meanings, self._has_role = ("", "", ""), False
         self._name = self._brief = self._title = ""
         self._make_header()
@@ -287,9 +288,11 @@ class HeadPanel(QFrame):
         is_split = needed + tools > width
         forms = forms_of_title(self._title, kind)
         room = width - NAME_GAPS - (0 if is_split else tools)
-        if advance(forms[0]) + role_width + self._ends_width(f"{QUESTION} {mark}") > room:
-            self._ends_width(f"? {mark}")
-        room -= self._ends.sizeHint().width()
+        question = f"{QUESTION} {mark}"
+        if advance(forms[0]) + role_width + self._ends_width(question) > room:
+            question = f"? {mark}"
+        self._show_question(question)
+        room -= self._ends_width(question)
         has_room_for_role = advance(forms[2]) + role_width <= room
         self.role.setVisible(self._has_role and has_room_for_role)
         left = room - (role_width if has_room_for_role else 0)
@@ -308,10 +311,22 @@ class HeadPanel(QFrame):
         return self._tools.sizeHint().width() + max(map(advance, SWITCH_TEXTS)) - advance(text)
 
     def _ends_width(self, question: str) -> int:
-        """Of the buttons at the right end, after the last of them is given this text."""
-        self.explain_button.setText(question)
-        self._ends.layout().invalidate()  # type: ignore[union-attr]
-        return self._ends.sizeHint().width()
+        """Of the buttons at the right end, with this text on the last of them."""
+        key = question, self.explain_button.font().toString()
+        if key not in self._ends_widths:
+            shown = self.explain_button.text()
+            for button in (self.export_button, self.explain_button):
+                button.ensurePolished()  # or its width is another one before it is first painted
+            self._show_question(question)
+            self._ends_widths[key] = self._ends.sizeHint().width()
+            self._show_question(shown)
+        return self._ends_widths[key]
+
+    def _show_question(self, question: str) -> None:
+        """Another text would be painted, and the page laid out anew: not at each step through the heads."""
+        if question != self.explain_button.text():
+            self.explain_button.setText(question)
+            self._ends.layout().invalidate()  # type: ignore[union-attr]
 
     def _lay_out(self) -> None:
         name, tools, ends = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()

@@ -177,20 +177,27 @@ class TokensMenu(MenuButton):
         self.name_axes()
         self.rebuild()
         state.result_changed.connect(self.rebuild)
-        state.selection.events.head.connect(self.rebuild, max_args=0)
+        state.selection.events.head.connect(self._show_kind, max_args=0)
         on_redraw(state.settings, ("maps",), self.rebuild)
 
     def rebuild(self) -> None:
-        """Another result, another kind of map, or another choice."""
+        """Another result, or another choice."""
         settings, actions = self._state.settings, self.actions_by_name
-        is_encoder = self._state.selection.head.kind == "encoder"
-        for mode, tip in (("predicted", self._tips.predicted), ("read", self._tips.read)):
+        for mode in ("predicted", "read"):
             actions[mode].setChecked(settings.label_mode == mode)
-            actions[mode].setEnabled(not is_encoder)
-            actions[mode].setToolTip(self._tips.encoder if is_encoder else tip)
+        self._show_kind()
         for name in HIDING:
             actions[name].setChecked(getattr(settings, name))
         actions["merges_words"].setVisible(map_text.splits_words(self._state))
+
+    def _show_kind(self) -> None:
+        """Queries of the encoder have one name."""
+        is_encoder = self._state.selection.head.kind == "encoder"
+        for mode, tip in (("predicted", self._tips.predicted), ("read", self._tips.read)):
+            action, tip = self.actions_by_name[mode], self._tips.encoder if is_encoder else tip
+            if tip != action.toolTip():
+                action.setEnabled(not is_encoder)
+                action.setToolTip(tip)
 
     def name_axes(self) -> None:
         """The words follow which axis carries the queries."""
