@@ -419,8 +419,8 @@ def test_a_dropped_experiment_is_opened_by_its_content_and_can_be_undone(
     assert window.state.settings.shown == "original"
     window.state.settings.shown = "changed"
     _check(window, translator.compare(experiment))
-    assert preferences.recent_experiments == (path,)
-    assert path not in preferences.recent
+    assert preferences.recent_experiments.paths == (path,)
+    assert path not in preferences.recent_models.paths
     qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
     _settle(qtbot, window)
     _check(window, translator.compare(Experiment(SENTENCE)))
