@@ -131,7 +131,7 @@ def test_evaluate_gives_the_promised_keys(
     scores = json.loads(capsys.readouterr().out)
     assert set(scores) == {
         "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "seconds",
-        "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty", "loss",
+        "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty", "loss", "interventions",
     }  # fmt: skip
     assert scores["sentences"] == 4
     assert (scores["beam"], scores["length_penalty"]) == (1, 1.5)
