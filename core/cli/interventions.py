@@ -66,8 +66,8 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="HEAD:ROW=W,W,…",
         help="use these attention weights in one row of a head, whatever its softmax gives: cross:2:5:3=0,1,0. A row "
-        "is a source token in an encoder head, else a decoding step. There is a weight for each source token, <sos> and "
-        "<eos> included; in a decoder head, for each target token read so far, <sos> included",
+        "is a source token in an encoder head, else a decoding step. There is a weight for each source token, <sos> "
+        "and <eos> included; in a decoder head, for each target token read so far, <sos> included",
     )
     parser.add_argument(
         "--force",
