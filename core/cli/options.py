@@ -48,6 +48,18 @@ def read_beam(options: argparse.Namespace) -> tuple[int, float]:
     return options.beam, length_penalty
 
 
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """`--set`."""
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any other setting by its dotted name, as in a run's run.toml: model.width=64; can be repeated",
+    )
+
+
 def add_corpus(parser: argparse.ArgumentParser) -> None:
     """`--data`, or `--source` with `--target`."""
     parser.add_argument(

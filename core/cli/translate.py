@@ -24,6 +24,7 @@ from core.cli.lines import (
 from core.cli.notes import print_notes
 from core.cli.options import add_beam, add_checkpoint
 from core.errors import ConfigError
+from core.plain_text import one_line, printable
 from core.storage import atomic_path, check_writable
 from core.translation.experiment import Experiment, GivenTarget
 from core.translation.experiment_json import intervention_to_json, output_to_json
@@ -100,7 +101,7 @@ def _print_one(translator: "Translator", experiment: Experiment, options: argpar
         values = as_dict(translation) | ({} if given is None else {"given": as_dict(given)})
         print(json.dumps(values, ensure_ascii=False, indent=2))
         return 0
-    print(translation.text, flush=True)
+    print(one_line(translation.text), flush=True)
     if given is not None:
         print_beside(translation, given)
     print_notes(found)
@@ -113,12 +114,12 @@ def _print_lines(translator: "Translator", asked: Experiment) -> int:
     for outcome in run_lines(translator, arriving_lines(sys.stdin), asked, need_maps=False):
         refusals.add(outcome)
         if outcome.translation is not None:
-            print(outcome.translation.text, flush=True)
+            print(one_line(outcome.translation.text), flush=True)
             print_notes([outcome.translation], f"line {outcome.number}: ")
         else:
             print(flush=True)
             if not outcome.is_empty:
-                print(f"augenmerk: line {outcome.number}: {outcome.error}", file=sys.stderr)
+                print(f"augenmerk: line {outcome.number}: {printable(str(outcome.error))}", file=sys.stderr)
     if refusals.num_empty == refusals.num_lines:
         translator.compile(asked)  # says that there is nothing to translate
     return refusals.exit_status()
@@ -172,7 +173,7 @@ def _file_of(options: argparse.Namespace, number: int) -> Path:
 
 def print_beside(own: "Translation", given: "Translation") -> None:
     """The given translation, and both probabilities: of the whole, and of a token on average."""
-    print(given.text)
+    print(one_line(given.text))
     for name, each in (("own", own), ("given", given)):
         num_tokens = len(each.log_probabilities)
         print(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.config import DataConfig
+from core.config.settings import require_language
 from core.errors import ConfigError
 
 
@@ -66,14 +67,15 @@ def _rules(language: str) -> Iterator[Any]:
 
 
 def _make_rules(language: str) -> Any:
+    require_language("tokenizer", language=language)  # before a module of that name is imported
     import spacy
 
     try:
         return spacy.blank(language).tokenizer
     except (ImportError, ValueError) as error:
         raise ConfigError(
-            f"spaCy has no rules for the language {language!r}. A code such as de or en was expected; "
-            "choose one that spaCy knows."
+            f"spaCy's rules for the language {language!r} cannot be used here: {error}. A language that needs no other "
+            "package was expected, such as de or en; choose one, or install that package."
         ) from error
 
 

@@ -19,8 +19,8 @@ from core.analysis.selection import (
     combine,
 )
 from core.cli.analyze import read_sentence
+from core.cli.guard import run_guarded
 from core.cli.interventions import add_interventions
-from core.cli.main import run_guarded
 from core.cli.options import add_beam, add_checkpoint
 from core.errors import AnalysisError, ConfigError
 from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
@@ -54,8 +54,7 @@ class Measured:
 
 def main(arguments: Sequence[str]) -> int:
     """Runs `augenmerk figure ARGUMENTS` and returns its exit status, as `core.cli.main` does."""
-    options = make_parser().parse_args(arguments)
-    return run_guarded(lambda: run(options))
+    return run_guarded(lambda: run(make_parser().parse_args(arguments)))
 
 
 def make_parser() -> argparse.ArgumentParser:
