@@ -13,7 +13,7 @@ from core.analysis.selection import LABEL_MODES
 from core.cli.explain import show_progress
 from core.cli.interventions import add_head_scalings, parse_head, read_head_scalings
 from core.cli.notes import print_notes
-from core.cli.options import add_checkpoint
+from core.cli.options import add_checkpoint, load_translator
 from core.errors import ConfigError
 from core.plain_text import one_line
 from core.storage import write_text
@@ -70,8 +70,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Ranks, or links one sentence. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
     if options.text is None and (options.target is not None or options.head is not None):
         raise ConfigError("--target and --head go with --text. Give the German sentence with --text.")
     if options.write_ibm_1 is not None and options.ibm_1 is None:
@@ -82,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
             "sentence to the other. Name one such as cross:2:5."
         )
     scalings = read_head_scalings(options)
-    translator = Translator.load(options.checkpoint, options.device)
+    translator = load_translator(options)
     if options.text is not None:
         _print_links(translator, scalings, options)
         return 0

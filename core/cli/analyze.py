@@ -15,7 +15,7 @@ from core.cli.explain import Numbers, add_options, check_options, numbers_beside
 from core.cli.interventions import add_interventions, parse_head, parse_index, read_experiment
 from core.cli.lines import STANDARD_INPUT, Refusals, arriving_lines, read_one_line, run_lines
 from core.cli.notes import print_notes
-from core.cli.options import add_beam, add_checkpoint
+from core.cli.options import add_beam, add_checkpoint, load_translator
 from core.errors import AnalysisError, ConfigError, ExperimentError, TextError
 from core.model.heads import Head
 from core.storage import atomic_path, write_text
@@ -66,8 +66,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Computes and writes. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
     if options.out is not None and options.out.suffix not in SUFFIXES:
         raise ConfigError(
             f"--out is {options.out}. A file that ends in {' or '.join(SUFFIXES)} was expected; name one."
@@ -76,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     about_one = options_about_one(options)
     is_stream = options.text == STANDARD_INPUT and not about_one
     text = "" if is_stream else read_one_line(options.text, about_one)
-    translator = Translator.load(options.checkpoint, options.device)
+    translator = load_translator(options)
     asked = read_experiment(options, text, translator.checkpoint.codecs.target)
     if is_stream:
         return _print_json_lines(translator, asked, options)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.cli.interventions import add_head_scalings, read_head_scalings
-from core.cli.options import add_beam, add_checkpoint, read_beam
+from core.cli.options import add_beam, add_checkpoint, load_translator, read_beam
 from core.errors import CorpusError
 from core.storage import check_writable, write_text
 from core.translation.experiment_json import intervention_to_json
@@ -35,9 +35,6 @@ def run(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from core.corpora.parallel import read_lines
-    from core.evaluation.loss import reference_loss
-    from core.evaluation.scores import evaluate
-    from core.translation.translator import Translator
 
     beam, length_penalty = read_beam(options)
     scalings = read_head_scalings(options)
@@ -49,7 +46,10 @@ def run(options: argparse.Namespace) -> int:
             f"{options.source} has {len(sources)} lines and {options.reference} has {len(references)}. "
             "Line N of one must translate line N of the other. Check the two files."
         )
-    translator = Translator.load(options.checkpoint, options.device)
+    translator = load_translator(options)
+    from core.evaluation.loss import reference_loss  # torch is there by now
+    from core.evaluation.scores import evaluate
+
     with tqdm(total=len(sources), unit=" sentences", disable=None, leave=False) as bar:
         scores, hypotheses = evaluate(
             translator,

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.cli.options import add_device
+from core.cli.options import add_device, load_translator
 from core.plain_text import one_line
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Prints the description. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
-    translator = Translator.load(options.checkpoint, options.device)
+    translator = load_translator(options)
     checkpoint = translator.checkpoint
     print(one_line(translator.path))
     print(one_line(f"preset      {translator.run_config.preset}: {translator.run_config.description}"))

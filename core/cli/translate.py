@@ -22,8 +22,9 @@ from core.cli.lines import (
     run_lines,
 )
 from core.cli.notes import print_notes
-from core.cli.options import add_beam, add_checkpoint
+from core.cli.options import add_beam, add_checkpoint, load_translator
 from core.errors import ConfigError
+from core.imports import collector_paused
 from core.plain_text import one_line, printable
 from core.storage import atomic_path, check_writable
 from core.translation.experiment import Experiment, GivenTarget
@@ -63,8 +64,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Translates and prints. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
     compute_on_one_thread()
     output = read_output(options)
     if options.jsonl and options.target is not None:
@@ -74,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     about_one = _options_about_one(options)
     is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
     text = options.text if is_stream else read_one_line(options.text, about_one)
-    translator = Translator.load(options.checkpoint, options.device)
+    translator = load_translator(options)
     asked = Experiment("", output, read_interventions(options, translator.checkpoint.codecs.target))
     if options.jsonl:
         return _print_json_lines(translator, asked, options, None if is_stream else text)
@@ -184,7 +183,8 @@ def print_beside(own: "Translation", given: "Translation") -> None:
 
 def compute_on_one_thread() -> None:
     """The steps of one sentence are too small to share among threads, unless OMP_NUM_THREADS says otherwise."""
-    import torch
+    with collector_paused(for_good=True):
+        import torch
 
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)

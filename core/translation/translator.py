@@ -123,7 +123,7 @@ class Translator:
         return cls(load_checkpoint(chosen), choose_device(device), chosen)
 
     def warm_up(self) -> None:
-        """Loads what the first sentence would have to wait for: spaCy and its rules."""
+        """Loads what the first sentence would have to wait for: the rules that cut it into words."""
         self.checkpoint.codecs.source.encode_text("")
 
     @cached_property

@@ -21,7 +21,7 @@ from core.analysis.selection import (
 from core.cli.analyze import read_sentence
 from core.cli.guard import run_guarded
 from core.cli.interventions import add_interventions
-from core.cli.options import add_beam, add_checkpoint
+from core.cli.options import add_beam, add_checkpoint, load_translator
 from core.errors import AnalysisError, ConfigError
 from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from core.translation.result import FloatArray, MapKind, Translation
@@ -96,13 +96,11 @@ def make_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Translates, measures, draws and saves. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
     if options.out.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"--out is {options.out}. A name that ends in one of {', '.join(SUFFIXES)} was expected.")
     if options.head is not None and options.layer is None:
         raise ConfigError(f"--head {options.head} needs a layer. Give --layer too.")
-    found = measured(Translator.load(options.checkpoint, options.device), options)
+    found = measured(load_translator(options), options)
     if options.kind not in found.maps:
         measure_names = ", ".join(name for name, described in MEASURES.items() if options.kind in described.kinds)
         raise AnalysisError(
