@@ -18,7 +18,10 @@ from tests.test_import_rules import modules_imported_by
 from tools.tokenizer_rules import rules_of_spacy as exported
 
 NUM_FUZZED = 4_000
-SIGNS = "ab AB.,;:!?'’\"„“”()[]{}<>-–—/\\@#$%&*+=~^°0123456789 \t\n\x0b\x1c\x85\xa0äöüßéЖ日😀…_|`´§€\u200b\u2028\u3000:)(DPx"
+SIGNS = (
+    "ab AB.,;:!?'’\"„“”()[]{}<>-–—/\\@#$%&*+=~^°0123456789 \t\n\x0b\x1c\x85\xa0"
+    "äöüßéЖ日😀…_|`´§€\u200b\u2028\u3000:)(DPx"
+)
 TRICKY = (
     "http://a.de/x?y=1", "www.foo.com", "a.b@c.de", "10km", "3.5€", "U.S.A.", "z.B.", "1.000,50", "don't", "...", "  ",
     "20:15", "x--y", "e.g", ":-)", ": -)", "(*_*)", "o.O", "¯\\(ツ)/¯", "5-jährige", "can't've", "Mr.Smith", "'s",
