@@ -1,5 +1,6 @@
 """Splits a line of text into words: spaCy's rules for a language, or symbols between spaces."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -8,8 +9,14 @@ from importlib.util import find_spec
 
 from core.config import DataConfig
 from core.config.settings import require_language
-from core.errors import ConfigError
+from core.errors import ConfigError, CorpusError, TextError
 from core.text.word_rules import SHIPPED, Piece, shipped_rules
+
+MAX_CHARACTERS = 20_000
+"""Of a text that someone typed, wherever one can be typed: twice what a thousand words have."""
+MAX_WORD_CHARACTERS = 1_000
+"""Between two spaces: spaCy takes time that grows with the square of it, two seconds for 5,000 opening brackets."""
+_LONG_WORD = re.compile(rf"\S{{{MAX_WORD_CHARACTERS + 1}}}")
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,8 @@ class SpacyTokenizer:
         self.keep_spaces = keep_spaces
 
     def __call__(self, line: str) -> list[Token]:
-        """The words of a typed line, without white space."""
+        """The words of a typed line, without white space. Raises `TextError` if it or a word of it is too long."""
+        check_length(line)
         with _rules(self.language) as rules:
             return [
                 Token(piece.text, piece.start, piece.start + len(piece.text))
@@ -42,10 +50,40 @@ class SpacyTokenizer:
             ]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """The words of a corpus's lines, without their places; with `keep_spaces`, doubled spaces are words too."""
+        """The words of a corpus's lines, without their places; with `keep_spaces`, doubled spaces are words too.
+
+        Raises:
+            CorpusError: a word is too long.
+        """
         with _rules(self.language) as rules:
-            for line in lines:
-                yield [piece.text for piece in rules(line.strip()) if self.keep_spaces or not piece.text.isspace()]
+            for line in _without_long_words(lines):
+                yield [piece.text for piece in rules(line) if self.keep_spaces or not piece.text.isspace()]
+
+
+def check_length(line: str) -> None:
+    """Raises `TextError` if a typed text, or a word of it, is too long to be cut into words in a moment."""
+    if len(line) > MAX_CHARACTERS:
+        raise TextError(
+            f"The text has {len(line):,} characters. At most {MAX_CHARACTERS:,} were expected; shorten it, or "
+            "translate it sentence by sentence."
+        )
+    if found := _LONG_WORD.search(line):
+        raise TextError(
+            f"The word that begins with {found[0][:40]!r} has more than {MAX_WORD_CHARACTERS:,} characters without a "
+            "space. Words of a sentence were expected; put spaces between them, or leave it out."
+        )
+
+
+def _without_long_words(lines: Iterable[str]) -> Iterator[str]:
+    """The lines of a corpus without white space around them. Raises `CorpusError` if a word is too long."""
+    for number, line in enumerate(lines, start=1):
+        if found := _LONG_WORD.search(line):
+            raise CorpusError(
+                f"In sentence {number:,} of the corpus, the word that begins with {found[0][:40]!r} has more than "
+                f"{MAX_WORD_CHARACTERS:,} characters without a space. Words of a sentence were expected; take the "
+                "sentence out, on both sides."
+            )
+        yield line.strip()
 
 
 Rules = Callable[[str], list[Piece]]
@@ -103,7 +141,8 @@ class SymbolTokenizer:
     """Symbols between spaces, for the copy task."""
 
     def __call__(self, line: str) -> list[Token]:
-        """The symbols of one line."""
+        """The symbols of one line. Raises `TextError` if it is too long."""
+        check_length(line)
         tokens, position = [], 0
         for text in line.split():
             start = line.index(text, position)
