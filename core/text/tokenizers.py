@@ -108,7 +108,11 @@ def _make_rules(language: str) -> Any:
 
     try:
         return spacy.blank(language).tokenizer
-    except (ImportError, ValueError) as error:
+    except (
+        ImportError,
+        ValueError,
+        AttributeError,
+    ) as error:  # AttributeError: a module of spaCy's that is no language
         raise ConfigError(
             f"spaCy has no rules for the language {language!r}. A code such as de or en was expected; "
             "choose one that spaCy knows."
