@@ -78,7 +78,6 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
 
 
 def _check_amount(text: str) -> None:
-    check_length(text)
     count = len(text.split())
     if count == 0:
         raise TextError("There is nothing to translate: the text is empty. A German sentence was expected; type one.")
