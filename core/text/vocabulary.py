@@ -39,7 +39,7 @@ class Vocabulary:
         """From token to id."""
         return {token: index for index, token in enumerate(self.tokens)}
 
-    @property
+    @cached_property
     def special_ids(self) -> frozenset[int]:
         """Ids that stand for no word. A start token that is a symbol of its task (the copy task) is a word."""
         marks = (self.padding_id, self.end_id, self.unknown_id)

@@ -18,11 +18,12 @@ from core.translation.experiment import (
     Intervention,
     Output,
 )
-from core.translation.result import ExperimentResult, MapKind, Translation
+from core.translation.result import ExperimentResult, Translation
 from viz_app.state.experiment_history import ExperimentHistory
+from viz_app.state.head_roles import HeadRoles, clearest_head
 from viz_app.state.languages import language_names
 from viz_app.state.map_selection import MapSelection
-from viz_app.state.map_source import MapSource, clearest_head
+from viz_app.state.map_source import MapSource
 from viz_app.state.map_view import Pair
 from viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 from viz_app.state.measuring import MeasuredMaps
@@ -40,6 +41,7 @@ class ExperimentState:
         settings: how maps are shown.
         selection: what is chosen and marked on them.
         maps: the maps that follow from result, settings and selection.
+        roles: what their heads do.
         request: the answer that is awaited.
         measuring: the maps in other measures that are awaited.
         model: the model in use; None before the first.
@@ -68,6 +70,7 @@ class ExperimentState:
         self.settings = settings or MapViewSettings()
         self.selection = MapSelection()
         self.maps = MapSource(self.settings, self.selection)
+        self.roles = HeadRoles(self.maps)
         self.request, self.measuring = RequestState(), RequestState()
         self.model: ModelInfo | None = None
         self.languages = ("German", "English")
@@ -308,7 +311,7 @@ class ExperimentState:
         """The chosen head is kept where it exists; if nobody chose one, the cross head that points most clearly is."""
         before, shown_before = self.result, self.maps.translation
         self.result, self.is_of_earlier_model = result, False
-        self.maps.sample_roles = self._model_roles
+        self.roles.sample = self._model_roles
         self.maps.show(result)
         self.measuring.finish()
         if before is None or before.changed is not result.changed:
@@ -342,7 +345,7 @@ class ExperimentState:
         """A sample was measured with the model in use."""
         self._model_roles = roles
         if not self.is_of_earlier_model:
-            self.maps.sample_roles = roles
+            self.roles.sample = roles
             self.roles_changed.emit()
 
     def take_measured(self, measured: MeasuredMaps) -> None:
@@ -350,12 +353,6 @@ class ExperimentState:
         self.measuring.finish()
         self.maps.add_measured(measured)
         self.measured_changed.emit()
-
-    def lines_of_heads(self, kind: MapKind) -> list[tuple[Head, ...]]:
-        """The heads of a kind as the grid shows them, line by line; one line for each layer, or by another order."""
-        heads = self.maps.in_order(kind)
-        width = max(self.maps.shape(kind)[1], 1)
-        return [tuple(heads[first : first + width]) for first in range(0, len(heads), width)]
 
     def _set_notice(self, notice: str) -> None:
         if notice != self.notice:

@@ -247,12 +247,12 @@ def test_another_model_brings_its_own_roles_with_its_first_answer(state: Experim
     head = state.selection.head
     state.take_roles(all_of("previous"))
     state.begin_model(replace(MODEL, name="two"))
-    assert state.maps.role(head) == "previous", "what is shown is still of the earlier model"
+    assert state.roles.of(head) == "previous", "what is shown is still of the earlier model"
     state.accept(make_result(make_translation()))
-    assert state.maps.sample_roles is None
+    assert state.roles.sample is None
     state.begin_model(replace(MODEL, name="three", roles=all_of("self")))
     state.accept(make_result(make_translation()))
-    assert state.maps.count_roles() == {"self": 72}
+    assert state.roles.count() == {"self": 72}
 
 
 def test_a_head_is_kept_where_the_next_model_has_it_else_the_nearest(state: ExperimentState) -> None:
@@ -363,7 +363,7 @@ def test_arrows_walk_through_every_layer_of_every_kind_and_stop_at_the_edges(sta
 
 def test_arrows_follow_the_order_in_which_heads_stand(state: ExperimentState) -> None:
     state.settings.order = "clarity"
-    first, second = state.maps.in_order("cross")[:2]
+    first, second = state.roles.in_order("cross")[:2]
     state.choose_head(first)
     assert neighbour(state, "right") == second
 
