@@ -125,7 +125,7 @@ def rules_of_spacy(language: str) -> Rules:
         import spacy
 
         rules = spacy.blank(language).tokenizer
-    except (ImportError, ValueError) as error:
+    except (ImportError, ValueError, AttributeError) as error:
         raise ConfigError(
             f"spaCy's rules for the language {language!r} cannot be used here: {error}. A language that needs no other "
             "package was expected, such as de or en; choose one, or install that package."
