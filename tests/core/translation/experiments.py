@@ -7,6 +7,7 @@ from core.model.heads import ATTENTION_KINDS, Head
 from core.translation.experiment import (
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -14,6 +15,7 @@ from core.translation.experiment import (
     HeadScaled,
     Intervention,
     Output,
+    SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
     site_of,
@@ -48,7 +50,8 @@ def random_experiment(random_numbers: random.Random, tokens: Sequence[str] = TOK
     found: dict[tuple[int, ...], Intervention] = {}
     for _ in range(random_numbers.choice([0, 1, 3, 12])):
         intervention = _random_intervention(random_numbers, tokens)
-        if not (isinstance(intervention, ForcedToken) and isinstance(output, GivenTarget)):
+        misfit = ForcedToken if isinstance(output, GivenTarget) else CausalMaskLifted
+        if not isinstance(intervention, misfit):
             found[site_of(intervention)] = intervention
     return Experiment(random_numbers.choice(TEXTS), output, tuple(found.values()))
 
@@ -64,6 +67,8 @@ def _random_intervention(random_numbers: random.Random, tokens: Sequence[str]) -
             SourceWordRemoved(index),
             SourceWordReplaced(index, random_numbers.choice([text for text in TEXTS if text.strip()])),
             HeadScaled(head, random_numbers.choice([0, -0.0, 0.5, -1, 1e-300, random_numbers.uniform(-1000, 1000)])),
+            SoftmaxTemperature(head, random_numbers.choice([0.01, 1, 2, 100, random_numbers.uniform(0.01, 100)])),
+            CausalMaskLifted(),
             AttentionRow(head, row, (*weights[:-1], weights[-1] + 0.1)),
             ForcedToken(index, random_numbers.choice(tokens)),
         ]

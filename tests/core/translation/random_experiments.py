@@ -17,6 +17,7 @@ from core.text.vocabulary import Vocabulary
 from core.translation.experiment import (
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -24,6 +25,7 @@ from core.translation.experiment import (
     HeadScaled,
     Intervention,
     Output,
+    SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
     site_of,
@@ -170,7 +172,8 @@ def random_experiment(translator: Translator, generator: random.Random) -> Exper
     text = _random_text(translator, generator)
     output = _random_output(translator, generator)
     count = generator.choice([0, 1, 2, 3, 4, 5, 6])
-    kinds = ["source", "head", "row", "row"] + ([] if isinstance(output, GivenTarget) else ["force", "force"])
+    only_here = ["mask", "mask"] if isinstance(output, GivenTarget) else ["force", "force"]
+    kinds = ["source", "head", "temperature", "row", "row", *only_here]
     drawn = generator.choices(kinds, k=count)
     edits = _random_edits(translator, generator, text, drawn.count("source"))
     source_length = len(edited_source_ids(translator, Experiment(text, output, edits)))
@@ -179,6 +182,11 @@ def random_experiment(translator: Translator, generator: random.Random) -> Exper
         HeadScaled(generator.choice(heads), generator.choice([0.0, 0.0, 0.5, 2.0, -1.0]))
         for _ in range(drawn.count("head"))
     ]
+    found += [
+        SoftmaxTemperature(generator.choice(heads), generator.choice([0.25, 0.5, 2.0, 5.0]))
+        for _ in range(drawn.count("temperature"))
+    ]
+    found += [CausalMaskLifted()] * min(1, drawn.count("mask"))
     found += [_random_row(generator, generator.choice(heads), source_length) for _ in range(drawn.count("row"))]
     found += [_random_forced(translator, generator, source_length) for _ in range(drawn.count("force"))]
     return Experiment(text, output, tuple({site_of(each): each for each in (*edits, *found)}.values()))
