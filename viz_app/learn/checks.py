@@ -1,0 +1,106 @@
+"""The answers to what stations ask: computed when the reader looks, from the model and the sentence at hand. No Qt."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from core.analysis.lens import LogitLens
+from core.translation.experiment import SoftmaxTemperature
+from core.translation.result import Translation
+from viz_app.learn.job import LensJob, RunJob
+from viz_app.learn.values import percent
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.worker.jobs import Job
+
+Options = Mapping[str, str]
+SAME_WEIGHT = 0.005
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What turned out.
+
+    Attributes:
+        choice: the right one, by its name.
+        because: the numbers that show it, in a sentence.
+    """
+
+    choice: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """How one answer is computed.
+
+    Attributes:
+        choices: the names of all that can turn out; a question offers each of them.
+        ask: the question to the model; None if what is on the screen suffices.
+        judge: the verdict, given the model's answer (None if it was not asked).
+    """
+
+    choices: frozenset[str]
+    ask: Callable[[ExperimentState, Options], Job | None]
+    judge: Callable[[ExperimentState, Options, Any], Verdict]
+
+
+def _nothing(state: ExperimentState, options: Options) -> None:
+    """What is on the screen suffices."""
+
+
+def _judge_tokens(state: ExperimentState, options: Options, answer: None) -> Verdict:
+    translation = _shown(state)
+    num_words, num_tokens = len(translation.source_words), len(translation.source_tokens)
+    split = [word for word in translation.source_words if word.end - word.start > 1]
+    added = num_tokens - sum(word.end - word.start for word in translation.source_words)
+    parts = [f"{num_words} words"]
+    parts += [f"{word.text} in {word.end - word.start} pieces" for word in split]
+    parts += [f"and {added} that mark start and end"] if added else []
+    choice = "more" if num_tokens > num_words else "fewer" if num_tokens < num_words else "same"
+    return Verdict(choice, f"The encoder reads {num_tokens} tokens: {', '.join(parts)}.")
+
+
+def _with_temperature(state: ExperimentState, options: Options) -> RunJob:
+    baseline = state.experiment.baseline
+    changed = baseline.with_interventions(SoftmaxTemperature(state.selection.head, float(options["temperature"])))
+    return RunJob((baseline, changed))
+
+
+def _judge_largest_weight(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+    pinned, head = state.selection.pinned, state.selection.head
+    assert pinned is not None
+    before, after = (
+        float(each.maps.of_kind(head.kind)[head.layer, head.head, pinned.query].max())
+        if pinned.query < each.maps.of_kind(head.kind).shape[2]
+        else 0.0
+        for each in answer
+    )
+    choice = "rises" if after > before + SAME_WEIGHT else "falls" if after < before - SAME_WEIGHT else "stays"
+    return Verdict(choice, f"It went from {percent(before)} to {percent(after)}.")
+
+
+def _lens(state: ExperimentState, options: Options) -> LensJob:
+    return LensJob(_shown(state))
+
+
+def _judge_decided(state: ExperimentState, options: Options, lens: LogitLens) -> Verdict:
+    num_layers, num_steps = len(lens.ranks) - 1, lens.ranks.shape[1]
+    depths = [lens.decided_at(step) for step in range(num_steps)]
+    late = sum(depth is None or depth >= num_layers for depth in depths)
+    choice = "last" if late > num_steps / 2 else "earlier"
+    return Verdict(
+        choice,
+        f"Of {num_steps} tokens, {num_steps - late} lead before the last of the {num_layers} layers, and stay ahead.",
+    )
+
+
+def _shown(state: ExperimentState) -> Translation:
+    assert state.translation is not None, "nobody can look before there is a result"
+    return state.translation
+
+
+CHECKS: Final[dict[str, Check]] = {
+    "num-tokens": Check(frozenset({"more", "same", "fewer"}), _nothing, _judge_tokens),
+    "largest-weight": Check(frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight),
+    "decided-at": Check(frozenset({"last", "earlier"}), _lens, _judge_decided),
+}

@@ -1,0 +1,16 @@
+"""All live figures, by the names that the texts of stations use. A new figure is one more line here."""
+
+from typing import Final
+
+from viz_app.learn.figures.figure import StationFigure
+from viz_app.learn.figures.layers import LayersFigure
+from viz_app.learn.figures.map import MapFigure
+from viz_app.learn.figures.one_weight import OneWeightFigure
+from viz_app.learn.figures.tokens import TokensFigure
+
+FIGURES: Final[dict[str, type[StationFigure]]] = {
+    "tokens": TokensFigure,
+    "map": MapFigure,
+    "one-weight": OneWeightFigure,
+    "layers": LayersFigure,
+}
