@@ -1,7 +1,6 @@
 """Starting the window, and taking its picture."""
 
 import logging
-import signal
 import sys
 import tempfile
 import traceback
@@ -16,6 +15,7 @@ from core.errors import AugenmerkError, StorageError, TextError
 from core.resources import resource_path
 from core.storage import atomic_path
 from viz_app.documents.experiment_documents import is_experiment
+from viz_app.ending import ended_by_signals
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme, ThemeChoice
@@ -69,11 +69,12 @@ def run_app(
     Theme.of_choice(preferences.theme).apply(app)
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the app; files are written atomically
     fit_to_screen(window)
     window.show()
-    with interpreter_shared_fairly():
-        return app.exec()
+    with interpreter_shared_fairly(), ended_by_signals(app):
+        status = app.exec()
+        window.end()  # if it was not closed: a signal ended the loop, or Qt did because the display is gone
+    return status
 
 
 def fit_to_screen(window: QWidget) -> None:

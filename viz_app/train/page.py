@@ -26,7 +26,7 @@ from viz_app.train.run_form import RunForm
 from viz_app.train.run_panel import RunPanel
 from viz_app.train.state import Status, TrainState
 from viz_app.train.status_text import notice, resume_summary, status_line
-from viz_app.worker import DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
+from viz_app.worker import ANSWER_SECONDS, DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
 
 if TYPE_CHECKING:
     from viz_app.train.run_view import RunView
@@ -88,13 +88,25 @@ class TrainPage(QWidget):
         if self.state.status is not Status.STOPPING:
             self.controller.stop("pause")
 
-    def shutdown(self) -> None:
-        """Pauses a running training and returns when no thread of this page is left. For closing the window."""
-        self.controller.shutdown()
+    @property
+    def limit_to_end_s(self) -> float:
+        """How long a training that was asked to stop is waited for."""
+        return self.controller.limit_to_end_s
+
+    def shutdown(self, *, waits_for_training: bool = True) -> bool:
+        """Pauses a running training and waits for the threads of this page. For closing the window.
+
+        Args:
+            waits_for_training: for as long as `limit_to_end_s`; False if that was done already.
+
+        Returns:
+            Whether they have ended; False if one of them did not in time, and is left behind.
+        """
+        has_ended = self.controller.shutdown(self.limit_to_end_s if waits_for_training else 0.0)
         if self._run_view is not None:
             self._run_view.film.stop_playing()
-        self._devices.join()
         self._late_refresh.stop()
+        return self._devices.join(ANSWER_SECONDS) and has_ended
 
     def export_source(self) -> ExportSource:
         """The film's maps, if they are in sight; see `viz_app.export.exportable.Exportable`."""

@@ -18,12 +18,15 @@ from core.training.events import (
 )
 from core.training.film import read_film
 from core.training.folder import BEST, LAST, discard_run
-from core.training.overview import with_best
+from core.training.overview import summarize, with_best
 from viz_app.state.languages import language_names
 from viz_app.train import settings as run_settings
 from viz_app.train.run_files import read_run
 from viz_app.train.state import Status, TrainState
-from viz_app.worker import Failure, TrainingBody, TrainingFailure, TrainingRequest, TrainingRun
+from viz_app.worker import ANSWER_SECONDS, Failure, TrainingBody, TrainingFailure, TrainingRequest, TrainingRun
+
+SAVE_SECONDS = 60.0
+"""For the step in hand, or the validation, and a checkpoint of the largest preset; then nothing more is waited for."""
 
 
 class RunController(QObject):
@@ -150,20 +153,36 @@ class RunController(QObject):
         earlier = run_settings.load_unfinished(self._settings)
         if earlier is None:
             return
+        files = summarize(earlier.folder)
+        if files.state == "running":  # in another process
+            return
         self.request = TrainingRequest(
             earlier.run, earlier.source, earlier.folder, earlier.device, changes=dict(earlier.changes)
         )
         self._state.playback.maps.languages = language_names(earlier.run)
         history = with_best(run_settings.load_history(earlier.folder), earlier.folder)
-        self._state.offer_resume(earlier.folder, earlier.last_checkpoint, earlier.best_checkpoint, history)
+        self._state.offer_resume(
+            earlier.folder,
+            earlier.last_checkpoint,
+            earlier.best_checkpoint,
+            history,
+            saved_step=files.step if files.has_last else 0,
+            was_interrupted=files.state == "interrupted",
+        )
         self._state.playback.set_film(read_film(earlier.folder).frames)
 
-    def shutdown(self) -> None:
-        """Pauses a running training, and returns when its thread has ended."""
-        if self._run is not None:
-            if not self._run.is_stopping:
-                self.stop("pause")
-            self._run.wait()
+    @property
+    def limit_to_end_s(self) -> float:
+        """How long to wait for a training that was told to end: longer once it has learned something to be saved."""
+        return SAVE_SECONDS if self._state.latest_step is not None else ANSWER_SECONDS
+
+    def shutdown(self, limit_s: float) -> bool:
+        """Pauses a running training, and returns when its thread has ended; False if that takes longer."""
+        if self._run is None:
+            return True
+        if not self._run.is_stopping:
+            self.stop("pause")
+        return self._run.wait(limit_s)
 
     def _on_events(self, events: list[TrainingEvent]) -> None:
         for event in events:

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.config import PRESETS, preset
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import set_role
 from viz_app.train.choices import DATA_KINDS, DataKind, RunChoices, key_settings, new_run_folder, with_tilde
 from viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
@@ -61,6 +62,7 @@ class RunForm(QWidget):
         self.seed_edit = _number_edit("seed")
         self.seed_edit.setToolTip("Seed of all random numbers: the same seed gives the same run.")
         self.probe_edit = QLineEdit()
+        self.probe_edit.setMaxLength(MAX_CHARACTERS)
         self.probe_edit.setAccessibleName("probe sentence")
         self.probe_edit.setPlaceholderText("probe: a validation sentence")
         self.probe_edit.setToolTip(

@@ -63,6 +63,8 @@ class TrainState:
         save_failure: what could not be written, while the run waits for a decision; else None.
         stop_request: how the run was asked to end; None if it was not.
         note: an informational message for the user; empty for none.
+        saved_step: the step in the last checkpoint of a run of an earlier session; 0 if not known.
+        was_interrupted: whether that run ended without saving.
     """
 
     status: Status
@@ -80,6 +82,8 @@ class TrainState:
     curves: RunCurves
     stop_request: StopRequest | None
     note: str
+    saved_step: int
+    was_interrupted: bool
 
     def __init__(self, capacity: int = 2000) -> None:
         self._capacity = capacity
@@ -123,10 +127,25 @@ class TrainState:
         self._clear_problems()
 
     def offer_resume(
-        self, folder: Path, last_checkpoint: Path, best_checkpoint: Path | None, history: Sequence[EpochRecord]
+        self,
+        folder: Path,
+        last_checkpoint: Path,
+        best_checkpoint: Path | None,
+        history: Sequence[EpochRecord],
+        *,
+        saved_step: int = 0,
+        was_interrupted: bool = False,
     ) -> None:
-        """Offers to resume the run of an earlier session; `history` holds its known epochs."""
+        """Offers to resume the run of an earlier session.
+
+        Args:
+            folder, last_checkpoint, best_checkpoint: where it is.
+            history: its known epochs.
+            saved_step: the step in its last checkpoint; 0 if not known.
+            was_interrupted: it ended without saving, so that the steps after that one are lost.
+        """
         self._clear_run()
+        self.saved_step, self.was_interrupted = saved_step, was_interrupted
         self.folder, self.last_checkpoint, self.best_checkpoint = folder, last_checkpoint, best_checkpoint
         for record in history:
             self.curves.add_record(record)
@@ -264,6 +283,7 @@ class TrainState:
         self.best_checkpoint = None
         self.last_checkpoint = None
         self.finish = None
+        self.saved_step, self.was_interrupted = 0, False
         self._clear_problems()
         self.curves = RunCurves(self._capacity)  # not cleared: the curves may also be in use by the comparison
         self.playback.clear()

@@ -176,7 +176,14 @@ def _idle_notice(state: TrainState) -> Notice | None:
         return Notice("Discarded", state.note)
     if not state.can_resume or state.folder is None:
         return None
-    text = f"{state.folder.name} is unfinished. Resume continues from its last checkpoint; nothing is lost."
+    name, step = state.folder.name, f", at step {state.saved_step:,}" if state.saved_step else ""
+    if state.was_interrupted:
+        text = (
+            f"{name} was interrupted: it ended without saving. Resume continues from its last checkpoint{step}; steps "
+            "after that are lost, and will be computed again."
+        )
+    else:
+        text = f"{name} is unfinished, and was saved when it ended{step}. Resume continues exactly from there."
     return Notice("Resume unfinished run", text, "plain", state.can_try_model, offers_folder=True)
 
 

@@ -8,8 +8,9 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from core.training.events import TrainingFinished
+from core.training.events import StepDone, TrainingEvent, TrainingFinished
 from core.training.folder import LAST
+from core.training.lock import locked
 from tests.core.training.runs import copy_run, record
 from tests.viz_app.train.scripted import ScriptedTraining
 from viz_app.train import settings as run_settings
@@ -107,3 +108,45 @@ def test_page_says_what_resuming_does_whatever_the_form_says(page: TrainPage, tm
     assert "the rest is for a new run" in said
     choose(page, "ended")
     assert not page.panel.resume_summary.isVisible()
+
+
+def remember_unfinished(settings: QSettings, folder: Path) -> None:
+    """As a window does with each checkpoint of its run."""
+    run_settings.save_unfinished(
+        settings, run_settings.UnfinishedRun(copy_run(num_epochs=2), "copy", folder, "cpu", folder / LAST, None)
+    )
+
+
+def notice_at_the_next_start(qtbot: QtBot, settings: QSettings) -> str:
+    page = TrainPage(settings)
+    qtbot.addWidget(page)
+    return page.notice_bar.text()
+
+
+def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
+    qtbot: QtBot, page: TrainPage, tmp_path: Path
+) -> None:
+    settings = page._settings
+    make_run(tmp_path / "saved", 10)
+    remember_unfinished(settings, tmp_path / "saved")
+    said = notice_at_the_next_start(qtbot, settings)
+    assert "saved is unfinished, and was saved when it ended, at step 10. Resume continues exactly from there." in said
+
+    def cut_off(event: TrainingEvent) -> None:
+        if isinstance(event, StepDone) and event.step == 9:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record(copy_run(num_epochs=2), tmp_path / "cut", on_event=cut_off)
+    remember_unfinished(settings, tmp_path / "cut")
+    said = notice_at_the_next_start(qtbot, settings)
+    assert "cut was interrupted: it ended without saving" in said
+    assert "its last checkpoint, at step 7; steps after that are lost" in said
+
+
+def test_a_run_that_another_process_goes_on_with_is_not_offered(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
+    make_run(tmp_path / "saved", 10)
+    remember_unfinished(page._settings, tmp_path / "saved")
+    with locked(tmp_path / "saved"):
+        assert "saved" not in notice_at_the_next_start(qtbot, page._settings)
+    assert "saved is unfinished" in notice_at_the_next_start(qtbot, page._settings)
