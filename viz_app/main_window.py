@@ -34,13 +34,15 @@ from viz_app.state.model_info import ModelInfo
 from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
 from viz_app.top_bar import TopBar
 from viz_app.translate.page import TranslatePage
+from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.dialogs import show_about
 from viz_app.worker import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
 if TYPE_CHECKING:
+    from viz_app.learn.page import LearnPage
     from viz_app.train.page import TrainPage
 
-TRANSLATE, TRAIN = 0, 1
+TRANSLATE, LEARN, TRAIN = 0, 1, 2
 CLOSE_POLL_MS = 100
 ALT_DIRECTIONS: dict[str, Direction] = {"Left": "left", "Right": "right", "Up": "up", "Down": "down"}
 
@@ -52,7 +54,7 @@ class MainWindow(QMainWindow):
         state: the experiment that the Translate page and the analysis tabs show.
         translate_page, analysis: always there.
         export_menu: exports what the page in sight shows.
-        train_page: None until its tab is first shown; matplotlib comes with it.
+        learn_page, train_page: None until their tabs are first shown; matplotlib comes with the second.
 
     Signals:
         model_opened(ModelInfo)
@@ -83,6 +85,7 @@ class MainWindow(QMainWindow):
         self._closing_since: float | None = None
         self._close_timer = QTimer(self, interval=CLOSE_POLL_MS)
         self._close_timer.timeout.connect(self._go_on_closing)
+        self.learn_page: LearnPage | None = None
         self.train_page: TrainPage | None = None
         self._restored: Experiment | None = None
         self._theme_choice: ThemeChoice = preferences.theme
@@ -114,11 +117,14 @@ class MainWindow(QMainWindow):
         self._loader.open(path)
 
     def show_page(self, index: int) -> None:
-        """Changes the page; the Train page is made when it is first wanted."""
-        if index == TRAIN and self.train_page is None:
-            self._make_train_page()
+        """Changes the page; the others beside the Translate page are made when they are first wanted."""
+        page: QWidget = self.translate_page
+        if index == LEARN:
+            page = self.learn_page or self._make_learn_page()
+        elif index == TRAIN:
+            page = self.train_page or self._make_train_page()
         self.top_bar.show_page(index)
-        self._pages.setCurrentIndex(index)
+        self._pages.setCurrentWidget(page)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The window is on the screen: now the model may be opened, which takes seconds of imports."""
@@ -160,6 +166,8 @@ class MainWindow(QMainWindow):
         self.hide()
         if self.train_page is not None:
             self.train_page.shutdown(waits_for_training=waits_for_training)
+        if self.learn_page is not None:
+            self.learn_page.shutdown()
         self._worker.close()
         self._preferences.settings.sync()
 
@@ -247,8 +255,9 @@ class MainWindow(QMainWindow):
         add(QKeySequence.StandardKey.Open, self._loader.choose_file)
         add("Ctrl+Q", self.close)
         add("Ctrl+1", lambda: self.show_page(TRANSLATE))
-        add("Ctrl+2", lambda: self.show_page(TRAIN))
-        add("Ctrl+3", self._toggle_analysis)
+        add("Ctrl+2", lambda: self.show_page(LEARN))
+        add("Ctrl+3", lambda: self.show_page(TRAIN))
+        add("Ctrl+4", self._toggle_analysis)
         add(QKeySequence.StandardKey.Undo, self._undo)
         add(QKeySequence.StandardKey.Redo, self._redo)
         add("Ctrl+L", self._focus_sentence)
@@ -324,12 +333,19 @@ class MainWindow(QMainWindow):
         self.translate_page.toggle_analysis()
 
     def _undo(self) -> None:
-        if self._pages.currentWidget() is self.translate_page:
-            self.translate_page.sentence.undo()
+        if (sentence := self._sentence_in_sight()) is not None:
+            sentence.undo()
 
     def _redo(self) -> None:
-        if self._pages.currentWidget() is self.translate_page:
-            self.translate_page.sentence.redo()
+        if (sentence := self._sentence_in_sight()) is not None:
+            sentence.redo()
+
+    def _sentence_in_sight(self) -> SentencePanel | None:
+        """The sentence of the page in sight; None where it has none."""
+        for page in (self.translate_page, self.learn_page):
+            if page is not None and page is self._pages.currentWidget():
+                return page.sentence
+        return None
 
     def _on_result(self) -> None:
         translation = self.state.translation
@@ -346,7 +362,16 @@ class MainWindow(QMainWindow):
         self.show_page(TRANSLATE)
         self.open_model(path)
 
-    def _make_train_page(self) -> None:
+    def _make_learn_page(self) -> "LearnPage":
+        from viz_app.learn.page import LearnPage
+
+        page = LearnPage()
+        page.failed.connect(self.failed)
+        self._pages.addWidget(page)
+        self.learn_page = page
+        return page
+
+    def _make_train_page(self) -> "TrainPage":
         from viz_app.train.page import TrainPage  # matplotlib comes with it
 
         page = TrainPage(self._preferences.settings)
@@ -354,11 +379,13 @@ class MainWindow(QMainWindow):
         page.status_changed.connect(self.top_bar.show_status)
         self._pages.addWidget(page)
         self.train_page = page
+        return page
 
     def _page_in_sight(self) -> Exportable:
         """The page that exports concern."""
-        if self.train_page is not None and self._pages.currentWidget() is self.train_page:
-            return self.train_page
+        for page in (self.learn_page, self.train_page):
+            if page is not None and page is self._pages.currentWidget():
+                return page
         return self.translate_page
 
     def _is_training(self) -> bool:

@@ -11,7 +11,7 @@ from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.menu_button import MenuButton
 
-PAGES = ("Translate", "Train")
+PAGES = ("Translate", "Learn", "Train")
 NOTICE_MS = 5_000
 THEME_NAMES: dict[ThemeChoice, str] = {"system": "As the system", "light": "Light", "dark": "Dark"}
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
+from viz_app.export.exportable import ExportSource
 from viz_app.learn.figures.figure import LearnContext
 from viz_app.learn.station import Station, read_stations
 from viz_app.learn.station_view import StationView
@@ -86,6 +87,13 @@ class LearnPage(QWidget):
             self._stack.addWidget(view)
         self._stack.setCurrentWidget(self._views[place])
         self._views[place].enter()
+
+    def export_source(self) -> ExportSource:
+        """The maps of the reader's sentence; see `viz_app.export.exportable.Exportable`."""
+        view, model = self.view, self.state.model
+        large_map = view.large_map if view is not None else None
+        title = self.stations[self._place].title if self.stations else ""
+        return ExportSource(self, self.state, large_map, model.title if model is not None else "", title)
 
     def shutdown(self) -> None:
         """Ends the thread of the bundled model."""

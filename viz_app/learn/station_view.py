@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 
 from viz_app.learn.actions import perform
 from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.figures.map import MapFigure
 from viz_app.learn.figures.registry import FIGURES
 from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station import Paragraph, Predict, Station, Try
@@ -53,6 +54,11 @@ class StationView(QWidget):
         self._state.result_changed.connect(self._on_result)
         for field in (self._state.selection.events.head, self._state.selection.events.pinned):
             field.connect(self._refresh_in_sight, max_args=0)
+
+    @property
+    def large_map(self) -> QWidget | None:
+        """The widget that draws a large map; None if no figure of this station does."""
+        return next((figure.map for figure in self.figures if isinstance(figure, MapFigure)), None)
 
     def enter(self) -> None:
         """The reader has come here: the experiment is as the station wants it."""
