@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from core.analysis.roles import ROLES
+from core.analysis.selection import LABEL_MODES
 from core.model.heads import ATTENTION_KINDS, Head
 from core.translation.experiment import CausalMaskLifted, GivenTarget, HeadScaled, SoftmaxTemperature
 from core.translation.result import MAP_KINDS
@@ -17,13 +18,13 @@ from viz_app.state.map_view_settings import SHOWN_MAPS
 
 
 def choose_head(state: ExperimentState, value: str) -> None:
-    """`cross:2:6`, `clearest`, or the clearest head of a role, such as `aligner`."""
+    """Chooses a head; see `find_head`."""
     if (head := find_head(state, value)) is not None:
         state.choose_head(head)
 
 
 def switch_off(state: ExperimentState, value: str) -> None:
-    """Switches a head off; named as for `head`."""
+    """Switches a head off; see `find_head`."""
     if (head := find_head(state, value)) is not None:
         state.intervene(HeadScaled(head))
 
@@ -39,15 +40,8 @@ def type_text(state: ExperimentState, value: str) -> None:
 
 
 def shuffle_words(state: ExperimentState, value: str) -> None:
-    """The words of the sentence in another order; the last sign stays where it is."""
-    words = state.experiment.source_text.split()
-    if len(words) < 2:
-        return
-    order = list(range(len(words)))
-    generator = random.Random(value)
-    while order == sorted(order):
-        generator.shuffle(order)
-    state.edit_text(" ".join(words[place] for place in order))
+    """The words of the sentence in another order; see `shuffled`."""
+    state.edit_text(shuffled(state.experiment.source_text, value))
 
 
 def set_temperature(state: ExperimentState, value: str) -> None:
@@ -77,6 +71,11 @@ def show_maps(state: ExperimentState, value: str) -> None:
     state.settings.shown = next(shown for shown in SHOWN_MAPS if shown == value)
 
 
+def name_rows(state: ExperimentState, value: str) -> None:
+    """Rows of decoder and cross maps are named by the token `read` or `predicted`."""
+    state.settings.label_mode = next(mode for mode in LABEL_MODES if mode == value)
+
+
 def reset(state: ExperimentState, value: str) -> None:
     """Takes all changes back, a given translation too."""
     if state.experiment.interventions:
@@ -95,6 +94,7 @@ ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {
     "given": give_own_translation,
     "lift-mask": lift_mask,
     "shown": show_maps,
+    "rows": name_rows,
     "reset": reset,
 }
 
@@ -106,20 +106,43 @@ def perform(state: ExperimentState, actions: Mapping[str, str]) -> None:
             ACTIONS[name](state, value)
 
 
+def shuffled(text: str, seed: str) -> str:
+    """The words of a text in another order, always the same for a seed; the last sign stays at the end."""
+    sign = text[-1:] if text[-1:] in ".!?" else ""
+    words = text.removesuffix(sign).split() if sign else text.split()
+    if len(set(words)) < 2:
+        return text
+    order = list(words)
+    generator = random.Random(seed)
+    while order == words:
+        generator.shuffle(order)
+    return " ".join(order) + sign
+
+
 def find_head(state: ExperimentState, name: str) -> Head | None:
-    """The head that `kind:layer:head` (counted from 1), `clearest` or a role names; None if the model has none such."""
+    """The head that is named; None if the model has none such.
+
+    Args:
+        state: whose maps are looked at.
+        name: `kind:layer:head`, counted from 1; `chosen`; `clearest`, of the cross-attention; or a role such as
+            `aligner` or, of one kind, `encoder:previous`, for the clearest head that has it.
+    """
     translation = state.translation
     if translation is None:
         return None
+    if name == "chosen":
+        return state.selection.head
     if name == "clearest":
         return Head("cross", *clearest_head(translation.maps.cross))
-    if name in ROLES:
+    role = name.rpartition(":")[2]
+    if role in ROLES:
         found = [
             (float(values[layer, head]), Head(kind, layer, head))
             for kind in MAP_KINDS
+            if name in (role, f"{kind}:{role}")
             for values in [clarity(translation.maps.of_kind(kind))]
             for layer, head in np.ndindex(*values.shape)
-            if state.maps.role(Head(kind, layer, head)) == name
+            if state.maps.role(Head(kind, layer, head)) == role
         ]
         return max(found, key=lambda each: each[0])[1] if found else None
     kind, layer, head = name.split(":")

@@ -1,19 +1,23 @@
 """The answers to what stations ask: computed when the reader looks, from the model and the sentence at hand. No Qt."""
 
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from core.analysis.lens import LogitLens
-from core.translation.experiment import SoftmaxTemperature
+from core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, SoftmaxTemperature
 from core.translation.result import Translation
+from viz_app.learn.actions import shuffled
 from viz_app.learn.job import LensJob, RunJob
 from viz_app.learn.values import percent
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.role_words import role_in_words
 from viz_app.worker.jobs import Job
 
 Options = Mapping[str, str]
-SAME_WEIGHT = 0.005
+SAME_WEIGHT, SAME_LOG_PROBABILITY = 0.005, 0.01
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,53 @@ def _judge_largest_weight(state: ExperimentState, options: Options, answer: tupl
     return Verdict(choice, f"It went from {percent(before)} to {percent(after)}.")
 
 
+def _shuffled(state: ExperimentState, options: Options) -> RunJob:
+    text = shuffled(state.experiment.source_text, options["shuffle"])
+    return RunJob((Experiment(state.experiment.source_text), Experiment(text)))
+
+
+def _judge_shuffled(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = answer
+    has_same_words = Counter(before.predicted_ids) == Counter(after.predicted_ids)
+    choice = "same" if before.predicted_ids == after.predicted_ids else "order" if has_same_words else "words"
+    return Verdict(choice, f"“{after.source_text}” becomes “{after.text}” (before: “{before.text}”).")
+
+
+def _with_and_without_mask(state: ExperimentState, options: Options) -> RunJob:
+    assert state.original is not None
+    given = Experiment(state.experiment.source_text, GivenTarget(state.original.text))
+    return RunJob((given, given.with_interventions(CausalMaskLifted())))
+
+
+def _judge_mask(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+    masked, lifted = answer
+    num_more = sum(
+        after > before for before, after in zip(masked.log_probabilities, lifted.log_probabilities, strict=True)
+    )
+    change = lifted.log_probability - masked.log_probability
+    choice = "rises" if change > SAME_LOG_PROBABILITY else "falls" if change < -SAME_LOG_PROBABILITY else "stays"
+    before, after = (math.exp(each.log_probability) for each in answer)
+    return Verdict(
+        choice,
+        f"The whole translation went from {percent(before)} to {percent(after)}; {num_more} of "
+        f"{len(masked.log_probabilities)} tokens became more probable.",
+    )
+
+
+def _judge_cross_rows(state: ExperimentState, options: Options, answer: None) -> Verdict:
+    num_rows, num_columns = _shown(state).maps.cross.shape[-2:]
+    source, target = state.languages
+    return Verdict(
+        "target", f"{num_rows} rows, one for each {target} token; {num_columns} columns, one for each {source} token."
+    )
+
+
+def _judge_head(state: ExperimentState, options: Options, answer: None) -> Verdict:
+    head = state.selection.head
+    choice = "yes" if state.maps.role(head) == options["role"] else "no"
+    return Verdict(choice, f"{head.title}. {role_in_words(state.maps, head)}")
+
+
 def _lens(state: ExperimentState, options: Options) -> LensJob:
     return LensJob(_shown(state))
 
@@ -101,6 +152,10 @@ def _shown(state: ExperimentState) -> Translation:
 
 CHECKS: Final[dict[str, Check]] = {
     "num-tokens": Check(frozenset({"more", "same", "fewer"}), _nothing, _judge_tokens),
+    "shuffled-words": Check(frozenset({"same", "order", "words"}), _shuffled, _judge_shuffled),
+    "chosen-head": Check(frozenset({"yes", "no"}), _nothing, _judge_head),
+    "lifted-mask": Check(frozenset({"rises", "falls", "stays"}), _with_and_without_mask, _judge_mask),
+    "cross-rows": Check(frozenset({"source", "target"}), _nothing, _judge_cross_rows),
     "largest-weight": Check(frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight),
     "decided-at": Check(frozenset({"last", "earlier"}), _lens, _judge_decided),
 }

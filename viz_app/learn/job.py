@@ -6,8 +6,10 @@ from typing import ClassVar
 
 from core.analysis.lens import LogitLens
 from core.translation.experiment import Experiment
-from core.translation.result import Translation
+from core.translation.result import FloatArray, Translation, read_only
 from viz_app.worker.jobs import JobScope, ShouldStop, Tell, TranslatorLike, real
+
+NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,3 +36,31 @@ class LensJob:
         from core.analysis.layer_logits import logit_lens
 
         return logit_lens(real(translator), self.translation)
+
+
+@dataclass(frozen=True, eq=False)
+class PositionTables:
+    """Vectors of positions.
+
+    Attributes:
+        small: [100, 20], sinusoidal.
+        own: [at most 100, D], those of the model's source side.
+    """
+
+    small: FloatArray
+    own: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class PositionsJob:
+    """The vectors that the model adds for positions."""
+
+    scope: ClassVar[JobScope] = "model"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> PositionTables:
+        """See `Job.run`."""
+        from core.model.positions import sinusoidal_table
+
+        own = real(translator).model.source_embedding.positions[:NUM_POSITIONS]
+        small = sinusoidal_table(NUM_POSITIONS, NUM_SMALL_DIMENSIONS)
+        return PositionTables(read_only(small.numpy()), read_only(own.detach().cpu().float().numpy().copy()))

@@ -18,7 +18,7 @@ from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.empty_state import EmptyState
 from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
 
-FIRST_EXAMPLE = "Zwei Hunde spielen im Schnee."
+FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 NARROW_PAGE = 1264
 LIST_WIDTH, NARROW_LIST_WIDTH = 210, 46
 

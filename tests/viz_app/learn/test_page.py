@@ -2,13 +2,19 @@
 
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.translation.experiment import GivenTarget, SoftmaxTemperature
+from core.model.heads import Head
+from core.translation.experiment import GivenTarget, Greedy, SoftmaxTemperature
+from viz_app.learn.actions import shuffled
+from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
+from viz_app.learn.figures.mask import MaskFigure
 from viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
+from viz_app.learn.figures.positions import PositionsFigure
 from viz_app.learn.figures.tokens import TokensFigure
 from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from viz_app.learn.predict_view import PredictView
@@ -82,10 +88,9 @@ def test_no_answer_is_given_before_a_choice(page: LearnPage) -> None:
 
 def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "words")
-    assert "10" not in view.texts[1][1].text()
     verdict = answer(qtbot, view.predictions[0], "fewer")
     assert verdict.startswith("No: more")
-    assert "reads 8 tokens" in verdict
+    assert "reads 11 tokens" in verdict
     page.sentence.input.set_text("Eine Schneeballschlacht.")
     settle(qtbot, page)
     assert view.predictions[0].verdict.text() == "", "another sentence is another question"
@@ -124,7 +129,7 @@ def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
     qtbot.mouseClick(figure.table, Qt.MouseButton.LeftButton, pos=figure.table.line_of(1).center().toPoint())
     assert page.state.selection.pinned is not None
     assert (page.state.selection.pinned.query, page.state.selection.pinned.key) == (pinned.query, 1)
-    assert any("zwei" in text.text() for _, text in view.texts)
+    assert any("ein" in text.text() for _, text in view.texts)
 
 
 def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnPage) -> None:
@@ -148,3 +153,73 @@ def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot
     station(qtbot, page, "layers")
     assert page.state.experiment.interventions == ()
     assert page.state.experiment.source_text == FIRST_EXAMPLE
+
+
+def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "positions")
+    figure = view.figures[0]
+    assert isinstance(figure, PositionsFigure)
+    qtbot.waitUntil(lambda: figure.tables is not None, timeout=TIMEOUT_MS)
+    own = page.state.original
+    assert own is not None
+    verdict = answer(qtbot, view.predictions[0], "same")
+    assert verdict.startswith("No: ")
+    settle(qtbot, page)
+    assert page.state.experiment.source_text == shuffled(FIRST_EXAMPLE, "1") != FIRST_EXAMPLE
+    assert page.state.translation is not None
+    assert page.state.translation.text != own.text
+    assert page.state.translation.text in verdict
+    assert len(figure.matrix.matrices[0].row_labels) == len(page.state.translation.source_tokens)
+
+
+def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "heads")
+    roles = page.state.maps.sample_roles
+    assert roles is not None
+    for wanted, expected in (("aligner", "yes"), ("mixed", "no")):
+        head = next(
+            Head("cross", layer, head)
+            for layer in range(3)
+            for head in range(8)
+            if roles.role(Head("cross", layer, head)) == wanted
+        )
+        page.state.choose_head(head)
+        verdict = answer(qtbot, view.predictions[0], expected)
+        assert verdict.startswith(f"Right. {head.title}")
+
+
+def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_probable(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    view = station(qtbot, page, "mask")
+    figure = view.figures[0]
+    assert isinstance(figure, MaskFigure)
+    (mask,) = figure.matrix.matrices
+    assert mask.values.tolist() == np.tril(np.ones_like(mask.values)).tolist()
+    assert answer(qtbot, view.predictions[0], "falls").startswith("Right.")
+    settle(qtbot, page)
+    assert page.state.experiment.lifts_mask
+    assert figure.matrix.matrices[0].values.min() == 1
+    assert page.state.translation is not None
+    assert page.state.translation.maps.decoder[0, 0, 0, 1:].sum() > 0
+    view.tries[1].click()
+    settle(qtbot, page)
+    assert page.state.experiment.interventions == ()
+    assert page.state.experiment.output == Greedy()
+
+
+def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "kinds")
+    figure = view.figures[0]
+    assert isinstance(figure, KindsFigure)
+    translation = page.state.translation
+    assert translation is not None
+    num_source, num_target = len(translation.source_tokens), len(translation.predicted_tokens)
+    assert num_source != num_target
+    assert figure.shapes["cross"].text() == f"{num_target} × {num_source}"
+    figure.buttons["encoder"].click()
+    assert page.state.selection.head.kind == "encoder"
+    assert not figure.buttons["cross"].isChecked()
+    assert f"{num_target} rows" in answer(qtbot, view.predictions[0], "target")
+    view.tries[0].click()
+    assert page.state.settings.label_mode == "read"

@@ -3,13 +3,19 @@
 from typing import Final
 
 from viz_app.learn.figures.figure import StationFigure
+from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
 from viz_app.learn.figures.map import MapFigure
+from viz_app.learn.figures.mask import MaskFigure
 from viz_app.learn.figures.one_weight import OneWeightFigure
+from viz_app.learn.figures.positions import PositionsFigure
 from viz_app.learn.figures.tokens import TokensFigure
 
 FIGURES: Final[dict[str, type[StationFigure]]] = {
     "tokens": TokensFigure,
+    "positions": PositionsFigure,
+    "mask": MaskFigure,
+    "kinds": KindsFigure,
     "map": MapFigure,
     "one-weight": OneWeightFigure,
     "layers": LayersFigure,
