@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from core.analysis.beam_tree import BeamTree
 from core.analysis.lens import LogitLens
-from core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, SoftmaxTemperature
+from core.translation.experiment import Beam, CausalMaskLifted, Experiment, GivenTarget, SoftmaxTemperature
 from core.translation.result import Translation
 from viz_app.learn.actions import shuffled
-from viz_app.learn.job import LensJob, RunJob
+from viz_app.learn.job import BeamTreeJob, LensJob, RunJob
 from viz_app.learn.values import percent
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.role_words import role_in_words
@@ -130,6 +131,19 @@ def _judge_head(state: ExperimentState, options: Options, answer: None) -> Verdi
     return Verdict(choice, f"{head.title}. {role_in_words(state.maps, head)}")
 
 
+def _beam_tree(state: ExperimentState, options: Options) -> BeamTreeJob:
+    return BeamTreeJob(state.experiment.source_text, Beam(4, 0.0))
+
+
+def _judge_beam(state: ExperimentState, options: Options, tree: BeamTree) -> Verdict:
+    by_beam, greedy = tree.log_probabilities
+    choice = "better" if by_beam > greedy + SAME_LOG_PROBABILITY else "same"
+    if choice == "same":
+        return Verdict(choice, f"Both find “{tree.texts[1]}”")
+    ratio = math.exp(by_beam - greedy)
+    return Verdict(choice, f"“{tree.texts[0]}” is {ratio:.1f} times as probable as “{tree.texts[1]}”")
+
+
 def _lens(state: ExperimentState, options: Options) -> LensJob:
     return LensJob(_shown(state))
 
@@ -157,5 +171,6 @@ CHECKS: Final[dict[str, Check]] = {
     "lifted-mask": Check(frozenset({"rises", "falls", "stays"}), _with_and_without_mask, _judge_mask),
     "cross-rows": Check(frozenset({"source", "target"}), _nothing, _judge_cross_rows),
     "largest-weight": Check(frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight),
+    "beam": Check(frozenset({"better", "same"}), _beam_tree, _judge_beam),
     "decided-at": Check(frozenset({"last", "earlier"}), _lens, _judge_decided),
 }

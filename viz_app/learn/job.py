@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from core.analysis.beam_tree import BeamTree
 from core.analysis.lens import LogitLens
-from core.translation.experiment import Experiment
+from core.translation.experiment import Beam, Experiment
 from core.translation.result import FloatArray, Translation, read_only
 from viz_app.worker.jobs import JobScope, ShouldStop, Tell, TranslatorLike, real
 
@@ -36,6 +37,21 @@ class LensJob:
         from core.analysis.layer_logits import logit_lens
 
         return logit_lens(real(translator), self.translation)
+
+
+@dataclass(frozen=True, eq=False)
+class BeamTreeJob:
+    """What a beam search looks at."""
+
+    source_text: str
+    beam: Beam
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> BeamTree:
+        """See `Job.run`."""
+        from core.analysis.beam_watch import beam_tree
+
+        return beam_tree(real(translator), self.source_text, self.beam)
 
 
 @dataclass(frozen=True, eq=False)

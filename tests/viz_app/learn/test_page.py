@@ -8,8 +8,9 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
-from core.translation.experiment import GivenTarget, Greedy, SoftmaxTemperature
+from core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
 from viz_app.learn.actions import shuffled
+from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
 from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
 from viz_app.learn.figures.mask import MaskFigure
@@ -223,3 +224,35 @@ def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: 
     assert f"{num_target} rows" in answer(qtbot, view.predictions[0], "target")
     view.tries[0].click()
     assert page.state.settings.label_mode == "read"
+
+
+def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "decoding")
+    figure = view.figures[0]
+    assert isinstance(figure, DecodingFigure)
+    assert page.state.translation is not None
+    second = page.state.translation.alternatives[1][1]
+    place = figure.table.place_of(1, 1).center().toPoint()
+    qtbot.mouseClick(figure.table, Qt.MouseButton.LeftButton, pos=place)
+    settle(qtbot, page)
+    assert page.state.experiment.interventions == (ForcedToken(1, second.entry),)
+    assert page.state.translation.predicted_tokens[1] == second.token
+
+
+@pytest.mark.parametrize("sentence", [0, 1])
+def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPage, sentence: int) -> None:
+    view = station(qtbot, page, "decoding")
+    view.tries[sentence].click()
+    settle(qtbot, page)
+    figure = view.figures[1]
+    assert isinstance(figure, BeamFigure)
+    qtbot.waitUntil(
+        lambda: figure.tree is not None and figure.tree.texts[1] == page.state.translation.text,  # type: ignore[union-attr]
+        timeout=TIMEOUT_MS,
+    )
+    assert figure.tree is not None
+    assert figure.tree.log_probabilities[0] > figure.tree.log_probabilities[1]
+    assert figure.drawing.width() > 200
+    verdict = answer(qtbot, view.predictions[0], "better")
+    assert verdict.startswith("Right.")
+    assert all(text in verdict for text in figure.tree.texts)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
 from viz_app.learn.figures.figure import StationFigure
 from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
@@ -19,4 +20,6 @@ FIGURES: Final[dict[str, type[StationFigure]]] = {
     "map": MapFigure,
     "one-weight": OneWeightFigure,
     "layers": LayersFigure,
+    "decoding": DecodingFigure,
+    "beam": BeamFigure,
 }
