@@ -11,14 +11,14 @@ from core.analysis.lens import LogitLens
 from core.translation.experiment import Beam, CausalMaskLifted, Experiment, GivenTarget, SoftmaxTemperature
 from core.translation.result import Translation
 from viz_app.learn.actions import shuffled
-from viz_app.learn.job import BeamTreeJob, LensJob, RunJob
+from viz_app.learn.job import BeamTreeJob, LensJob, RunJob, Smoothing, SmoothingJob
 from viz_app.learn.values import percent
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.role_words import role_in_words
 from viz_app.worker.jobs import Job
 
 Options = Mapping[str, str]
-SAME_WEIGHT, SAME_LOG_PROBABILITY = 0.005, 0.01
+SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,21 @@ def _judge_beam(state: ExperimentState, options: Options, tree: BeamTree) -> Ver
     return Verdict(choice, f"“{tree.texts[0]}” is {ratio:.1f} times as probable as “{tree.texts[1]}”")
 
 
+def _smoothing(state: ExperimentState, options: Options) -> SmoothingJob:
+    return SmoothingJob()
+
+
+def _judge_smoothing(state: ExperimentState, options: Options, found: Smoothing) -> Verdict:
+    best = int(found.smoothed_loss.argmin())
+    odds = found.odds[best]
+    choice = "rises" if found.smoothed_loss[-1] > found.smoothed_loss[best] + SAME_LOSS else "falls"
+    return Verdict(
+        choice,
+        f"With smoothing it is smallest at {odds:.0f} to 1 ({found.smoothed_loss[best]:.3f}), and "
+        f"{found.smoothed_loss[-1]:.3f} at {found.odds[-1]:.0f} to 1.",
+    )
+
+
 def _lens(state: ExperimentState, options: Options) -> LensJob:
     return LensJob(_shown(state))
 
@@ -172,5 +187,6 @@ CHECKS: Final[dict[str, Check]] = {
     "cross-rows": Check(frozenset({"source", "target"}), _nothing, _judge_cross_rows),
     "largest-weight": Check(frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight),
     "beam": Check(frozenset({"better", "same"}), _beam_tree, _judge_beam),
+    "smoothing": Check(frozenset({"rises", "falls"}), _smoothing, _judge_smoothing),
     "decided-at": Check(frozenset({"last", "earlier"}), _lens, _judge_decided),
 }

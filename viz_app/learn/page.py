@@ -96,7 +96,9 @@ class LearnPage(QWidget):
         return ExportSource(self, self.state, large_map, model.title if model is not None else "", title)
 
     def shutdown(self) -> None:
-        """Ends the thread of the bundled model."""
+        """Ends whatever the stations run, and the thread of the bundled model."""
+        for view in self._views.values():
+            view.shutdown()
         self._worker.close()
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -72,6 +72,11 @@ class StationView(QWidget):
         for prediction in self.predictions:
             prediction.refresh()
 
+    def shutdown(self) -> None:
+        """The page is closed."""
+        for figure in self.figures:
+            figure.shutdown()
+
     def showEvent(self, event: QShowEvent) -> None:
         """In sight again."""
         super().showEvent(event)

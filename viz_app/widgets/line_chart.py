@@ -174,5 +174,5 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def _text(value: float) -> str:
-    shown = "0" if abs(value) < 1e-12 else f"{value:,.4g}" if abs(value) >= 1e-3 else f"{value:.1e}"
+    shown = "0" if abs(value) < 1e-12 else f"{value:,.4g}" if abs(value) >= 1e-5 else f"{value:.1e}"
     return shown.replace("-", "−")

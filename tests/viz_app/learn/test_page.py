@@ -16,6 +16,7 @@ from viz_app.learn.figures.layers import LayersFigure
 from viz_app.learn.figures.mask import MaskFigure
 from viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
 from viz_app.learn.figures.positions import PositionsFigure
+from viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
 from viz_app.learn.figures.tokens import TokensFigure
 from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from viz_app.learn.predict_view import PredictView
@@ -256,3 +257,21 @@ def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPag
     verdict = answer(qtbot, view.predictions[0], "better")
     assert verdict.startswith("Right.")
     assert all(text in verdict for text in figure.tree.texts)
+
+
+def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "training")
+    rates = next(figure for figure in view.figures if isinstance(figure, RatesFigure))
+    smoothing = next(figure for figure in view.figures if isinstance(figure, SmoothingFigure))
+    qtbot.waitUntil(lambda: smoothing.smoothing is not None, timeout=TIMEOUT_MS)
+    peaks = [curve.x[curve.y.argmax()] for curve in rates.chart.curves]
+    assert peaks[:3] == pytest.approx([4000, 8000, 4000], abs=51)
+    assert rates.chart.curves[2].y.max() == pytest.approx(256**-0.5 * 4000**-0.5, rel=0.02)
+    found = smoothing.smoothing
+    assert found is not None
+    assert found.target.tolist() == pytest.approx([0, 0.1 / 3, 0.9, 0.1 / 3, 0.1 / 3])
+    assert found.odds[found.smoothed_loss.argmin()] == pytest.approx(27, abs=0.3), "where the model says 0.9 too"
+    assert found.smoothed_loss.min() == pytest.approx(0, abs=1e-4)
+    assert (np.diff(found.plain_loss) < 0).all()
+    assert found.plain_loss[-1] == pytest.approx(-np.log(100 / 103))
+    assert answer(qtbot, view.predictions[0], "rises").startswith("Right.")

@@ -81,6 +81,9 @@ class StationFigure(QFrame):
     def redraw(self) -> None:
         """Shows what is known."""
 
+    def shutdown(self) -> None:
+        """The page is closed: whatever runs is ended."""
+
     def showEvent(self, event: QShowEvent) -> None:
         """The figure comes into sight."""
         super().showEvent(event)

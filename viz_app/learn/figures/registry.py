@@ -10,7 +10,9 @@ from viz_app.learn.figures.map import MapFigure
 from viz_app.learn.figures.mask import MaskFigure
 from viz_app.learn.figures.one_weight import OneWeightFigure
 from viz_app.learn.figures.positions import PositionsFigure
+from viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
 from viz_app.learn.figures.tokens import TokensFigure
+from viz_app.learn.figures.train_here import TrainHereFigure
 
 FIGURES: Final[dict[str, type[StationFigure]]] = {
     "tokens": TokensFigure,
@@ -20,6 +22,9 @@ FIGURES: Final[dict[str, type[StationFigure]]] = {
     "map": MapFigure,
     "one-weight": OneWeightFigure,
     "layers": LayersFigure,
+    "rates": RatesFigure,
+    "smoothing": SmoothingFigure,
+    "train-here": TrainHereFigure,
     "decoding": DecodingFigure,
     "beam": BeamFigure,
 }
