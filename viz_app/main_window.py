@@ -225,6 +225,7 @@ class MainWindow(QMainWindow):
         self.state.result_changed.connect(self._on_result)
         page.failed.connect(self.failed)
         self.analysis.closed.connect(page.hide_analysis)
+        self.analysis.focus_next = page.head
         page.message.open_requested.connect(self._loader.choose_file)
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
         self.export_menu.done.connect(bar.show_notice)

@@ -107,12 +107,12 @@ class Preferences:
         self._set_flag("translate/lab", is_open)
 
     @property
-    def lab_tab(self) -> str:
+    def analysis_tab(self) -> str:
         """The name of the analysis tab that was used last; empty if none was."""
         return str(self.settings.value("translate/lab_tab", ""))
 
-    @lab_tab.setter
-    def lab_tab(self, name: str) -> None:
+    @analysis_tab.setter
+    def analysis_tab(self, name: str) -> None:
         self.settings.setValue("translate/lab_tab", name)
 
     @property

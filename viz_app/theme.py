@@ -10,7 +10,7 @@ what it is by the dynamic property "role" (see `set_role`), never by its own col
   opens a menu), "value-heading", "legend", "legend-run", "chip" (something that a click removes), "tab", "subtab",
   "station"
 - QFrame: "panel" (a rounded surface), "line" (a hairline)
-- QWidget: "lab", "form" (their text fields have a look of their own), "transparent"
+- QWidget: "analysis", "form" (their text fields have a look of their own), "transparent"
 - QSlider: "film"
 """
 
@@ -223,9 +223,10 @@ class Theme:
             border-color: {colors.border}; }}
         QToolButton[role="flat"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
             border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
+        QToolButton[role="flat"][isDense="true"] {{ padding: 3px 3px; }}
         QToolButton[role="flat"]:hover {{ color: {colors.text}; background: {colors.raised}; }}
         QToolButton[role="flat"]:focus {{ border-color: {colors.accent}; }}
-        QToolButton[role="flat"]::menu-indicator {{ image: none; }}
+        QToolButton[role="flat"]::menu-indicator {{ image: none; width: 0px; }}
         QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm};
             border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 2px 7px; }}
         QToolButton[role="chip"]:hover {{ border-color: {colors.warm}; }}
@@ -246,9 +247,9 @@ class Theme:
         QToolButton[role="subtab"]:hover {{ color: {colors.text}; }}
         QToolButton[role="subtab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="subtab"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
-        QWidget[role="lab"] QLineEdit {{ background: {colors.raised}; border: 1px solid {colors.border};
+        QWidget[role="analysis"] QLineEdit {{ background: {colors.raised}; border: 1px solid {colors.border};
             border-radius: {CHIP_RADIUS}px; padding: 4px 8px; }}
-        QWidget[role="lab"] QLineEdit:focus {{ border-color: {colors.accent}; }}
+        QWidget[role="analysis"] QLineEdit:focus {{ border-color: {colors.accent}; }}
         QWidget[role="form"] QLineEdit {{ background: {colors.panel}; color: {colors.text};
             border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 3px 6px;
             selection-background-color: {colors.accent}; }}

@@ -228,7 +228,7 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
 ) -> None:
     """A head of the first encoder layer is off: its own map stays, those of the second layer are others."""
     page, off, head = window.translate_page, Head("encoder", 0, 0), Head("encoder", 1, 1)
-    switch = page.head.shown_switch
+    switch = page.sentence.shown_switch
     qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=_center_of(page, head))
     assert not switch.isVisible()
     qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=_center_of(page, off))
@@ -254,6 +254,32 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
     assert page.sentence.sentence.text == result.changed.text, "text and chips are always those of the changed one"
 
 
+def test_focus_goes_to_the_map_or_the_sentence_when_what_had_it_hides(qtbot: QtBot, window: MainWindow) -> None:
+    page, heatmap = window.translate_page, window.translate_page.head.heatmap
+    window.resize(1100, 700)
+    qtbot.waitUntil(window.isActiveWindow)
+    page.heads.grid.setFocus()
+    page.toggle_analysis()  # in a narrow page the tabs take the place of the thumbnails
+    assert not page.heads.isVisible()
+    assert heatmap.hasFocus()
+    page.analysis.close_button.setFocus()
+    page.toggle_analysis()
+    assert heatmap.hasFocus(), "it came from there"
+    page.state.selection.pin(Pair(1, 1))
+    page.head.pick_line.clear_button.setFocus()
+    qtbot.keyClick(page.head.pick_line.clear_button, Qt.Key.Key_Space)
+    assert not page.state.selection.has_marks
+    assert heatmap.hasFocus()
+    page.state.settings.picture = "lines"
+    page.head.query_key.explanation.is_open = True
+    page.head.query_key.close_button.setFocus()
+    qtbot.keyClick(page.head.query_key.close_button, Qt.Key.Key_Space)
+    assert page.head.lines.hasFocus()
+    page.head.export_button.setFocus()
+    page.show_message("Nothing is shown.")
+    assert page.sentence.input.hasFocus()
+
+
 def test_a_key_goes_through_original_changed_and_difference(qtbot: QtBot, window: MainWindow) -> None:
     page = window.translate_page
     _switch_off_by_right_click(qtbot, window)
@@ -263,7 +289,7 @@ def test_a_key_goes_through_original_changed_and_difference(qtbot: QtBot, window
     for _ in range(3):
         qtbot.keyClick(page.heads.grid, Qt.Key.Key_D)
         seen.append(page.state.maps.shown)
-        assert page.head.shown_switch.buttons[page.state.maps.shown].isChecked()
+        assert page.sentence.shown_switch.buttons[page.state.maps.shown].isChecked()
     assert seen == ["difference", "original", "changed"]
 
 
@@ -306,7 +332,7 @@ def test_a_restart_restores_what_was_on_the_screen(
     _change_everything(qtbot, window)
     state, page = window.state, window.translate_page
     qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=_center_of(page, Head("decoder", 1, 1)))
-    qtbot.mouseClick(page.head.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.sentence.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)
     page.heads.scale_menu.actions_by_name["own"].trigger()
     cell = page.head.heatmap.cell_rect(Pair(1, 0))
     assert cell is not None

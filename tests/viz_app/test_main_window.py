@@ -1,19 +1,25 @@
 """The window as a person uses it: real keys and clicks, a translator of thin air."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 
 import viz_app.main_window
 import viz_app.models.loader
+from core.config import preset
+from core.errors import TextError
 from core.model.heads import Head
+from core.translation.experiment import Experiment
+from core.translation.result import Translation
 from tests.viz_app.conftest import MakeWindow
 from viz_app.examples import example_sentences
+from tests.viz_app.synthetic import FakeTranslator
 from viz_app.main_window import TRAIN, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
@@ -37,6 +43,13 @@ def _type(qtbot: QtBot, window: MainWindow, text: str) -> None:
     field = window.translate_page.sentence.input
     field.selectAll()
     qtbot.keyClicks(field, text)
+
+
+def test_the_names_of_the_languages_are_whole_before_a_model_is_open(make_window: MakeWindow) -> None:
+    window = make_window(None, wait=False)
+    for name in window.translate_page.sentence.findChildren(QLabel):
+        if name.text() in ("German", "English"):
+            assert name.width() >= name.sizeHint().width()
 
 
 def test_the_window_opens_with_a_translated_sentence(make_window: MakeWindow) -> None:
@@ -165,6 +178,48 @@ def test_enter_on_spaces_gets_the_hint_too_and_the_experiment_is_kept(make_windo
     assert _dialogs(window) == []
     assert page.sentence.input.text == "   "
     assert page.state.experiment == asked
+
+
+class _CopyTranslator(FakeTranslator):
+    """A model of the copy task, by its file's name, reads numbers alone."""
+
+    def __init__(self, path: Path | None, device: str) -> None:
+        super().__init__(path, device)
+        self.run_config = preset("copy-task-small" if self.name == "copy" else "notebook")
+
+    def run(self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False) -> Translation:
+        if self.name == "copy" and not experiment.source_text.replace(" ", "").isdigit():
+            raise TextError("Nothing of it can be read. Numbers were expected.")
+        return super().run(experiment, should_stop=should_stop)
+
+
+def test_a_sentence_that_another_model_cannot_read_is_kept_and_the_reason_told_once(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = make_window(sentence=None, loader=_CopyTranslator)
+    page = window.translate_page
+    field = page.sentence.input
+    with qtbot.waitSignal(window.translation_shown):
+        field.set_text("Zwei Hunde .")  # asked for outright, as an example is
+    with qtbot.waitSignal(window.failed):
+        window.open_model(tmp_path / "copy.safetensors")
+    assert _dialogs(window) == []
+    assert page.message.label.text() == "Nothing of it can be read. Numbers were expected. Or choose an example."
+    assert page.sentence.sentence.placeholderText() == ""
+    assert not page.sentence.note.isVisible(), "it is told already"
+    assert field.text == "Zwei Hunde ."
+    with qtbot.waitSignal(window.failed):
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert _dialogs(window) == []
+    assert field.text == "Zwei Hunde ."
+    with qtbot.waitSignal(window.translation_shown):
+        _type(qtbot, window, "5 6 7")
+    assert not page.message.isVisible()
+    with qtbot.waitSignal(window.failed):
+        _type(qtbot, window, "five")
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert _dialogs(window) == []
+    assert "Nothing of it can be read." in page.sentence.note.text(), "beside the maps, which stay"
 
 
 @pytest.mark.allow_log_warnings
@@ -412,6 +467,36 @@ def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_
     (dialog,) = _dialogs(window)
     assert "cut off" in dialog.informativeText()
     dialog.accept()
+
+
+@pytest.mark.parametrize("is_analysis_open", [False, True])
+def test_a_small_window_shows_most_rows_of_a_long_sentence(
+    make_window: MakeWindow, qtbot: QtBot, is_analysis_open: bool
+) -> None:
+    """40 words: at least 26 rows are in sight, each with its label, and no scrolling sideways."""
+    window = make_window(sentence=" ".join(["Leiter", "und", "Hund", "im"] * 10) + " .")
+    page = window.translate_page
+    if is_analysis_open:
+        page.toggle_analysis()
+    window.resize(1100, 700)
+    qtbot.waitUntil(lambda: window.width() == 1100 and page.head.tokens_menu.isVisible())
+    qtbot.wait(50)
+    layout, view = page.head.heatmap.layout_now, page.state.maps.view()
+    assert layout is not None
+    assert view is not None
+    assert view.num_rows == 42
+    assert len(layout.rows_in_sight) >= 26
+    assert layout.row_step == 1
+    assert layout.font.pixelSize() >= 10
+    assert layout.hidden.width() == 0
+    assert "Each row" in page.head.meaning.text()
+    place = page.head.map.mapTo(window, QPoint())
+    page.state.toggle_head(Head("cross", 0, 1))
+    qtbot.waitUntil(page.sentence.shown_switch.isVisible)
+    qtbot.wait(50)
+    assert page.head.map.mapTo(window, QPoint()) == place, "nothing moves"
+    assert page.sentence.original_line.isVisible()
+    assert page.sentence.original_line.width() > 100
 
 
 def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: MakeWindow, qtbot: QtBot) -> None:

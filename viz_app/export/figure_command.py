@@ -185,7 +185,8 @@ def grid_of(found: Measured, options: argparse.Namespace) -> "list[KindPicture]"
         _refuse_empty(maps)
         shared = maps if not options.own_scale else None
         tops = [[_top(each if shared is None else shared, found.measure, options) for each in layer] for layer in maps]
-        kinds.append(KindPicture(KIND_NAMES[kind], maps, tops))
+        off = [(head.layer, head.head) for head in found.translation.experiment.heads_off if head.kind == kind]
+        kinds.append(KindPicture(KIND_NAMES[kind], maps, tops, off=off))
     return kinds
 
 

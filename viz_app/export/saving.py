@@ -82,6 +82,7 @@ class Saving:
                 state.maps.thumbnails(kind),
                 state.maps.top_values(kind).tolist(),
                 state.maps.is_signed(kind),
+                [(head.layer, head.head) for head in state.experiment.heads_off if head.kind == kind],
             )
             for kind in MAP_KINDS
         ]

@@ -7,6 +7,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QFont, QFontMetrics
 
 from viz_app.state.map_view import MapView
+from viz_app.state.visible_text import visible
 from viz_app.state.zoom import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom
 from viz_app.theme import Theme
 
@@ -168,13 +169,13 @@ def elided(label: str, font: str, width: int) -> str:
         font: as `QFont.toString` has it.
         width: in pixels.
     """
-    return _metrics(font).elidedText(label, Qt.TextElideMode.ElideRight, width)
+    return _metrics(font).elidedText(visible(label), Qt.TextElideMode.ElideRight, width)
 
 
 @lru_cache(maxsize=64)
 def _longest(labels: tuple[str, ...], font: str) -> int:
     """The width of the widest of these labels."""
-    return max(map(_metrics(font).horizontalAdvance, labels))
+    return max(map(_metrics(font).horizontalAdvance, map(visible, labels)))
 
 
 def _metrics(font: str) -> QFontMetrics:
@@ -198,6 +199,8 @@ def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom) -> QPointF:
         side = fitting if fitting >= MIN_LEGIBLE_PX else LEGIBLE_PX
     else:
         side = fitting if zoom == FIT else max(fitting, zoom)
+    if zoom == AUTO and side > fitting and width >= MIN_LEGIBLE_PX:
+        return QPointF(min(width, max(side, min(2 * side, MAX_NARROW_CELL))), side)  # it need not scroll sideways, too
     if side > fitting:
         return QPointF(max(side, min(width, 2 * side, MAX_NARROW_CELL)), side)
     return QPointF(min(width, max(side, min(2 * side, MAX_NARROW_CELL))), side)

@@ -19,6 +19,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
 from viz_app.state.map_view import MapView
 from viz_app.state.marks import lit_keys, lit_queries
+from viz_app.state.visible_text import visible
 from viz_app.theme import Theme, current_theme, is_theme_change
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
@@ -53,7 +54,8 @@ class LinesPainter:
     def __post_init__(self) -> None:
         metrics = QFontMetrics(self.theme.font("body"))
         self.label_width = min(
-            max(map(metrics.horizontalAdvance, (*self.view.row_labels, *self.view.column_labels))) + 2, MAX_LABEL
+            max(map(metrics.horizontalAdvance, map(visible, (*self.view.row_labels, *self.view.column_labels)))) + 2,
+            MAX_LABEL,
         )
         head, maps = self.state.selection.head, self.state.maps
         self.top = maps.top_value(head, self.view.values)
@@ -164,7 +166,7 @@ class LinesPainter:
         x = self.left - GAP - self.label_width if label.is_query else self.right + GAP
         side = Qt.AlignmentFlag.AlignRight if label.is_query else Qt.AlignmentFlag.AlignLeft
         box = QRectF(x, self.y_of(label) - 12, self.label_width, 24)
-        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.label_width)
+        elided = metrics.elidedText(visible(text), Qt.TextElideMode.ElideRight, self.label_width)
         painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter, elided)
 
     def _paint_titles(self, painter: QPainter) -> None:

@@ -1,6 +1,6 @@
 """Undo and redo: a list of experiments and a place in it. No Qt."""
 
-from core.translation.experiment import Experiment
+from core.translation.experiment import Experiment, GivenTarget, Output
 
 MAX_REMEMBERED = 200
 
@@ -27,6 +27,12 @@ class ExperimentHistory:
     def can_redo(self) -> bool:
         """Whether something was undone."""
         return bool(self._future)
+
+    @property
+    def newest_own_output(self) -> Output | None:
+        """The newest way to find the target, up to the current experiment, that is not a given target; None if none."""
+        outputs = (each.output for each in (self.current, *reversed(self._past)))
+        return next((each for each in outputs if not isinstance(each, GivenTarget)), None)
 
     def push(self, experiment: Experiment) -> None:
         """A new experiment takes over; what was undone before is gone."""

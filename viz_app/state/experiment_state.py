@@ -3,6 +3,8 @@
 Any number of these live side by side: the Translate page has one, the Compare tab a second, the film a third.
 """
 
+from dataclasses import replace
+
 from psygnal import Signal
 
 from core.analysis.sample_roles import SampleRoles
@@ -23,10 +25,11 @@ from viz_app.state.languages import language_names
 from viz_app.state.map_selection import MapSelection
 from viz_app.state.map_source import MapSource, clearest_head
 from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.request_state import RequestState
+from viz_app.state.token_partners import pair_in
 
 GIVEN_DROPPED = "Dropped: the given translation, as the model chooses the other words itself. Undo brings it back."
 
@@ -77,6 +80,7 @@ class ExperimentState:
         self._has_picked_head = False
         self._drops_misfits = False
         self._pin_next: Pair | None = None
+        self.settings.events.shown.connect(self._on_shown)
 
     # --- the experiment ------------------------------------------------------------------------------------------
 
@@ -101,7 +105,7 @@ class ExperimentState:
         """Another sentence: head scalings are kept; what belonged to the words of the old one is dropped, and named."""
         if text == self.experiment.source_text:
             return
-        edited = self.experiment.edited(text)
+        edited = replace(self.experiment.edited(text), output=self.own_output)
         dropped = [each for each in self.experiment.interventions if each not in edited.interventions]
         self._set_notice(_dropped("with the sentence that they belong to", dropped))
         self.set_experiment(edited)
@@ -172,7 +176,7 @@ class ExperimentState:
         is_given = isinstance(experiment.output, GivenTarget)
         if is_given:
             kept = experiment.without(CausalMaskLifted()).interventions
-            experiment = Experiment(experiment.source_text, Greedy(), kept)
+            experiment = Experiment(experiment.source_text, self.own_output, kept)
         self._set_notice(GIVEN_DROPPED if is_given else "")
         forced = [ForcedToken(step + offset, token) for offset, token in enumerate(tokens)]
         self.set_experiment(experiment.with_interventions(*forced))
@@ -187,9 +191,14 @@ class ExperimentState:
         self._set_notice(_dropped(f"because {whose}", dropped))
         self.set_experiment(Experiment(self.experiment.source_text, output, kept))
 
+    @property
+    def own_output(self) -> Output:
+        """How the model itself finds the target; while a target is given, how it did before."""
+        return self._history.newest_own_output or Greedy()
+
     def use_own_output(self) -> None:
         """The model's own translation again, in place of a given one."""
-        self.set_output(Greedy())
+        self.set_output(self.own_output)
 
     @property
     def can_undo(self) -> bool:
@@ -285,15 +294,28 @@ class ExperimentState:
         if pair is not None and view is not None and view.place_of(pair) is not None:
             self.selection.pinned = pair
 
+    def _kept_pin(self, before: Translation | None) -> Pair | None:
+        """What is pinned in the maps that were shown, if the maps that are shown now have the same two tokens."""
+        pinned, after = self.selection.pinned, self.maps.translation
+        if pinned is None or before is None or after is None:
+            return None
+        return pair_in(after, before, self.selection.head.kind, pinned, self.settings.label_mode)
+
+    def _on_shown(self, shown: ShownMaps, before: ShownMaps) -> None:
+        """The maps of the other translation are shown: what is pinned stands for the same two tokens there."""
+        if self.result is not None and self.selection.pinned is not None and "original" in (shown, before):
+            is_original = before == "original"
+            self.selection.pinned = self._kept_pin(self.result.original if is_original else self.result.changed)
+
     def _show(self, result: ExperimentResult) -> None:
         """The chosen head is kept where it exists; if nobody chose one, the cross head that points most clearly is."""
-        before = self.result
+        before, shown_before = self.result, self.maps.translation
         self.result, self.is_of_earlier_model = result, False
         self.maps.sample_roles = self._model_roles
         self.maps.show(result)
         self.measuring.finish()
         if before is None or before.changed is not result.changed:
-            self.selection.clear_marks()
+            self.selection.clear_marks(pinned=self._kept_pin(shown_before))
         selection = self.selection
         if not (selection.was_chosen or self._has_picked_head):
             selection.head = Head("cross", *clearest_head(result.changed.maps.cross))

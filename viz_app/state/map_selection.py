@@ -62,10 +62,10 @@ class MapSelection:
         """Whether anything is pinned or picked."""
         return self.pinned is not None or bool(self.picked.tokens) or bool(self.picked_key.tokens)
 
-    def clear_marks(self) -> None:
-        """Nothing is hovered, pinned or picked."""
+    def clear_marks(self, *, pinned: Pair | None = None) -> None:
+        """Nothing is hovered, pinned or picked; or this pair alone is pinned."""
         self.clear_hovered()
-        self.pinned = None
+        self.pinned = pinned
         self.picked = PickedTokens()
         self.picked_key = PickedTokens()
 

@@ -14,6 +14,7 @@ from viz_app.views.head import HeadPanel
 from viz_app.views.heads import HeadsPanel
 from viz_app.views.sentence import SentencePanel, typing_hint
 from viz_app.widgets.dialogs import show_failure
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.veil import Veil
 from viz_app.worker import ExperimentController, Failure
 
@@ -61,7 +62,6 @@ class TranslatePage(QWidget):
         self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self._arrangement.analysis_button
         self.message = NoModelMessage()
-        self._is_outright = False
         self._lay_out()
         sentence = self.sentence
         of_the_result = (sentence.sentence, sentence.original_line, sentence.facts, sentence.chips_area)
@@ -87,7 +87,7 @@ class TranslatePage(QWidget):
         """Shows a message in place of the maps."""
         self.message.show_text(text, shows_buttons=offers_models)
         self.message.setVisible(True)
-        self._arrangement.setVisible(False)
+        set_visible(self._arrangement, False, focus_to=self.sentence.input)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A small page shows fewer lines of the sentences."""
@@ -154,7 +154,6 @@ class TranslatePage(QWidget):
 
     def _on_text(self, text: str, is_asked: bool) -> None:
         """The text settled; `is_asked` if the user asked outright."""
-        self._is_outright = is_asked
         if self.state.model is None:
             self.state.begin_text(text)  # it is asked for when a model has been opened
         elif not text.strip():
@@ -167,24 +166,24 @@ class TranslatePage(QWidget):
     def _show_result(self) -> None:
         self._show_whether_outdated()
         has_result = self.state.result is not None
-        self._arrangement.setVisible(has_result)
-        self.message.setVisible(not has_result)
+        set_visible(self._arrangement, has_result, focus_to=self.sentence.input)
+        set_visible(self.message, not has_result, focus_to=self.sentence.input)
 
     def _show_whether_outdated(self) -> None:
         for veil in self._veils:
             veil.cover(self.state.is_of_earlier_model)
 
     def _on_failed(self, failure: Failure) -> None:
+        """Says once why there is no answer: in place of the maps, or in the note beside those that stay."""
         if self.state.result is None or self.state.is_of_earlier_model:
-            self._show_hint()
-        if failure.details or self._is_outright:
+            self._show_hint("" if failure.details else failure.message)
+        if failure.details:
             show_failure(self.window(), "The sentence was not translated", failure)
-        self._is_outright = False
         self.failed.emit(failure)
 
-    def _show_hint(self) -> None:
-        """There is nothing to translate: drops the old translation and says what to do."""
-        text = f"{typing_hint(self.state.languages[0])}, or choose an example."
+    def _show_hint(self, problem: str = "") -> None:
+        """There is nothing to translate, or it cannot be: drops the old translation and says what to do."""
+        hint = f"{typing_hint(self.state.languages[0])}, or choose an example."
         self.state.clear()
-        self.sentence.sentence.setPlaceholderText(text)
-        self.show_message(text)
+        self.sentence.sentence.setPlaceholderText("" if problem else hint)
+        self.show_message(f"{problem} Or choose an example." if problem else hint)

@@ -3,15 +3,29 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QCheckBox, QHBoxLayout, QRadioButton, QSlider, QWidget
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QCheckBox,
+    QHBoxLayout,
+    QMenu,
+    QRadioButton,
+    QSlider,
+    QWidget,
+)
 
 from viz_app.state import map_text
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.zoom import FIT
+from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
 
 MAX_THRESHOLD_PERCENT = 60
+HIDE_WRAPPING_TIP = "Leave out the start and end tokens; what stays of a row is scaled up to its sum"
+HIDE_PUNCTUATION_TIP = "Leave out punctuation; what stays of a row is scaled up to its sum"
+MERGE_TIP = "Words instead of pieces: columns are summed, rows averaged"
 ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
 PREDICTED_TIP = "A row is named by the word that comes out: where did the model look while it chose this word?"
 READ_TIP = "A row is named by the word that goes in: where does the model look once it has read it, to choose the next?"
@@ -31,11 +45,11 @@ class HeadControls(QWidget):
         self.read_button = QRadioButton("token read")
         self.predicted_button = QRadioButton("token predicted")
         self.hide_wrapping = QCheckBox("start and end")
-        self.hide_wrapping.setToolTip("Leave out the start and end tokens; what stays of a row is scaled up to its sum")
+        self.hide_wrapping.setToolTip(HIDE_WRAPPING_TIP)
         self.hide_punctuation = QCheckBox("punctuation")
-        self.hide_punctuation.setToolTip("Leave out punctuation; what stays of a row is scaled up to its sum")
+        self.hide_punctuation.setToolTip(HIDE_PUNCTUATION_TIP)
         self.merge_words = QCheckBox("merge subwords")
-        self.merge_words.setToolTip("Words instead of pieces: columns are summed, rows averaged")
+        self.merge_words.setToolTip(MERGE_TIP)
         self._group = QButtonGroup(self)
         self._group.addButton(self.read_button)
         self._group.addButton(self.predicted_button)
@@ -92,6 +106,61 @@ class HeadControls(QWidget):
         self._line.setSpacing(18)
         self._line.addLayout(self._rows)
         self._line.addLayout(self._columns, 1)
+
+
+class TokensMenu(MenuButton):
+    """The same choices as a menu, for where there is no room for `HeadControls`.
+
+    Attributes:
+        actions_by_name: "predicted", "read", and the names of the settings of what is left out and merged.
+    """
+
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+        super().__init__("tokens ▾", "By which token rows are named, which tokens are left out", parent)
+        self._state = state
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        self.actions_by_name: dict[str, QAction] = {}
+        group = QActionGroup(menu)
+        for mode in ("predicted", "read"):
+            action = self._add(menu, mode, f"Rows: token {mode}")
+            action.setActionGroup(group)
+            action.triggered.connect(partial(self._choose_label_mode, mode))
+        menu.addSeparator()
+        for name, text, tip in (
+            ("hides_wrapping", "Hide start and end", HIDE_WRAPPING_TIP),
+            ("hides_punctuation", "Hide punctuation", HIDE_PUNCTUATION_TIP),
+            ("merges_words", "Merge subwords", MERGE_TIP),
+        ):
+            action = self._add(menu, name, text)
+            action.setToolTip(tip)
+            action.toggled.connect(partial(setattr, state.settings, name))
+        self.setMenu(menu)
+        self.rebuild()
+        state.result_changed.connect(self.rebuild)
+        state.selection.events.head.connect(self.rebuild, max_args=0)
+        on_redraw(state.settings, ("maps",), self.rebuild)
+
+    def rebuild(self) -> None:
+        """Another result, another kind of map, or another choice."""
+        settings, actions = self._state.settings, self.actions_by_name
+        is_encoder = self._state.selection.head.kind == "encoder"
+        for mode, tip in (("predicted", PREDICTED_TIP), ("read", READ_TIP)):
+            actions[mode].setChecked(settings.label_mode == mode)
+            actions[mode].setEnabled(not is_encoder)
+            actions[mode].setToolTip(ENCODER_TIP if is_encoder else tip)
+        for name in ("hides_wrapping", "hides_punctuation", "merges_words"):
+            actions[name].setChecked(getattr(settings, name))
+        actions["merges_words"].setVisible(map_text.splits_words(self._state))
+
+    def _add(self, menu: QMenu, name: str, text: str) -> QAction:
+        action = menu.addAction(text)
+        action.setCheckable(True)
+        self.actions_by_name[name] = action
+        return action
+
+    def _choose_label_mode(self, mode: str, _: bool = True) -> None:
+        self._state.settings.label_mode = "read" if mode == "read" else "predicted"
 
 
 class SizeControls(QWidget):

@@ -9,12 +9,14 @@ from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.weight_explanation import WeightExplanation
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button
 
 HINT = """Click cells to pin them, words at the left to sum their rows (Ctrl, Shift: several)
 Click a cell to pin it, words at the left to sum rows
 Click a cell, or words at the left
 Click a cell or word"""
+PINNED = "Pinned: "
 LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
 Click words at the left to sum their lines
 Click words at the left"""
@@ -61,7 +63,16 @@ class PickLine(QWidget):
     def rebuild(self) -> None:
         """Something was pinned or picked, or let go, or means something else now."""
         state, is_lines = self._state, self._state.settings.picture == "lines"
-        self.clear_button.setVisible(state.selection.has_marks)
-        self.label.setText(map_text.marks_in_words(state) or (LINES_HINT if is_lines else HINT))
+        parent = self.parentWidget()  # the panel of the map, which hands focus on to the map
+        set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
+        self.label.setText(shorter_forms(map_text.marks_in_words(state)) or (LINES_HINT if is_lines else HINT))
         self.explain_button.setVisible(not is_lines)
         self.explain_button.setChecked(self._explanation.is_open)
+
+
+def shorter_forms(marks: str) -> str:
+    """What is pinned and picked, and below it the same in fewer words, for where there is no room for all."""
+    if not marks.startswith(PINNED):
+        return marks
+    without = marks.removeprefix(PINNED)
+    return "\n".join((marks, without, without.partition(" ")[2]))

@@ -133,6 +133,23 @@ def test_another_beam_stays_for_the_next_sentence(state: ExperimentState) -> Non
     assert state.experiment.output == Beam(4)
 
 
+def test_a_beam_comes_back_when_the_given_target_goes(state: ExperimentState) -> None:
+    state.set_output(Beam(4))
+    state.set_output(GivenTarget("a man rests"))
+    state.set_output(GivenTarget("a man sleeps"))
+    state.use_own_output()
+    assert state.experiment.output == Beam(4)
+    state.set_output(GivenTarget("a man rests"))
+    state.edit_text("zwei hunde")
+    assert state.experiment.output == Beam(4)
+    state.set_output(GivenTarget("two dogs"))
+    state.force(0, "some")
+    assert state.experiment.output == Beam(4)
+    state.undo()
+    state.undo()
+    assert state.own_output == Beam(4)
+
+
 def test_giving_a_target_drops_forced_tokens_and_says_so(state: ExperimentState) -> None:
     state.intervene(OFF, FORCED)
     state.set_output(GivenTarget("a man rests"))
@@ -275,6 +292,58 @@ def test_marks_go_with_the_translation_and_stay_with_another_head(state: Experim
     assert state.selection.pinned is None
     state.selection.pin(Pair(1, 1))
     state.accept(make_result(make_translation("zwei", "two")))
+    assert state.selection.pinned is None
+
+
+def test_a_pin_stays_where_the_next_maps_have_the_same_two_tokens(state: ExperimentState) -> None:
+    sentence = "ein mann steht ."
+    state.show_translation(make_translation(sentence, "a man is standing ."))
+    state.choose_head(Head("cross", 1, 2))
+    seen: list[Pair | None] = []
+    state.selection.events.pinned.connect(lambda now, before: seen.append(now))
+    state.selection.pin(Pair(3, 3))  # standing → steht
+    state.accept(make_result(make_translation(sentence, "one man is standing ."), state.translation))
+    assert seen == [Pair(3, 3)], "it was not let go in between"
+    state.accept(make_result(make_translation(sentence, "one young man is standing ."), state.original))
+    assert state.selection.pinned == Pair(4, 3), "its word stands one step later"
+    state.accept(make_result(make_translation("ein steht .", "one man is standing ."), state.original))
+    assert state.selection.pinned == Pair(3, 2)
+    state.accept(make_result(make_translation("ein steht .", "one man rests ."), state.original))
+    assert state.selection.pinned is None
+
+
+def test_a_pin_stands_for_the_same_tokens_in_the_original_and_in_the_changed_maps(state: ExperimentState) -> None:
+    original = make_translation("ein mann steht .", "a man is standing .")
+    removed = SourceWordRemoved(0)
+    changed = make_translation("mann steht .", "man is standing .", interventions=(removed,))
+    state.accept(make_result(changed, original))
+    state.choose_head(Head("cross", 1, 2))
+    state.selection.pin(Pair(2, 2))  # standing → steht
+    state.settings.shown = "original"
+    assert state.selection.pinned == Pair(3, 3)
+    state.settings.shown = "changed"
+    assert state.selection.pinned == Pair(2, 2)
+    state.settings.shown = "difference"
+    assert state.selection.pinned == Pair(2, 2), "it has the words of the changed maps"
+    state.settings.shown = "original"
+    assert state.selection.pinned == Pair(3, 3)
+    state.selection.pinned = Pair(0, 1)  # a → ein
+    state.settings.shown = "changed"
+    assert state.selection.pinned is None
+
+
+def test_a_pin_is_kept_by_the_name_that_its_row_has(state: ExperimentState) -> None:
+    sentence = "ein mann steht ."
+    state.show_translation(make_translation(sentence, "a man is standing ."))
+    state.choose_head(Head("decoder", 1, 2))
+    state.settings.label_mode = "read"
+    state.selection.pin(Pair(2, 1))  # reading man → a
+    state.accept(make_result(make_translation(sentence, "a man stands ."), state.translation))
+    assert state.selection.pinned == Pair(2, 1)
+    state.accept(make_result(make_translation(sentence, "one a man stands ."), state.original))
+    assert state.selection.pinned == Pair(3, 2)
+    state.settings.label_mode = "predicted"  # the same row predicts stands
+    state.accept(make_result(make_translation(sentence, "one a man is ."), state.original))
     assert state.selection.pinned is None
 
 

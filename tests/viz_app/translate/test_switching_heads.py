@@ -219,7 +219,7 @@ def test_title_and_explanation_say_whose_maps_these_are_while_anything_is_change
     _wait_for_result(qtbot, page)
     assert "encoder 2·4 off. These are the maps under this change." in page.head.explanation.text()
     page.state.choose_head(Head("cross", 0, 0))
-    qtbot.mouseClick(page.head.shown_switch.buttons["original"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.sentence.shown_switch.buttons["original"], Qt.MouseButton.LeftButton)
     assert "original" in page.head.title.text()
     assert "with nothing changed" in page.head.explanation.text()
     page.state.reset()

@@ -148,7 +148,7 @@ class SourceTab(AnalysisTab):
     def _lay_out(self) -> None:
         self._body = QWidget()
         body = QVBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 0, 0)
+        body.setContentsMargins(0, 0, 6, 0)  # numbers keep clear of the scroll bar
         body.setSpacing(8)
         row = QHBoxLayout()
         row.addWidget(self.replacement, 1)
