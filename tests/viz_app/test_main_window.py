@@ -18,8 +18,8 @@ from core.model.heads import Head
 from core.translation.experiment import Experiment
 from core.translation.result import Translation
 from tests.viz_app.conftest import MakeWindow
-from viz_app.examples import example_sentences
 from tests.viz_app.synthetic import FakeTranslator
+from viz_app.examples import example_sentences
 from viz_app.main_window import TRAIN, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
