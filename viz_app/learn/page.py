@@ -88,6 +88,12 @@ class LearnPage(QWidget):
         self._stack.setCurrentWidget(self._views[place])
         self._views[place].enter()
 
+    def open_named(self, name: str) -> None:
+        """Goes to a station by its name; an unknown one changes nothing."""
+        place = next((place for place, station in enumerate(self.stations) if station.name == name), None)
+        if place is not None:
+            self.open_station(place)
+
     def export_source(self) -> ExportSource:
         """The maps of the reader's sentence; see `viz_app.export.exportable.Exportable`."""
         view, model = self.view, self.state.model

@@ -110,16 +110,15 @@ class ShortcutSheet(QDialog):
         grid.setContentsMargins(22, 16, 22, 18)
         grid.setHorizontalSpacing(18)
         grid.setVerticalSpacing(4)
-        row = 0
         for name, keys in groups:
             heading = label("heading")
             heading.setText(name)
-            heading.setContentsMargins(0, 8 if row else 0, 0, 2)
-            grid.addWidget(heading, row, 0, 1, 2)
-            for row, (key, what) in enumerate(keys, start=row + 1):
+            heading.setContentsMargins(0, 8, 0, 2)
+            grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
+            for key, what in keys:
+                row = grid.rowCount()
                 for column, (role, text) in enumerate((("accent", key), ("number", what))):
                     shown = label(role)
                     shown.setText(text)
                     grid.addWidget(shown, row, column)
-            row += 1
         self.setSizeGripEnabled(False)
