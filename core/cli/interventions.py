@@ -11,6 +11,7 @@ from core.translation.experiment import (
     MAX_INDEX,
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -18,6 +19,7 @@ from core.translation.experiment import (
     HeadScaled,
     Intervention,
     Output,
+    SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
     in_canonical_order,
@@ -59,6 +61,20 @@ def add_head_scalings(parser: argparse.ArgumentParser) -> None:
 def add_interventions(parser: argparse.ArgumentParser) -> None:
     """Every option that changes what the model does with a sentence."""
     add_head_scalings(parser)
+    parser.add_argument(
+        "--temperature",
+        action="append",
+        type=parse_temperature,
+        default=[],
+        metavar="HEAD=T",
+        help="divide the scores of a head by this before its softmax, such as cross:2:5=2: above 1 its weights become "
+        "more even, below 1 sharper",
+    )
+    parser.add_argument(
+        "--lift-mask",
+        action="store_true",
+        help="let the decoder's self-attention see later target tokens too; only with --target",
+    )
     parser.add_argument(
         "--set-row",
         action="append",
@@ -119,7 +135,9 @@ def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -
 
     words = [token for step, text in options.force for token in forced_word(step, text, target_codec)]
     edits = (*options.remove_word, *options.replace_word)
-    return (*edits, *read_head_scalings(options), *options.set_row, *words, *options.force_token)
+    mask = (CausalMaskLifted(),) if options.lift_mask else ()
+    heads = (*read_head_scalings(options), *options.temperature, *options.set_row)
+    return (*edits, *heads, *mask, *words, *options.force_token)
 
 
 def read_output(options: argparse.Namespace) -> Output:
@@ -161,6 +179,15 @@ def parse_head_scaled(text: str) -> HeadScaled:
         return HeadScaled(parse_head(head), _number(factor))
     except (ValueError, ExperimentError) as error:
         raise _refusal(text, "a head and a factor", "cross:2:5=0.5", error) from error
+
+
+def parse_temperature(text: str) -> SoftmaxTemperature:
+    """HEAD=T. Raises `argparse.ArgumentTypeError`."""
+    head, temperature = _two_parts(text, "a head and a temperature", "cross:2:5=2")
+    try:
+        return SoftmaxTemperature(parse_head(head), float(temperature))
+    except (ValueError, ExperimentError) as error:
+        raise _refusal(text, "a head and a temperature", "cross:2:5=2", error) from error
 
 
 def parse_attention_row(text: str) -> AttentionRow:

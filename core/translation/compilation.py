@@ -96,6 +96,8 @@ def sentence_changes(experiment: Experiment) -> SentenceChanges:
     return SentenceChanges(
         {scaling.head: scaling.factor for scaling in experiment.head_scalings},
         {(row.head, row.row): row.weights for row in experiment.attention_rows},
+        {each.head: each.temperature for each in experiment.temperatures},
+        experiment.lifts_mask,
     )
 
 

@@ -385,7 +385,7 @@ class Translator:
         began: float,
     ) -> list[Translation]:
         described = [
-            self._steps(output.logits[row, : len(target.ids)], target.ids) for row, target in enumerate(targets)
+            self.describe_steps(output.logits[row, : len(target.ids)], target.ids) for row, target in enumerate(targets)
         ]
         seconds = (time.perf_counter() - began) / len(batch)
         return [
@@ -540,7 +540,7 @@ class Translator:
         self,
         compiled: CompiledExperiment,
         target: EncodedTarget,
-        steps: "_Steps",
+        steps: "Steps",
         maps: AttentionMaps | None,
         seconds: float,
     ) -> Translation:
@@ -570,13 +570,13 @@ class Translator:
             unreached=compiled.unreached(len(target.ids)),
         )
 
-    def _steps(self, logits: Tensor, ids: Sequence[int]) -> "_Steps":
-        """What each step of one sentence knew, from its logits [T, V]."""
+    def describe_steps(self, logits: Tensor, ids: Sequence[int]) -> "Steps":
+        """What each decoding step of one sentence knew, from its logits [T, V], when it chose these T ids."""
         log_probabilities = logits.float().log_softmax(dim=-1)
         chosen = _chosen_log_probabilities(log_probabilities, ids)
         allowed = log_probabilities.clone()
         allowed[:, list(self.rules.forbidden_ids)] = float("-inf")
-        return _Steps(
+        return Steps(
             log_probabilities=tuple(chosen[:, 0].tolist()),
             alternatives=self._alternatives(allowed),
             ranks=tuple((1 + (allowed > chosen).sum(dim=-1)).tolist()),
@@ -594,7 +594,7 @@ class Translator:
 
 
 @dataclass(frozen=True, eq=False)
-class _Steps:
+class Steps:
     """What each of T decoding steps knew; see `Translation`."""
 
     log_probabilities: tuple[float, ...]
@@ -620,7 +620,8 @@ def _encoder_key(compiled: CompiledExperiment) -> Hashable:
     """What the encoder's output depends on."""
     factors = tuple((head, factor) for head, factor in compiled.changes.factors.items() if head.kind == "encoder")
     rows = tuple((site, weights) for site, weights in compiled.changes.rows.items() if site[0].kind == "encoder")
-    return compiled.source.ids, factors, tuple((site, tuple(weights)) for site, weights in rows)
+    temperatures = tuple(each for each in compiled.changes.temperatures.items() if each[0].kind == "encoder")
+    return compiled.source.ids, factors, temperatures, tuple((site, tuple(weights)) for site, weights in rows)
 
 
 def _chosen_log_probabilities(log_probabilities: Tensor, ids: Sequence[int]) -> Tensor:

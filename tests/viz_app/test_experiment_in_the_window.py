@@ -144,7 +144,7 @@ def _place_of_link(label: QLabel, link: str) -> QPoint:
 
 def _remove_by_a_click_in_the_source_tab(qtbot: QtBot, window: MainWindow) -> None:
     if window.analysis.isHidden():
-        qtbot.keyClick(window, Qt.Key.Key_3, CTRL)
+        qtbot.keyClick(window, Qt.Key.Key_4, CTRL)
     names = [type(tab) for tab in window.analysis.tabs]
     qtbot.mouseClick(window.analysis.buttons[names.index(SourceTab)], Qt.MouseButton.LeftButton)
     tab = window.analysis.tab

@@ -10,6 +10,7 @@ from psygnal import Signal
 from core.analysis.sample_roles import SampleRoles
 from core.model.heads import Head
 from core.translation.experiment import (
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -179,18 +180,20 @@ class ExperimentState:
         experiment = self.experiment
         is_given = isinstance(experiment.output, GivenTarget)
         if is_given:
-            experiment = Experiment(experiment.source_text, self.own_output, experiment.interventions)
+            kept = experiment.without(CausalMaskLifted()).interventions
+            experiment = Experiment(experiment.source_text, self.own_output, kept)
         self._set_notice(GIVEN_DROPPED if is_given else "")
         forced = [ForcedToken(step + offset, token) for offset, token in enumerate(tokens)]
         self.set_experiment(experiment.with_interventions(*forced))
 
     def set_output(self, output: Output) -> None:
         """Finds the target in another way; forced tokens are dropped where it is given."""
-        kept = self.experiment.interventions
-        if isinstance(output, GivenTarget):
-            kept = tuple(each for each in kept if not isinstance(each, ForcedToken))
+        is_given = isinstance(output, GivenTarget)
+        misfit = ForcedToken if is_given else CausalMaskLifted
+        kept = tuple(each for each in self.experiment.interventions if not isinstance(each, misfit))
         dropped = [each for each in self.experiment.interventions if each not in kept]
-        self._set_notice(_dropped("because the whole translation is given", dropped))
+        whose = "the whole translation is given" if is_given else "the model chooses its own tokens"
+        self._set_notice(_dropped(f"because {whose}", dropped))
         self.set_experiment(Experiment(self.experiment.source_text, output, kept))
 
     @property

@@ -55,6 +55,10 @@ class InferenceWorker(QObject):
         self._outcome_ready.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._thread = threading.Thread(target=self._work, name=f"{THREAD_PREFIX}inference")
 
+    def sibling(self, parent: QObject) -> "InferenceWorker":
+        """Another one, with a thread and a model of its own, that opens models in the same way."""
+        return InferenceWorker(self._loader, parent)
+
     def submit(self, request: Request) -> Request:
         """Asks. An older request of the same owner and kind is superseded, at once."""
         for old in self._requests.put(request):

@@ -15,6 +15,7 @@ from core.model.heads import Head
 from core.translation.experiment import (
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -162,6 +163,17 @@ def test_forcing_a_token_while_a_target_is_given_lets_the_model_decode_again(sta
     state.set_output(GivenTarget("a man rests"))
     state.force(1, "dog")
     assert state.experiment == Experiment("ein mann schläft .", Greedy(), (ForcedToken(1, "dog"),))
+
+
+def test_the_mask_is_lifted_only_while_a_target_is_given(state: ExperimentState) -> None:
+    state.set_output(GivenTarget("a man rests"))
+    state.intervene(CausalMaskLifted(), OFF)
+    state.use_own_output()
+    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF,))
+    assert "causal mask lifted" in state.notice
+    state.undo()
+    state.force(1, "dog")
+    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF, ForcedToken(1, "dog")))
 
 
 def test_a_word_of_several_pieces_forces_several_steps(state: ExperimentState) -> None:
