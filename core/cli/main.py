@@ -11,6 +11,7 @@ from typing import Any, TextIO, cast
 from core import __version__
 from core.cli import align, analyze, average, data, evaluate, info, runs, train, translate
 from core.errors import AugenmerkError
+from core.memory import is_out_of_memory
 
 USER_ERROR = 2
 INTERRUPTED = 130
@@ -44,6 +45,16 @@ def _run(command: Callable[[], int]) -> int:
         return command()
     except AugenmerkError as error:
         print(f"augenmerk: {error}", file=sys.stderr)
+        return USER_ERROR
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        reason = (str(error) or "no more can be had").splitlines()[0]
+        print(
+            f"augenmerk: there is not enough memory ({reason}). A smaller model or text was expected, or more memory: "
+            "end other programs, or raise the limit that this process has (ulimit -v). Files are as they were.",
+            file=sys.stderr,
+        )
         return USER_ERROR
     except KeyboardInterrupt:
         print("augenmerk: interrupted", file=sys.stderr)

@@ -81,10 +81,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = 0.0) -> int:
+    from core.device import choose_device
     from core.training.loop import train
+    from core.training.memory import check_address_space, check_memory_for_training
     from core.training.tensorboard import tensorboard_log
 
     changes = read_changes(options.change)
+    check_address_space()
+    check_memory_for_training(wanted.model, choose_device(world.device(options.device)).name)
     show = TerminalProgress()
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(tensorboard_log(options.out, show.say)) if options.tensorboard else None

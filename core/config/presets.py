@@ -8,6 +8,7 @@ from core.config.model_config import ModelConfig
 from core.config.settings import require_mapping
 from core.config.training_config import TrainingConfig
 from core.errors import ConfigError
+from core.strict_json import shown
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,14 @@ class RunConfig:
                 f"A run has no part {', '.join(unknown)}. Expected preset, description, model, data and "
                 "training. Remove the unknown part or correct its spelling."
             )
+        for name in ("preset", "description"):
+            if not isinstance(values.get(name, ""), str):
+                raise ConfigError(
+                    f"A run's {name} is {shown(values[name])}; a text was expected. Put it between quotation marks."
+                )
         return cls(
-            preset=str(values.get("preset", "custom")),
-            description=str(values.get("description", "")),
+            preset=values.get("preset", "custom"),
+            description=values.get("description", ""),
             model=ModelConfig.from_dict(values.get("model", {})),
             data=DataConfig.from_dict(values.get("data", {})),
             training=TrainingConfig.from_dict(values.get("training", {})),

@@ -6,6 +6,12 @@ from collections.abc import Collection
 from typing import Any, Self
 
 from core.errors import ConfigError
+from core.strict_json import shown
+
+LARGEST_NUMBER = 2**31 - 1
+"""The largest whole number that a setting may be, unless it says otherwise: what libraries take for a count."""
+LARGEST_REAL = 1e100
+"""The same of other numbers: products of a few of them stay finite."""
 
 
 class Settings:
@@ -41,7 +47,7 @@ def require_mapping(owner: str, values: object) -> None:
     """Raises `ConfigError` unless `values` is a dictionary."""
     if not isinstance(values, dict):
         raise ConfigError(
-            f"{owner} is described by {values!r}; names of settings with their values were expected. "
+            f"{owner} is described by {_quoted(values)}; names of settings with their values were expected. "
             "Correct the description."
         )
 
@@ -49,27 +55,32 @@ def require_mapping(owner: str, values: object) -> None:
 def require_positive(owner: str, **values: float) -> None:
     """Raises `ConfigError` unless every value is a number greater than zero."""
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LARGEST_REAL:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a number greater than 0 was expected. Choose another value."
+                f"{owner}: {name} is {_quoted(value)}; a number greater than 0 was expected. Choose another value."
             )
 
 
 def require_not_negative(owner: str, **values: float) -> None:
     """Raises `ConfigError` unless every value is a finite number of at least zero."""
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_REAL:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a number of at least 0 was expected. Choose another value."
+                f"{owner}: {name} is {_quoted(value)}; a number of at least 0 was expected. Choose another value."
             )
 
 
-def require_integer(owner: str, *, minimum: int = 1, **values: int) -> None:
-    """Raises `ConfigError` unless every value is a whole number of at least `minimum`."""
+def require_integer(owner: str, *, minimum: int = 1, maximum: int = LARGEST_NUMBER, **values: int) -> None:
+    """Raises `ConfigError` unless every value is a whole number from `minimum` to `maximum`."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a whole number of at least {minimum} was expected. "
+                f"{owner}: {name} is {_quoted(value)}; a whole number of at least {minimum} was expected. "
+                "Choose another value."
+            )
+        if value > maximum:
+            raise ConfigError(
+                f"{owner}: {name} is {_quoted(value)}; a whole number of at most {maximum:,} was expected. "
                 "Choose another value."
             )
 
@@ -79,7 +90,8 @@ def require_fraction(owner: str, **values: float) -> None:
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a number from 0 up to, but not, 1 was expected. Choose another value."
+                f"{owner}: {name} is {_quoted(value)}; a number from 0 up to, but not, 1 was expected. "
+                "Choose another value."
             )
 
 
@@ -88,7 +100,7 @@ def require_choice(owner: str, choices: Collection[str], **values: str) -> None:
     for name, value in values.items():
         if value not in choices:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; one of {', '.join(choices)} was expected. Choose one of these."
+                f"{owner}: {name} is {_quoted(value)}; one of {', '.join(choices)} was expected. Choose one of these."
             )
 
 
@@ -96,7 +108,7 @@ def require_boolean(owner: str, **values: bool) -> None:
     """Raises `ConfigError` unless every value is true or false."""
     for name, value in values.items():
         if not isinstance(value, bool):
-            raise ConfigError(f"{owner}: {name} is {value!r}; true or false was expected. Choose one of these.")
+            raise ConfigError(f"{owner}: {name} is {_quoted(value)}; true or false was expected. Choose one of these.")
 
 
 def require_language(owner: str, **values: str) -> None:
@@ -104,5 +116,13 @@ def require_language(owner: str, **values: str) -> None:
     for name, value in values.items():
         if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z]+([-_][A-Za-z]+)*", value):
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a language's code such as de or en was expected. Choose one."
+                f"{owner}: {name} is {_quoted(value)}; a language's code such as de or en was expected. Choose one."
             )
+
+
+def _quoted(value: object) -> str:
+    """The value in a message, as Python writes it; a long one shortened, for anybody may have written it."""
+    if isinstance(value, int) and value.bit_length() > 100:
+        return shown(value)
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"

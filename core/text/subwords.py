@@ -8,6 +8,7 @@ from functools import lru_cache
 import sentencepiece
 
 from core.errors import CorpusError
+from core.text.subword_check import check_model
 from core.text.vocabulary import END, PADDING, SPECIALS, START, UNKNOWN, Vocabulary
 
 WORD_MARK = "▁"
@@ -94,9 +95,12 @@ class Subwords:
     @classmethod
     def from_text(cls, text: str) -> "Subwords":
         """The inverse of `to_text`. Raises `ValueError`, `TypeError` or `RuntimeError` if it is damaged."""
+        if not isinstance(text, str):
+            raise TypeError("the subwords are no text")
         model = base64.b64decode(text, validate=True)
         if not model:
             raise ValueError("the subwords are empty")
+        check_model(model)
         subwords = cls(model)
         if subwords.vocabulary.tokens[: len(SPECIALS)] != SPECIALS:
             raise ValueError(f"the subwords do not begin with {' '.join(SPECIALS)}")

@@ -1,5 +1,6 @@
 """Splits a line of text into words: spaCy's rules for a language, or symbols between spaces."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -7,7 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.config import DataConfig
-from core.errors import ConfigError
+from core.errors import ConfigError, CorpusError, TextError
+
+MAX_CHARACTERS = 20_000
+"""Of a text that someone typed, wherever one can be typed: twice what a thousand words have."""
+MAX_WORD_CHARACTERS = 1_000
+"""Between two spaces: spaCy takes time that grows with the square of it, two seconds for 5,000 opening brackets."""
+_LONG_WORD = re.compile(rf"\S{{{MAX_WORD_CHARACTERS + 1}}}")
 
 
 @dataclass(frozen=True)
@@ -30,17 +37,48 @@ class SpacyTokenizer:
         self.keep_spaces = keep_spaces
 
     def __call__(self, line: str) -> list[Token]:
-        """The words of a typed line, without white space."""
+        """The words of a typed line, without white space. Raises `TextError` if it or a word of it is too long."""
+        check_length(line)
         with _rules(self.language) as rules:
             return [
                 Token(token.text, token.idx, token.idx + len(token.text)) for token in rules(line) if not token.is_space
             ]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """The words of a corpus's lines, without their places; with `keep_spaces`, doubled spaces are words too."""
+        """The words of a corpus's lines, without their places; with `keep_spaces`, doubled spaces are words too.
+
+        Raises:
+            CorpusError: a word is too long.
+        """
         with _rules(self.language) as rules:
-            for document in rules.pipe((line.strip() for line in lines), batch_size=1000):
+            for document in rules.pipe(_without_long_words(lines), batch_size=1000):
                 yield [token.text for token in document if self.keep_spaces or not token.is_space]
+
+
+def check_length(line: str) -> None:
+    """Raises `TextError` if a typed text, or a word of it, is too long to be cut into words in a moment."""
+    if len(line) > MAX_CHARACTERS:
+        raise TextError(
+            f"The text has {len(line):,} characters. At most {MAX_CHARACTERS:,} were expected; shorten it, or "
+            "translate it sentence by sentence."
+        )
+    if found := _LONG_WORD.search(line):
+        raise TextError(
+            f"The word that begins with {found[0][:40]!r} has more than {MAX_WORD_CHARACTERS:,} characters without a "
+            "space. Words of a sentence were expected; put spaces between them, or leave it out."
+        )
+
+
+def _without_long_words(lines: Iterable[str]) -> Iterator[str]:
+    """The lines of a corpus without white space around them. Raises `CorpusError` if a word is too long."""
+    for number, line in enumerate(lines, start=1):
+        if found := _LONG_WORD.search(line):
+            raise CorpusError(
+                f"In sentence {number:,} of the corpus, the word that begins with {found[0][:40]!r} has more than "
+                f"{MAX_WORD_CHARACTERS:,} characters without a space. Words of a sentence were expected; take the "
+                "sentence out, on both sides."
+            )
+        yield line.strip()
 
 
 _idle_rules: defaultdict[str, list[Any]] = defaultdict(list)
@@ -81,7 +119,8 @@ class SymbolTokenizer:
     """Symbols between spaces, for the copy task."""
 
     def __call__(self, line: str) -> list[Token]:
-        """The symbols of one line."""
+        """The symbols of one line. Raises `TextError` if it is too long."""
+        check_length(line)
         tokens, position = [], 0
         for text in line.split():
             start = line.index(text, position)

@@ -3,16 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from core.config import TrainingConfig
 from core.errors import TrainingError
+from core.memory import is_out_of_memory
 from core.training.events import TrainingFinished
 from core.training.folder import kept_checkpoints
 
+Built = TypeVar("Built")
 LARGEST_NORM = 1.0
 """The proposed clipping norm where gradients are not clipped: that of the published systems."""
-_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "cannot allocate memory")
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,6 @@ def smaller_batches(training: TrainingConfig) -> Proposal | None:
     )
 
 
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether the error means that the machine or the device is out of memory."""
-    return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OUT_OF_MEMORY)
-
-
 class _Position(Protocol):
     step: int
 
@@ -119,6 +115,24 @@ def with_explained_failures(
     saved = kept_checkpoints(folder, "last")
     path, step = (saved[0].path, saved[0].step) if saved else (None, 0)
     raise kind(f"{message} {_what_to_do(proposal, path, step)}", proposal, path)
+
+
+def with_explained_lack_of_memory(build: Callable[[], Built]) -> Built:
+    """What `build` gives; where memory runs out in it, the model is too large, whatever its batches.
+
+    Raises:
+        TrainingError: instead of what was raised for lack of memory.
+    """
+    try:
+        return build()
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        reason = (str(error) or repr(error)).splitlines()[0]
+    raise TrainingError(
+        f"There is not enough memory to build the model ({reason}). Choose a smaller model, or raise the limit that "
+        "this process has (ulimit -v), if there is one."
+    )
 
 
 def _what_to_do(proposal: Proposal | None, path: Path | None, step: int) -> str:

@@ -1,18 +1,16 @@
 """A run's folder: the names of its files, and what stands there. No torch here."""
 
 import contextlib
-import json
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from safetensors import SafetensorError, safe_open
-
 from core.checkpoint.history import EpochRecord
 from core.errors import TrainingError
 from core.storage import cannot_write
+from core.tensor_file import open_tensor_file
 from core.training.film import FILM, frame_paths
 
 LAST, BEST, HISTORY = "last.safetensors", "best.safetensors", "history.csv"
@@ -82,8 +80,10 @@ def older_files(folder: Path, kind: CheckpointKind) -> list[Path]:
 def describe_checkpoint(path: Path, kind: CheckpointKind) -> KeptCheckpoint | None:
     """The description in the header of a checkpoint; None if it cannot be read."""
     try:
-        with safe_open(path, framework="numpy") as tensors:
-            header: dict[str, Any] = json.loads((tensors.metadata() or {})["augenmerk"])
+        with open_tensor_file(path, "numpy") as file:
+            if file.description is None or not isinstance(file.description.value, dict):
+                return None
+            header: dict[str, Any] = file.description.value
         history, progress = header["history"], header.get("progress") or {}
         validated: dict[str, Any] = history[-1] if history else {}
         return KeptCheckpoint(
@@ -94,7 +94,7 @@ def describe_checkpoint(path: Path, kind: CheckpointKind) -> KeptCheckpoint | No
             validation_loss=float(validated.get("validation_loss", "inf")),
             validated=_record(validated),
         )
-    except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
 
 
@@ -102,7 +102,7 @@ def _record(values: dict[str, Any]) -> EpochRecord | None:
     """None if a value is missing or not a number."""
     try:
         return EpochRecord.from_dict(values)
-    except TypeError:
+    except (TypeError, ValueError):
         return None
 
 

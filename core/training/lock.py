@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import TrainingError
-from core.storage import cannot_write
+from core.storage import cannot_write, read_text
 from core.training.folder import remove_partial_files
 
 LOCK = "run.lock"
@@ -144,6 +144,6 @@ def _is_alive(owner: str) -> bool:
 
 def _owner(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip() or "it does not say which"
-    except OSError:
+        return read_text(path, 10_000).strip() or "it does not say which"
+    except (OSError, UnicodeDecodeError):
         return "it does not say which"

@@ -17,10 +17,11 @@ from core.training.device_report import describe_device_choices
 from core.training.distributed import SINGLE_PROCESS, World
 from core.training.epochs import EpochLoop, OnEvent, ShouldStop
 from core.training.events import Noted, PhaseStarted, TrainingFinished
-from core.training.failures import with_explained_failures
+from core.training.failures import with_explained_failures, with_explained_lack_of_memory
 from core.training.film import read_film
 from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, discard_run, require_no_other_run
 from core.training.lock import locked
+from core.training.memory import check_address_space, check_memory_for_training
 from core.training.record import RunRecord, was_interrupted_before_first_checkpoint
 from core.training.resuming import require_same_run
 from core.training.session import TrainingSession
@@ -79,12 +80,15 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     require_no_other_run(folder, resume)
     check_corpus_fits(run, corpus)
     choice = choose_device(world.device(device))
+    check_address_space()
+    sizes = (len(codec.vocabulary) for codec in (corpus.codecs.source, corpus.codecs.target))
+    check_memory_for_training(run.model, choice.name, *sizes)
     with locked(folder), deterministic(run.training.deterministic, choice.name) as determinism:
         require_no_other_run(folder, resume)
         on_event(PhaseStarted(f"Moving the model to {choice.name}"))
         if run.training.compile:
             on_event(PhaseStarted("Compiling the model, which takes minutes"))
-        session = TrainingSession(run, corpus, choice.name, world)
+        session = with_explained_lack_of_memory(lambda: TrainingSession(run, corpus, choice.name, world))
         if resume:
             _resume(session, folder, frozenset(changes or {}), on_event)
             probe = probe or _probe_of_film(folder)

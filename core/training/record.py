@@ -16,10 +16,12 @@ from core.config import RunConfig
 from core.config.toml import to_toml
 from core.device import DeviceChoice
 from core.errors import CheckpointError
-from core.storage import write_text
+from core.storage import read_text, write_text
 from core.training.events import EndReason
 from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, older_files
 
+MAX_BYTES = 50_000_000
+"""Of `environment.json`: each start of a run adds some 1,500."""
 _PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece", "spacy", "torchtext")
 
 
@@ -73,7 +75,7 @@ class RunRecord:
 def read_starts(folder: Path) -> list[dict[str, Any]]:
     """The entries of `environment.json`, oldest first; none if there is no such file or it is damaged."""
     try:
-        starts = json.loads((Path(folder) / ENVIRONMENT).read_text(encoding="utf-8"))["starts"]
+        starts = json.loads(read_text(Path(folder) / ENVIRONMENT, MAX_BYTES))["starts"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
     return [entry for entry in starts if isinstance(entry, dict)] if isinstance(starts, list) else []

@@ -8,12 +8,14 @@ from typing import Any
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig, TrainingConfig
 from core.errors import CheckpointError
+from core.strict_json import shown
 from core.training.schedules import cooldown_factor
 
 _FREE_TO_CHANGE = frozenset(
     ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")
 )
 """Settings that may change on resuming: none of them changes a training step (but see `_on_cooldown`)."""
+_LARGEST_COUNT = 2**53
 _OF_BATCHES = ("batch_unit", "batch_size", "batching", "num_accumulated")
 
 
@@ -57,13 +59,16 @@ class Progress:
 
 
 def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Progress:
-    """The inverse of `Progress.to_dict`. Raises `TypeError` or `KeyError` if the values are damaged."""
+    """The inverse of `Progress.to_dict`. Raises `TypeError`, `ValueError` or `KeyError` if the values are damaged."""
     values = dict(values)
     if values["best_validation_loss"] is None:
         values["best_validation_loss"] = math.inf
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise TypeError(f"{name} is {value!r}, which is not a number")
+        is_count = isinstance(getattr(Progress, name, None), int)
+        if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
+            raise TypeError(f"{name} is {shown(value)}, which is no {'whole ' if is_count else ''}number")
+        if not (1 if name == "epoch" else 0) <= value <= _LARGEST_COUNT and name != "best_validation_loss":
+            raise ValueError(f"{name} is {shown(value)}, which is out of range")
     return Progress(**values, history=list(history))
 
 

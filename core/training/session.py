@@ -72,7 +72,7 @@ class TrainingSession:
         self.optimizer = torch.optim.Adam(
             self.model.parameters(),
             lr=run.training.learning_rate,
-            betas=(run.training.adam_beta1, run.training.adam_beta2),
+            betas=(float(run.training.adam_beta1), float(run.training.adam_beta2)),  # 0 for 0.0 is refused
             eps=run.training.adam_epsilon,
             fused=self.is_fused,
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from core.checkpoint.history import EpochRecord
 from core.errors import TrainingError
+from core.storage import read_text
 from core.training.folder import HISTORY, LAST, RUN_SETTINGS
 from core.training.overview import RunSummary, is_run, summarize, with_best
 from viz_app.train.curves import RunCurves
@@ -106,8 +107,7 @@ def _changed(folder: Path) -> float:
 
 def _read_records(path: Path) -> list[EpochRecord]:
     """The table; older versions wrote fewer columns."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [_record(row) for row in csv.DictReader(file)]
+    return [_record(row) for row in csv.DictReader(read_text(path).splitlines())]
 
 
 def _record(row: dict[str, str]) -> EpochRecord:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 from core.checkpoint.history import EpochRecord
 from core.config import PRESETS, RunConfig
 from core.errors import ConfigError
+from core.storage import read_text
 from viz_app.train.choices import DATA_KINDS, RunChoices
 
 _PREFIX = "train/"
@@ -154,10 +155,9 @@ def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:
 def load_history(folder: Path) -> list[EpochRecord]:
     """The epochs in the history file of the run in `folder`; none if it cannot be read."""
     try:
-        with (folder / "history.csv").open(newline="", encoding="utf-8") as file:
-            return [
-                EpochRecord(int(row["epoch"]), int(row["step"]), *(float(row[name]) for name in _HISTORY_NUMBERS))
-                for row in csv.DictReader(file)
-            ]
+        return [
+            EpochRecord(int(row["epoch"]), int(row["step"]), *(float(row[name]) for name in _HISTORY_NUMBERS))
+            for row in csv.DictReader(read_text(folder / "history.csv").splitlines())
+        ]
     except (OSError, ValueError, KeyError, TypeError):
         return []

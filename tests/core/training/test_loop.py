@@ -73,6 +73,7 @@ def take_out_of_files(folder: Path, *settings: str) -> None:
     with safe_open(folder / LAST, framework="pt") as file:
         description = json.loads(file.metadata()["augenmerk"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    del description["checksums"]
     for name in settings:
         del description["run"]["training"][name]
     save_file(tensors, folder / LAST, metadata={"augenmerk": json.dumps(description)})
