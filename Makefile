@@ -3,6 +3,7 @@
 # PYTHON=python3.12   use this interpreter (3.11 to 3.13) for the virtual environment
 # TORCH=cpu           on Linux: install the small build of torch, without CUDA
 # KILLS=100           how often `make soak` kills a training
+# MINUTES=60          how long `make soak` uses a window
 # TESTS="tests/core"  which tests are run, and any other words for pytest
 # JOBS=1              run so many tests at a time, else one for each processor core, at most 8; 0 runs them where a
 #                     debugger can stop them
@@ -20,6 +21,7 @@ TESTS ?=
 JOBS ?= auto
 PYTEST := -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 KILLS ?= 100
+MINUTES ?= 60
 SENTENCE ?= Ein Mann in einem blauen Hemd steht auf einer Leiter.
 SCREENSHOT ?= docs/images/translate.png
 
@@ -35,6 +37,7 @@ help: ## List the targets
 	@echo "  TESTS=tests/core    run only these tests"
 	@echo "  JOBS=1              run so many tests at a time"
 	@echo "  KILLS=20            soak: kill so often"
+	@echo "  MINUTES=15          soak: use a window so long"
 
 # --- use -------------------------------------------------------------------------------------------------------------
 
@@ -52,8 +55,8 @@ curve: $(VENV)/.ready-app ## Draw the README's curve of the preset notebook over
 
 # --- verify ----------------------------------------------------------------------------------------------------------
 
-test-quick: $(VENV)/.ready-dev ## Run the tests that start no process and train nothing
-	$(RUN) $(PYTEST) -m "not slow and not subprocess and not training and not figures and not corpus" $(TESTS)
+test-quick: $(VENV)/.ready-dev ## Run the quick tests: no process, no training, nothing that computes for long
+	$(RUN) $(PYTEST) -m "not slow and not heavy and not subprocess and not training and not figures and not corpus" $(TESTS)
 
 test: $(VENV)/.ready-dev ## Set up .venv if needed, and run all tests but the slow ones
 	$(RUN) $(PYTEST) -m "not slow" $(TESTS)
@@ -80,8 +83,10 @@ contract: $(VENV)/.ready-dev
 bench: $(VENV)/.ready-dev ## Measure speed and memory, as a table of ratios
 	$(RUN) -m benchmarks
 
-soak: $(VENV)/.ready-dev ## Kill a training 100 times at random moments: nothing may be lost
-	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/core/training/test_crash.py -s
+soak: $(VENV)/.ready-dev ## Kill a training 100 times, fill its disk, end it by signals: nothing may be lost; use a window for an hour
+	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/core/training/test_crash.py tests/core/training/test_full_disk.py -s
+	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/viz_app/test_ending.py -s
+	$(RUN) -m tests.viz_app.soak_window --minutes $(MINUTES)
 
 # --- ship ------------------------------------------------------------------------------------------------------------
 

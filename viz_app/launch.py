@@ -61,8 +61,9 @@ def open_window(arguments: list[str]) -> int:
 
     try:
         from viz_app.application import run_app
+        from viz_app.ending import end_process
 
-        return run_app(options.checkpoint, options.sentence, options.screenshot)
+        return end_process(run_app(options.checkpoint, options.sentence, options.screenshot))
     except AugenmerkError as error:
         return _refuse(str(error))
 

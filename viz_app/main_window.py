@@ -1,5 +1,6 @@
 """The window: top bar, pages, shortcuts."""
 
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -30,11 +31,11 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_navigation import Direction
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
-from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
+from viz_app.theme import GAP, PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
 from viz_app.top_bar import TopBar
 from viz_app.translate.page import TranslatePage
 from viz_app.widgets.dialogs import show_about
-from viz_app.worker import ExperimentController, Failure, InferenceWorker
+from viz_app.worker import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
 if TYPE_CHECKING:
     from viz_app.train.page import TrainPage
@@ -78,7 +79,10 @@ class MainWindow(QMainWindow):
         self._is_reopening = checkpoint is None and preferences.model is not None
         self._first_checkpoint = checkpoint or preferences.model
         self._worker = worker or InferenceWorker(parent=self)
-        self._has_painted = False
+        self._has_painted = self._has_ended = False
+        self._closing_since: float | None = None
+        self._close_timer = QTimer(self, interval=CLOSE_POLL_MS)
+        self._close_timer.timeout.connect(self._go_on_closing)
         self.train_page: TrainPage | None = None
         self._restored: Experiment | None = None
         self._theme_choice: ThemeChoice = preferences.theme
@@ -109,6 +113,10 @@ class MainWindow(QMainWindow):
         """Opens a checkpoint, None for the bundled one. The model in use stays until the new one is ready."""
         self._loader.open(path)
 
+    def add_notice(self, notice: QWidget) -> None:
+        """Shows a notice between the top bar and the page, until it closes itself."""
+        self._notices.addWidget(notice)
+
     def show_page(self, index: int) -> None:
         """Changes the page; the Train page is made when it is first wanted."""
         if index == TRAIN and self.train_page is None:
@@ -124,20 +132,40 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(0, self, self._open_first_model)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ends the threads. A training is told to stop and to keep what it learned; the window waits for it."""
-        if self._is_training():
-            self._stop_training_then_close()
+        """Ends the threads. A training is paused first; the window waits for it, but not for ever."""
+        self.save()
+        if self._is_training() and not self._may_leave_training():
+            self._pause_training_then_close()
             event.ignore()
+            return
+        self.end(waits_for_training=False)
+        super().closeEvent(event)
+
+    def save(self) -> None:
+        """Keeps what was typed and what is on the screen until the next start."""
+        if self._has_ended:
             return
         self.translate_page.save()
         self.documents.keep_session()
         self._preferences.set_bytes("window", self.saveGeometry())
         self._preferences.settings.sync()
+
+    def end(self, *, waits_for_training: bool = True) -> None:
+        """Saves, pauses a training and ends the threads, once. Blocks for seconds; a thread that takes longer is left.
+
+        Args:
+            waits_for_training: for as long as it may take to save what it has learned; False if it was waited for.
+        """
+        if self._has_ended:
+            return
+        self.save()
+        self._has_ended = True
+        self._close_timer.stop()
         self.hide()
         if self.train_page is not None:
-            self.train_page.shutdown()
+            self.train_page.shutdown(waits_for_training=waits_for_training)
         self._worker.close()
-        super().closeEvent(event)
+        self._preferences.settings.sync()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files may be dropped."""
@@ -175,8 +203,11 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.top_bar)
+        self._notices = QVBoxLayout()
         pages = QVBoxLayout()
         pages.setContentsMargins(PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
+        pages.setSpacing(GAP)
+        pages.addLayout(self._notices)
         pages.addWidget(self._pages)
         column.addLayout(pages, 1)
         self.setCentralWidget(central)
@@ -237,7 +268,7 @@ class MainWindow(QMainWindow):
         if sentence is None and self._is_last_model(self._first_checkpoint):
             if self.documents.restore_session():
                 self._restored = self.state.experiment
-            elif text := self._preferences.sentence:  # older versions kept it alone
+            elif text := self.documents.earlier_sentence():  # older versions kept it alone
                 self.translate_page.begin(text)
                 self._restored = self.state.experiment
         if self._restored is None:
@@ -341,11 +372,32 @@ class MainWindow(QMainWindow):
     def _is_training(self) -> bool:
         return self.train_page is not None and self.train_page.is_running()
 
-    def _stop_training_then_close(self) -> None:
+    def _pause_training_then_close(self) -> None:
         assert self.train_page is not None
-        self.train_page.request_stop()
-        self.top_bar.show_status("stopping the training, saving the model …")
-        QTimer.singleShot(CLOSE_POLL_MS, self, self.close)
+        if self._closing_since is None:
+            self._closing_since = time.monotonic()
+            self.train_page.request_stop()
+            self._close_timer.start()
+        self._show_closing()
+
+    def _may_leave_training(self) -> bool:
+        """Whether it was waited for, or somebody who has waited a while closes the window again."""
+        return self._closing_since is not None and time.monotonic() > self._closing_since + ANSWER_SECONDS
+
+    def _go_on_closing(self) -> None:
+        assert self.train_page is not None
+        assert self._closing_since is not None
+        if not self._is_training() or time.monotonic() > self._closing_since + self.train_page.limit_to_end_s:
+            self._close_timer.stop()
+            self.close()
+        else:
+            self._show_closing()
+
+    def _show_closing(self) -> None:
+        text = "stopping the training, saving the model …"
+        if self._may_leave_training():
+            text += " Close again to quit without it."
+        self.top_bar.show_status(text)
 
     def _on_system_colors_changed(self) -> None:
         if self._theme_choice == "system":

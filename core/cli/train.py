@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +45,11 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         metavar="NAME=VALUE",
         help="a training setting to have otherwise, from here on if the run is resumed: learning_rate=1e-4",
     )
+    parser.add_argument(
+        "--allow-changed-data",
+        action="store_true",
+        help="resume even if the training data has changed since the run was saved",
+    )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for checkpoints and history")
     add_device(parser)
     parser.set_defaults(run=run)
@@ -70,7 +75,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Trains. Ctrl-C once stops and keeps what was learned. Raises `AugenmerkError`."""
+    """Trains. Ctrl-C once, or the end of the terminal, stops and keeps what was learned. Raises `AugenmerkError`."""
     from core.cli.together import ECHO_SECONDS, train_with_others
     from core.training.distributed import SINGLE_PROCESS, is_distributed
 
@@ -112,6 +117,7 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
             device=options.device,
             resume=options.resume,
             changes=changes,
+            allow_changed_data=options.allow_changed_data,
             probe=options.probe,
             on_event=on_event,
             should_stop=lambda: stop.requested,
@@ -169,15 +175,33 @@ def _value(text: str) -> int | float | str | None:
 
 
 class TerminalProgress:
-    """Draws training events as a progress bar and one line for each epoch, on standard error."""
+    """Draws training events as a progress bar and one line for each epoch, on standard error.
+
+    A terminal that is gone ends no training: nothing is shown any more.
+    """
 
     def __init__(self) -> None:
         self._bar: Any = None
+        self._is_gone = False
 
     def __call__(self, event: "TrainingEvent") -> None:
         """Shows one event."""
+        with self._unless_gone():
+            self._show(event)
+
+    @contextlib.contextmanager
+    def _unless_gone(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError:  # EIO: the terminal was closed; EPIPE: nobody reads the log any more
+            self._is_gone = True
+            self._bar = None
+
+    def _show(self, event: "TrainingEvent") -> None:
         from core.training import events
 
+        if self._is_gone:
+            return
         match event:
             case events.PhaseStarted():
                 self.phase(event.text)
@@ -213,9 +237,10 @@ class TerminalProgress:
 
     def close(self) -> None:
         """Takes the bar away."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+        with self._unless_gone():
+            if self._bar is not None:
+                self._bar.close()
+                self._bar = None
 
     def _start(self, event: Any) -> None:
         from tqdm import tqdm
@@ -248,7 +273,10 @@ class TerminalProgress:
 
     def say(self, text: str) -> None:
         """Shows a line, above the bar."""
-        if self._bar is None:
-            print(text, file=sys.stderr)
-        else:
-            self._bar.write(text, file=sys.stderr)
+        if self._is_gone:
+            return
+        with self._unless_gone():
+            if self._bar is None:
+                print(text, file=sys.stderr)
+            else:
+                self._bar.write(text, file=sys.stderr)

@@ -165,6 +165,7 @@ def _change_everything(qtbot: QtBot, window: MainWindow) -> None:
         _settle(qtbot, window)
 
 
+@pytest.mark.heavy
 def test_three_interventions_at_once_by_mouse_and_undone_and_redone_by_keys(
     qtbot: QtBot, window: MainWindow, translator: Translator
 ) -> None:
@@ -187,6 +188,7 @@ def test_three_interventions_at_once_by_mouse_and_undone_and_redone_by_keys(
     assert not window.state.can_redo
 
 
+@pytest.mark.heavy
 def test_chips_take_single_changes_back_and_reset_all_of_them(
     qtbot: QtBot, window: MainWindow, translator: Translator
 ) -> None:
@@ -293,6 +295,7 @@ def test_a_key_goes_through_original_changed_and_difference(qtbot: QtBot, window
     assert seen == ["difference", "original", "changed"]
 
 
+@pytest.mark.heavy
 def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     qtbot: QtBot, window: MainWindow, untrained_checkpoint: Path, tmp_path: Path
 ) -> None:
@@ -326,6 +329,7 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     _check(window, Translator.load(untrained_checkpoint, "cpu").compare(Experiment(SENTENCE, Greedy(), tuple(ACTS))))
 
 
+@pytest.mark.heavy
 def test_a_restart_restores_what_was_on_the_screen(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, translator: Translator
 ) -> None:

@@ -71,8 +71,8 @@ class TranslatePage(QWidget):
 
     def begin(self, text: str) -> None:
         """The sentence that stands there when the window opens; it is translated once a model is open."""
-        self.state.begin_text(text)
         self.sentence.input.show_text(text)
+        self.state.begin_text(self.sentence.input.text)
 
     def ask_new_model(self) -> None:
         """Asks the model that is in use now for the experiment, or for the sentence that was just typed."""

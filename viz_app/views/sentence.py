@@ -15,6 +15,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import ignored_span, unknown_spans, word_spans
+from viz_app.state.text_limit import MAX_CHARACTERS, left_out
 from viz_app.theme import PANEL_MARGIN
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
@@ -73,6 +74,7 @@ class SentencePanel(QFrame):
         self.edit_button = flat_button("✎ edit", EDIT_TIP)
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._is_dense = False
+        self._left_out: dict[SentenceInput, str] = {}
         self.is_folded = False
         self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
         self._indents = [QWidget() for _ in range(2)]
@@ -146,6 +148,8 @@ class SentencePanel(QFrame):
         for field in (self.input, self.sentence):
             field.undo_requested.connect(self.undo)
             field.redo_requested.connect(self.redo)
+            field.shortened.connect(partial(self._on_shortened, field))
+            field.textChanged.connect(partial(self._on_text_changed, field))
         state.experiment_changed.connect(self._on_experiment)
         state.result_changed.connect(self._show_result)
         state.model_changed.connect(self._on_model)
@@ -153,6 +157,16 @@ class SentencePanel(QFrame):
         state.request.events.is_running.connect(self._on_request, max_args=0)
         for name in MARKS:
             getattr(state.selection.events, name).connect(self._show_shares, max_args=0)
+
+    def _on_shortened(self, field: SentenceInput, num_characters: int) -> None:
+        self._left_out[field] = left_out(num_characters)
+        self._say()
+
+    def _on_text_changed(self, field: SentenceInput) -> None:
+        """There may be room again."""
+        if field in self._left_out and len(field.text) < MAX_CHARACTERS:
+            del self._left_out[field]
+            self._say()
 
     def _settle_typing(self) -> None:
         if not self.input.is_settled:
@@ -247,7 +261,7 @@ class SentencePanel(QFrame):
         notes = state.translation.notes if state.translation is not None else ()
         problem = state.request.problem if state.result is not None else ""  # else it stands in place of the maps
         said = [problem] if problem else list(notes)
-        text = "\n".join(filter(None, [*said, state.notice]))
+        text = "\n".join(filter(None, [*self._left_out.values(), *said, state.notice]))
         self.note.setText(text)
         self.note.setVisible(bool(text))
 

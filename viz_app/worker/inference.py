@@ -18,6 +18,10 @@ from viz_app.worker.failure import Failure
 from viz_app.worker.jobs import JobInterrupted, LoadJob, TranslatorLike
 from viz_app.worker.requests import Request, RequestQueue
 
+ANSWER_SECONDS = 3.0
+"""A thread that was told to end and has not ended after this time is left behind: nothing waits for ever."""
+THREAD_PREFIX = "augenmerk-"
+"""Of the names of all threads of the window, so that one that was left behind can be found."""
 Loader = Callable[[Path | None, str], TranslatorLike]
 
 
@@ -48,7 +52,7 @@ class InferenceWorker(QObject):
         self._requests = RequestQueue()
         self._outcomes: queue.SimpleQueue[_Outcome] = queue.SimpleQueue()
         self._outcome_ready.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
-        self._thread = threading.Thread(target=self._work, name="augenmerk-inference")
+        self._thread = threading.Thread(target=self._work, name=f"{THREAD_PREFIX}inference")
 
     def submit(self, request: Request) -> Request:
         """Asks. An older request of the same owner and kind is superseded, at once."""
@@ -59,11 +63,16 @@ class InferenceWorker(QObject):
             self._thread.start()
         return request
 
-    def close(self) -> None:
-        """Drops what waits and returns when the thread has ended; what is running is let finish, its result dropped."""
+    def close(self, limit_s: float = ANSWER_SECONDS) -> bool:
+        """Drops what waits and returns when the thread has ended; the result of what is running is dropped.
+
+        Returns:
+            Whether the thread has ended. False after `limit_s`: a job, or the opening of a model, does not end.
+        """
         self._requests.close()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(limit_s)
+        return not self._thread.is_alive()
 
     def _work(self) -> None:
         """The thread's body: answers requests until closed."""

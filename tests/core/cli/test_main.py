@@ -20,6 +20,7 @@ from core.checkpoint.file import load_checkpoint
 from core.cli.main import main, run_guarded
 from core.cli.stopping import StopFlag, stop_on_interrupt
 from core.corpora.prepared import load_prepared
+from core.training.record import read_starts
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -304,7 +305,8 @@ def test_train_refuses_before_it_writes(
 
 
 @pytest.mark.subprocess
-def test_a_polite_kill_stops_and_keeps(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
+def test_a_polite_kill_stops_and_keeps(tmp_path: Path, number: signal.Signals) -> None:
     run = tmp_path / "run"
     command = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8")
@@ -313,12 +315,63 @@ def test_a_polite_kill_stops_and_keeps(tmp_path: Path) -> None:
     shown = ""
     while "loss" not in shown and time.monotonic() < deadline:
         shown += process.stderr.read(1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, rest = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "Stopped after step" in rest
     assert load_checkpoint(run / "last.safetensors", with_state=True).progress["step"] >= 1
     assert (run / "best.safetensors").exists()
+
+
+TERMINAL = """
+import os, pty, sys, time
+folder, *command = sys.argv[1:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(command[0], command)
+shown = b""
+while b"validation" not in shown:  # of the first epoch
+    shown += os.read(terminal, 1000)
+os.close(terminal)
+_, status = os.waitpid(child, 0)
+print(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.subprocess
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal that is closed sends SIGHUP on POSIX alone")
+def test_a_terminal_that_is_closed_stops_and_keeps(tmp_path: Path) -> None:
+    """The bar cannot be drawn any more, either: writing to the terminal fails from then on."""
+    run = tmp_path / "run"
+    train = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
+    command = [sys.executable, "-c", TERMINAL, str(run), *train]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=True)
+    assert done.stdout == "0\n"
+    assert read_starts(run)[-1]["reason"] == "stopped"
+    assert load_checkpoint(run / "last.safetensors", with_state=True).progress["step"] >= 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGHUP")
+def test_signals_of_a_session_that_ends_are_one_request() -> None:
+    with stop_on_interrupt() as flag:
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGHUP, signal.SIGTERM):
+            os.kill(os.getpid(), number)
+        assert flag.requested
+    with stop_on_interrupt() as flag:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert flag.requested
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGHUP")
+def test_nohup_keeps_its_meaning() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop_on_interrupt() as flag:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not flag.requested
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_the_second_interrupt_acts_at_once() -> None:

@@ -105,6 +105,7 @@ def _has_warm_pixel(page: TranslatePage, center: QPoint) -> bool:
     )
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("key", [Qt.Key.Key_O, Qt.Key.Key_Space])
 def test_a_key_switches_the_chosen_head(make_window: MakeWindow, qtbot: QtBot, key: Qt.Key) -> None:
     page = make_window().translate_page
