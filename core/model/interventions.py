@@ -60,6 +60,11 @@ def compile_interventions(model: Transformer, sentences: Sequence[SentenceChange
     )
 
 
+def compile_head_factors(model: Transformer, factors: Mapping[Head, float], num_sentences: int) -> Interventions | None:
+    """The same heads scaled for each of so many sentences. Raises `AnalysisError` if the model has no such head."""
+    return compile_interventions(model, [SentenceChanges(factors, {})] * num_sentences)
+
+
 def _changes_of_module(
     kind: AttentionKind, layer: int, num_heads: int, sentences: Sequence[SentenceChanges], like: Tensor
 ) -> AttentionChanges:

@@ -212,6 +212,7 @@ class ForcedToken:
 Intervention = SourceWordRemoved | SourceWordReplaced | HeadScaled | AttentionRow | ForcedToken
 INTERVENTION_TYPES: Final = (SourceWordRemoved, SourceWordReplaced, HeadScaled, AttentionRow, ForcedToken)
 SourceEdit = SourceWordRemoved | SourceWordReplaced
+AnyIntervention = TypeVar("AnyIntervention", bound=Intervention)
 
 
 def site_of(intervention: Intervention) -> tuple[int, ...]:
@@ -225,6 +226,18 @@ def site_of(intervention: Intervention) -> tuple[int, ...]:
             return (2, *_order_of(head), row)
         case ForcedToken(step):
             return (3, step)
+
+
+def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyIntervention, ...]:
+    """Source words, heads, rows, steps. Raises `ExperimentError` if two change the same thing."""
+    ordered = tuple(sorted(interventions, key=site_of))
+    for first, second in itertools.pairwise(ordered):
+        if site_of(first) == site_of(second):
+            raise ExperimentError(
+                f"Two interventions change the same thing: “{first}” and “{second}”. One for each head, row, step "
+                "and source word was expected; leave one of them out."
+            )
+    return ordered
 
 
 @dataclass(frozen=True)
@@ -256,14 +269,7 @@ class Experiment:
             if not isinstance(each, INTERVENTION_TYPES):
                 names = ", ".join(known.__name__ for known in INTERVENTION_TYPES)
                 raise ExperimentError(f"An intervention is {each!r}. One of {names} was expected.")
-        ordered = tuple(sorted(self.interventions, key=site_of))
-        object.__setattr__(self, "interventions", ordered)
-        for first, second in itertools.pairwise(ordered):
-            if site_of(first) == site_of(second):
-                raise ExperimentError(
-                    f"Two interventions change the same thing: “{first}” and “{second}”. One for each head, row, step "
-                    "and source word was expected; leave one of them out."
-                )
+        object.__setattr__(self, "interventions", in_canonical_order(self.interventions))
         if isinstance(self.output, GivenTarget) and self.forced:
             raise ExperimentError(
                 f"A token is forced (“{self.forced[0]}”) while the whole translation is given. One of the two was "

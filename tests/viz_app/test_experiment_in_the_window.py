@@ -17,8 +17,10 @@ from core.model.heads import Head
 from core.translation.experiment import (
     Experiment,
     ForcedToken,
+    GivenTarget,
     Greedy,
     HeadScaled,
+    Intervention,
     SourceWordRemoved,
 )
 from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
@@ -419,8 +421,8 @@ def test_a_dropped_experiment_is_opened_by_its_content_and_can_be_undone(
     assert window.state.settings.shown == "original"
     window.state.settings.shown = "changed"
     _check(window, translator.compare(experiment))
-    assert preferences.recent_experiments == (path,)
-    assert path not in preferences.recent
+    assert preferences.recent_experiments.paths == (path,)
+    assert path not in preferences.recent_models.paths
     qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
     _settle(qtbot, window)
     _check(window, translator.compare(Experiment(SENTENCE)))
@@ -437,6 +439,56 @@ def test_a_dropped_experiment_that_is_damaged_leaves_the_screen(
     assert "view.scale" in dialog.informativeText()
     dialog.accept()
     _check(window, translator.compare(Experiment(SENTENCE)))
+
+
+@pytest.mark.parametrize(
+    ("refused", "reason"),
+    [
+        (SourceWordRemoved(99), "word 100 removed"),
+        (ForcedToken(1, "no-such-token"), "step 2: no-such-token"),
+        (HeadScaled(Head("cross", 7, 0)), "cross 8·1 off"),
+    ],
+)
+def test_a_refused_change_is_named_and_all_of_the_page_goes_on_with_what_it_shows(
+    qtbot: QtBot, window: MainWindow, translator: Translator, refused: Intervention, reason: str
+) -> None:
+    window.state.intervene(OFF)
+    _settle(qtbot, window)
+    with qtbot.waitSignal(window.failed):
+        window.state.intervene(refused)
+    note = window.translate_page.sentence.note
+    assert f"Refused, and taken back: {reason}." in note.text()
+    assert note.isVisible()
+    _check(window, translator.compare(Experiment(SENTENCE, Greedy(), (OFF,))))
+    qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
+    _settle(qtbot, window)
+    _check(window, translator.compare(Experiment(SENTENCE)))
+
+
+@pytest.mark.parametrize("output", [GivenTarget("man " * 3000), GivenTarget(" ")], ids=["too long", "empty"])
+def test_an_experiment_file_that_the_model_refuses_leaves_the_screen_and_says_why(
+    qtbot: QtBot, window: MainWindow, translator: Translator, tmp_path: Path, output: GivenTarget
+) -> None:
+    path = tmp_path / "refused.augenmerk"
+    experiment = Experiment("zwei hunde", output, (OFF,))
+    model = ModelReference(translator.name, translator.digest)
+    write_experiment_file(SavedExperiment(experiment, model, {}), path)
+    with qtbot.waitSignal(window.failed):
+        _drop(window, path)
+    assert "The sentence before it is still shown." in window.translate_page.sentence.note.text()
+    _check(window, translator.compare(Experiment(SENTENCE)))
+
+
+def test_a_session_that_the_model_refuses_starts_with_its_plain_sentence(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, translator: Translator, preferences: Preferences
+) -> None:
+    window.close()
+    model = ModelReference(translator.name, translator.digest)
+    given = Experiment(SENTENCE, GivenTarget("man " * 3000), (OFF,))
+    write_experiment_file(SavedExperiment(given, model, {}), preferences.session_path)
+    again = make_window(None, sentence=None, loader=None)
+    _check(again, translator.compare(Experiment(SENTENCE)))
+    assert "the given translation" in again.translate_page.sentence.note.text()
 
 
 @pytest.fixture(scope="module")

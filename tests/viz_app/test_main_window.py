@@ -238,7 +238,7 @@ def test_a_broken_checkpoint_leaves_the_model_and_the_translation(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, tmp_path: Path
 ) -> None:
     window = make_window()
-    preferences.remember(tmp_path / "broken.safetensors")
+    preferences.recent_models.remember(tmp_path / "broken.safetensors")
     with qtbot.waitSignal(window.failed):
         window.open_model(tmp_path / "broken.safetensors")
     (dialog,) = _dialogs(window)
@@ -246,7 +246,7 @@ def test_a_broken_checkpoint_leaves_the_model_and_the_translation(
     dialog.accept()
     assert "model · 3 + 3" in window.top_bar.model_button.text()
     assert window.translate_page.head.heatmap.isVisible()
-    assert tmp_path / "broken.safetensors" not in preferences.recent
+    assert tmp_path / "broken.safetensors" not in preferences.recent_models.paths
     with qtbot.waitSignal(window.translation_shown):
         _type(qtbot, window, "Hund")
 
@@ -264,7 +264,7 @@ def test_a_dropped_file_is_opened_and_remembered(
         window.dropEvent(event)
     assert window.model is not None
     assert window.model.name == "dropped"
-    assert preferences.recent[0] == tmp_path / "dropped.safetensors"
+    assert preferences.recent_models.paths[0] == tmp_path / "dropped.safetensors"
     qtbot.waitUntil(lambda: not window.state.request.is_running)
 
 

@@ -18,11 +18,12 @@ from core.translation.experiment import (
     Intervention,
     Output,
 )
-from core.translation.result import ExperimentResult, MapKind, Translation
+from core.translation.result import ExperimentResult, Translation
 from viz_app.state.experiment_history import ExperimentHistory
+from viz_app.state.head_roles import HeadRoles, clearest_head
 from viz_app.state.languages import language_names
 from viz_app.state.map_selection import MapSelection
-from viz_app.state.map_source import MapSource, clearest_head
+from viz_app.state.map_source import MapSource
 from viz_app.state.map_view import Pair
 from viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 from viz_app.state.measuring import MeasuredMaps
@@ -40,6 +41,7 @@ class ExperimentState:
         settings: how maps are shown.
         selection: what is chosen and marked on them.
         maps: the maps that follow from result, settings and selection.
+        roles: what their heads do.
         request: the answer that is awaited.
         measuring: the maps in other measures that are awaited.
         model: the model in use; None before the first.
@@ -49,7 +51,8 @@ class ExperimentState:
         notice: what was dropped by the last change of text or model, in a sentence; empty if nothing was.
 
     Signals (psygnal):
-        experiment_changed: another experiment is asked for; somebody has to compute it, and then call `accept`.
+        experiment_asked: somebody has to compute the experiment, and then call `accept` or `refuse`.
+        experiment_changed: another experiment is in use.
         result_changed: another result is shown, or none.
         model_changed: another model answers from now on.
         roles_changed: what heads do over a sample has become known.
@@ -57,6 +60,7 @@ class ExperimentState:
         notice_changed: there is another notice.
     """
 
+    experiment_asked = Signal()
     experiment_changed = Signal()
     result_changed = Signal()
     model_changed = Signal()
@@ -68,6 +72,7 @@ class ExperimentState:
         self.settings = settings or MapViewSettings()
         self.selection = MapSelection()
         self.maps = MapSource(self.settings, self.selection)
+        self.roles = HeadRoles(self.maps)
         self.request, self.measuring = RequestState(), RequestState()
         self.model: ModelInfo | None = None
         self.languages = ("German", "English")
@@ -243,6 +248,7 @@ class ExperimentState:
 
     def _ask(self, *, drops_misfits: bool) -> None:
         self._drops_misfits = drops_misfits or self.is_of_earlier_model
+        self.experiment_asked.emit()
         self.experiment_changed.emit()
 
     # --- the answer ----------------------------------------------------------------------------------------------
@@ -271,8 +277,24 @@ class ExperimentState:
         self._show(result)
 
     def refuse(self, problem: str) -> None:
-        """There is no result; what is shown stays."""
+        """There is no result: what is shown stays, and its experiment is in use again. The refused one is forgotten.
+
+        Where nothing of this model is shown yet, the plain sentence is asked for instead, unless it was that already.
+        """
+        refused = self.experiment
+        if self.result is not None and not self.is_of_earlier_model:
+            shown = self.result.experiment
+            self.request.finish(problem if refused == shown else f"{problem}\n{_refused(refused, shown)}")
+            if refused != shown:
+                self._history.withdraw(shown)
+                self.experiment_changed.emit()
+            return
         self.request.finish(problem)
+        plain = Experiment(refused.source_text)
+        if refused != plain:
+            (self._history.push if self.is_of_earlier_model else self._history.replace)(plain)
+            self._set_notice(f"{_refused(refused, plain)} {problem}")
+            self._ask(drops_misfits=True)
 
     def show_translation(self, translation: Translation) -> None:
         """Shows a translation that is there already, with nothing changed."""
@@ -313,7 +335,7 @@ class ExperimentState:
         """The chosen head is kept where it exists; if nobody chose one, the cross head that points most clearly is."""
         before, shown_before = self.result, self.maps.translation
         self.result, self.is_of_earlier_model = result, False
-        self.maps.sample_roles = self._model_roles
+        self.roles.sample = self._model_roles
         self.maps.show(result)
         self.measuring.finish()
         if before is None or before.changed is not result.changed:
@@ -349,7 +371,7 @@ class ExperimentState:
         """A sample was measured with the model in use."""
         self._model_roles = roles
         if not self.is_of_earlier_model:
-            self.maps.sample_roles = roles
+            self.roles.sample = roles
             self.roles_changed.emit()
 
     def take_measured(self, measured: MeasuredMaps) -> None:
@@ -357,12 +379,6 @@ class ExperimentState:
         self.measuring.finish()
         self.maps.add_measured(measured)
         self.measured_changed.emit()
-
-    def lines_of_heads(self, kind: MapKind) -> list[tuple[Head, ...]]:
-        """The heads of a kind as the grid shows them, line by line; one line for each layer, or by another order."""
-        heads = self.maps.in_order(kind)
-        width = max(self.maps.shape(kind)[1], 1)
-        return [tuple(heads[first : first + width]) for first in range(0, len(heads), width)]
 
     def _set_notice(self, notice: str) -> None:
         if notice != self.notice:
@@ -375,3 +391,13 @@ def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brin
     if not interventions:
         return ""
     return f"Dropped {why}: {', '.join(map(str, interventions))}. {undo}".rstrip()
+
+
+def _refused(refused: Experiment, kept: Experiment) -> str:
+    """What was refused and is not in use, in a sentence."""
+    if refused.source_text != kept.source_text:
+        return "The sentence before it is still shown."
+    names = [str(each) for each in refused.interventions if each not in kept.interventions]
+    if isinstance(refused.output, GivenTarget) and refused.output != kept.output:
+        names.append("the given translation")
+    return f"Refused, and taken back: {', '.join(names) or 'the last change'}."

@@ -72,7 +72,7 @@ class QueryKeyView:
             return f"{sums} The mask hides this key from the query: its weight is 0. {biases}"
         whole = float(np.logaddexp.reduce(self.row_logits))
         softmax = f"exp({_signed(detail.logit)} − {_signed(whole)}) = weight {detail.weight:.3f}"
-        return f"{sums} Softmax over the row: {softmax}. {biases}"
+        return f"{sums} Softmax over the keys: {softmax}. {biases}"
 
     def tip(self, dimension: int) -> str:
         """One product in words."""
@@ -98,7 +98,7 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
     if pair.query >= num_queries or pair.key >= num_keys:
         return "The pinned cell is not in the map that is shown."
     if any(row.head == head and row.row == pair.query for row in translation.experiment.attention_rows):
-        return "This row was set by hand: its weights do not come from queries and keys."
+        return "These weights were set by hand: they do not come from queries and keys."
     trace = explanation.trace_of(translation)
     if trace is None:
         if state.is_of_earlier_model:

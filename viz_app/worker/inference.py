@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 
 from core.analysis.sample_roles import read_sample_roles
+from core.imports import collector_paused
 from core.translation.result import TranslationStoppedError
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.progress import Progress
@@ -133,7 +134,8 @@ class InferenceWorker(QObject):
 
 def _load_translator(path: Path | None, device: str) -> TranslatorLike:
     compute_on_one_thread()
-    from core.translation.translator import Translator
+    with collector_paused():
+        from core.translation.translator import Translator
 
     translator = Translator.load(path, device)
     translator.warm_up()

@@ -111,7 +111,7 @@ def test_a_file_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     documents.open(path)
     assert named in problem(documents)
     assert (state.experiment, view_values(state)) == (before, view)
-    assert path not in documents._preferences.recent_experiments
+    assert path not in documents._preferences.recent_experiments.paths
 
 
 def test_a_file_that_cannot_be_written_is_told(documents: ExperimentDocuments, tmp_path: Path) -> None:
