@@ -500,6 +500,30 @@ def experiment_file(tmp_path_factory: pytest.TempPathFactory, untrained_checkpoi
     return folder / "experiment"
 
 
+@pytest.mark.parametrize("is_early", [False, True])
+def test_an_experiment_of_a_larger_model_is_dropped_on_the_maps_of_a_smaller_one(
+    make_window: MakeWindow,
+    qtbot: QtBot,
+    untrained_checkpoint: Path,
+    translator: Translator,
+    tmp_path: Path,
+    is_early: bool,
+) -> None:
+    """Also while the smaller one is only being opened."""
+    shallow = write_untrained_checkpoint(tmp_path / "shallow.safetensors", seed=1, num_layers=1)
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "deep.safetensors").write_bytes(untrained_checkpoint.read_bytes())
+    path = tmp_path / "beside" / "one.augenmerk"
+    experiment = _save(path, translator, view={"head": ["cross", 1, 1], "pinned": [1, 2], "shown": "changed"})
+    window = make_window(shallow, sentence="ein mann .", loader=None, wait=not is_early)
+    _drop(window, path)
+    qtbot.waitUntil(lambda: window.model is not None and window.model.name == "deep", timeout=20_000)
+    _settle(qtbot, window)
+    assert window.state.experiment == experiment
+    assert window.state.selection.head == Head("cross", 1, 1)
+    assert window.state.selection.pinned == Pair(1, 2)
+
+
 TAKE_A_PICTURE = """
 import sys
 from viz_app import application

@@ -85,6 +85,7 @@ class ExperimentState:
         self._has_picked_head = False
         self._drops_misfits = False
         self._pin_next: Pair | None = None
+        self._head_next: Head | None = None
         self.settings.events.shown.connect(self._on_shown)
 
     # --- the experiment ------------------------------------------------------------------------------------------
@@ -228,9 +229,13 @@ class ExperimentState:
             self._ask(drops_misfits=True)
 
     def choose_head(self, head: Head) -> None:
-        """Shows one head, in place of another or of several."""
+        """Shows one head, in place of another or of several; one that the maps shown lack, with the next result."""
         self.settings.show_one()
-        self.selection.choose(head)
+        num_layers, num_heads = self.maps.shape(head.kind)
+        is_there = self.result is None or (head.layer < num_layers and head.head < num_heads)
+        self._head_next = None if is_there else head
+        if is_there:
+            self.selection.choose(head)
 
     def is_off(self, head: Head) -> bool:
         """Whether a head is switched off."""
@@ -339,11 +344,13 @@ class ExperimentState:
         if before is None or before.changed is not result.changed:
             self.selection.clear_marks(pinned=self._kept_pin(shown_before))
         selection = self.selection
+        head_next, self._head_next = self._head_next, None
+        selection.was_chosen = selection.was_chosen or head_next is not None
         if not (selection.was_chosen or self._has_picked_head):
             selection.head = Head("cross", *clearest_head(result.changed.maps.cross))
             self._has_picked_head = True
-        num_layers, num_heads = self.maps.shape(selection.head.kind)
-        head = selection.head
+        head = head_next or selection.head
+        num_layers, num_heads = self.maps.shape(head.kind)
         selection.head = Head(head.kind, min(head.layer, num_layers - 1), min(head.head, num_heads - 1))
         self._pin_what_was_asked()
         self.result_changed.emit()

@@ -421,6 +421,29 @@ def test_a_pin_is_kept_by_the_name_that_its_row_has(state: ExperimentState) -> N
     assert state.selection.pinned is None
 
 
+def test_a_head_of_a_larger_model_is_chosen_with_its_result(state: ExperimentState) -> None:
+    """As when an experiment is opened while another model's maps are still shown."""
+    seen: list[Head] = []
+    state.selection.events.head.connect(lambda head, before: seen.append(head))
+    state.accept(make_result(make_translation(num_layers=2, num_heads=4)))
+    state.choose_head(Head("cross", 1, 3))
+    for wanted, expected in (
+        (Head("decoder", 2, 6), Head("decoder", 2, 6)),
+        (Head("cross", 3, 9), Head("cross", 2, 7)),
+    ):
+        state.choose_head(wanted)
+        assert state.selection.head == Head("cross", 1, 3)
+        state.accept(make_result(make_translation()))
+        assert state.selection.head == expected, "as near as there is"
+        state.accept(make_result(make_translation(num_layers=2, num_heads=4)))
+        state.choose_head(Head("cross", 1, 3))
+    state.choose_head(Head("decoder", 2, 6))
+    state.choose_head(Head("cross", 0, 0))
+    state.accept(make_result(make_translation()))
+    assert state.selection.head == Head("cross", 0, 0), "chosen since"
+    assert wanted not in seen
+
+
 def test_a_cell_is_pinned_with_the_next_result_that_has_it(state: ExperimentState) -> None:
     state.pin_with_next_result(Pair(1, 2))
     state.accept(make_result(make_translation()))
