@@ -75,6 +75,10 @@ class Preferences:
         """The sentence that was typed last."""
         return str(self.settings.value("translate/sentence", ""))
 
+    def forget_sentence(self) -> None:
+        """Removes the sentence that an older version kept."""
+        self.settings.remove("translate/sentence")
+
     @property
     def model(self) -> Path | None:
         """The checkpoint that was opened last, the one the sentence was typed for; None for the bundled one."""

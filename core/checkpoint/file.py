@@ -40,6 +40,7 @@ class Checkpoint:
         codecs: text to ids and back.
         weights: parameters by name, shared ones once.
         corpus: name of what it was trained on.
+        corpus_digest: of its contents, `PreparedCorpus.digest`; empty in files of earlier versions.
         history: one record for each validated epoch.
         state: tensors needed to resume training (optimiser, random numbers); empty in a file for translation only.
         progress: numbers needed to resume; empty likewise.
@@ -54,6 +55,7 @@ class Checkpoint:
     state: Mapping[str, Tensor] = field(default_factory=dict)
     progress: Mapping[str, Any] = field(default_factory=dict)
     written_by: str = __version__
+    corpus_digest: str = ""
 
     def build_model(self) -> Transformer:
         """The Transformer with these weights, in single precision, on the CPU, ready to translate.
@@ -163,6 +165,7 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         "run": checkpoint.run.to_dict(),
         "codecs": checkpoint.codecs.to_dict(),
         "corpus": checkpoint.corpus,
+        "corpus_digest": checkpoint.corpus_digest,
         "history": [asdict(record) for record in checkpoint.history],
         "progress": dict(checkpoint.progress),
     }
@@ -225,6 +228,7 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
         state=state,
         progress=dict(description.get("progress", {})),
         written_by=str(description.get("written_by", "?")),
+        corpus_digest=str(description.get("corpus_digest", "")),
     )
 
 
@@ -258,7 +262,7 @@ def _checked_format(path: Path, found: Field | None) -> dict[str, Any]:
 def _described(path: Path, description: dict[str, Any]) -> tuple[RunConfig, CodecPair, tuple[EpochRecord, ...]]:
     """Settings, vocabularies and history. Raises `CheckpointError`."""
     try:
-        for name in ("corpus", "written_by"):
+        for name in ("corpus", "corpus_digest", "written_by"):
             if not isinstance(description.get(name, ""), str):
                 raise TypeError(f"{name} is {shown(description[name])}, which is no text")
         if not isinstance(description["history"], list) or not isinstance(description.get("progress", {}), dict):

@@ -1,6 +1,6 @@
 """The named configurations: the published systems, and our own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.config.data_config import DataConfig
@@ -55,6 +55,10 @@ class RunConfig:
     def is_copy_task(self) -> bool:
         """Whether the run generates its own data: random sequences of symbols."""
         return self.data.tokenization == "symbols"
+
+    def with_training(self, **settings: Any) -> "RunConfig":
+        """The run with other training settings. Raises `ConfigError` if one is unknown or refused."""
+        return replace(self, training=self.training.replace(**settings))
 
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON-ready values."""
@@ -134,6 +138,7 @@ PRESETS: dict[str, RunConfig] = {
                 batch_size=2500,
                 num_epochs=30,
                 cooldown_epochs=10,
+                fit_schedule=True,
                 noam_factor=0.5,
                 warmup_steps=400,
                 clip_norm=1.0,

@@ -3,10 +3,13 @@
 A machine without spaCy can train from such a file.
 """
 
+import hashlib
 import json
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,7 @@ from core.text.vocabulary import Vocabulary
 FORMAT_NAME = "augenmerk-prepared-data"
 FORMAT_VERSION = 1
 MAX_KEPT_VALIDATION_TEXTS = 1_100
+_SENTENCES_AT_ONCE = 10_000
 _ARRAYS = [
     f"{split}.{side}.{kind}"
     for split in ("train", "validation")
@@ -68,6 +72,19 @@ class PreparedCorpus:
     validation: EncodedPairs
     validation_texts: SentencePairs = field(default_factory=lambda: SentencePairs((), ()))
     num_left_out: int = 0
+
+    @cached_property
+    def digest(self) -> str:
+        """Identifies the ids of both splits, in their order: hexadecimal digits, the same on every machine."""
+        sha256 = hashlib.sha256()
+        for pairs in (self.train, self.validation):
+            for sentences in (pairs.source, pairs.target):
+                sha256.update(len(sentences).to_bytes(8, "little"))
+                for first in range(0, len(sentences), _SENTENCES_AT_ONCE):
+                    some = sentences[first : first + _SENTENCES_AT_ONCE]
+                    sha256.update(np.fromiter(map(len, some), dtype="<i4").tobytes())
+                    sha256.update(np.fromiter(chain.from_iterable(some), dtype="<i4").tobytes())
+        return sha256.hexdigest()
 
     def training_pairs(self, epoch: int, seed: int) -> EncodedPairs:
         """The pairs of one epoch: always the same, but for the copy task, which draws new ones."""

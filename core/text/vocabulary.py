@@ -97,7 +97,8 @@ class Vocabulary:
                 raise TypeError(f"{mark!r} is no id")
             if mark not in range(len(self)):
                 raise ValueError(f"{mark!r} is the id of no token")
-        if len(set(marks)) != len(marks):
+        of_meaning = [self.padding_id, *optional]  # padding may also be what starts a sentence
+        if len(set(of_meaning)) != len(of_meaning) or self.start_id in optional:
             raise ValueError("two special tokens have the same id")
         if len(self.special_ids) == len(self):
             raise ValueError("there is no word beside the special tokens")

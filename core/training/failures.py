@@ -23,10 +23,12 @@ class Proposal:
     Attributes:
         changes: settings of `TrainingConfig` and the values to try, ready for `train(..., resume=True, changes=...)`.
         text: the same as text: "a learning rate of 0.00025 instead of 0.0005".
+        allows_changed_data: continue although the training data is different now.
     """
 
     text: str
     changes: Mapping[str, float | int] = field(default_factory=dict)
+    allows_changed_data: bool = False
 
 
 class InterruptedTrainingError(TrainingError):
@@ -51,6 +53,10 @@ class DivergedError(InterruptedTrainingError):
 
 class OutOfMemoryError(InterruptedTrainingError):
     """A step did not fit into the memory; the proposal is smaller batches, more of them accumulated."""
+
+
+class ChangedDataError(InterruptedTrainingError):
+    """The training data is not what the run to resume was trained on; the proposal is to take it as it is now."""
 
 
 def lower_rate(training: TrainingConfig) -> Proposal:

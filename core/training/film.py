@@ -107,6 +107,11 @@ def frame_paths(run_folder: Path) -> list[Path]:
     return [Path(run_folder) / FILM / name for name in names if _FRAME_NAME.fullmatch(name)]
 
 
+def own_frame_paths(run_folder: Path) -> list[Path]:
+    """The files of the film that may be removed; none if the film's folder is a link to another place."""
+    return [] if (Path(run_folder) / FILM).is_symlink() else frame_paths(run_folder)
+
+
 def step_of_frame(path: Path) -> int:
     """The step of the frame at `path`, from its name."""
     match = _FRAME_NAME.fullmatch(path.name)

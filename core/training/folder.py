@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import platformdirs
+
 from core.checkpoint.history import EpochRecord
 from core.errors import TrainingError
 from core.storage import cannot_write
 from core.tensor_file import open_tensor_file
-from core.training.film import FILM, frame_paths
+from core.training.film import FILM, own_frame_paths
 
-LAST, BEST, HISTORY = "last.safetensors", "best.safetensors", "history.csv"
+LAST, BEST, HISTORY, STEPS = "last.safetensors", "best.safetensors", "history.csv", "steps.bin"
 RUN_SETTINGS, ENVIRONMENT, TENSORBOARD = "run.toml", "environment.json", "tensorboard"
 CheckpointKind = Literal["best", "last"]
 _KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
@@ -22,6 +24,11 @@ _KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
 }
 _PART_NAME = re.compile(r"\..+\.part|\.tmp[A-Za-z0-9]{6}")
 """What `core.storage.atomic_path` writes before it renames, and what safetensors does within that."""
+
+
+def default_runs_folder() -> Path:
+    """The folder that the window saves runs to unless another is chosen: in the user's data directory."""
+    return platformdirs.user_data_path("augenmerk", appauthor=False) / "runs"
 
 
 def require_no_other_run(folder: Path, resume: bool) -> None:
@@ -113,7 +120,7 @@ def discard_run(folder: Path) -> None:
         StorageError: something cannot be removed.
     """
     try:
-        for path in [*run_files(folder), *frame_paths(folder)]:
+        for path in [*run_files(folder), *own_frame_paths(folder)]:
             path.unlink(missing_ok=True)
         for path in (folder / FILM, folder / TENSORBOARD, folder):
             with contextlib.suppress(OSError):  # not empty: it contains files of the user
@@ -124,14 +131,15 @@ def discard_run(folder: Path) -> None:
 
 def run_files(folder: Path) -> list[Path]:
     """The files in `folder` that belong to its run; the lock and the film are not among them."""
-    own = [Path(folder) / name for name in (LAST, BEST, HISTORY, RUN_SETTINGS, ENVIRONMENT)]
-    logs = sorted((Path(folder) / TENSORBOARD).glob("events.out.tfevents.*"))
+    own = [Path(folder) / name for name in (LAST, BEST, HISTORY, STEPS, RUN_SETTINGS, ENVIRONMENT)]
+    board = Path(folder) / TENSORBOARD
+    logs = [] if board.is_symlink() else sorted(board.glob("events.out.tfevents.*"))
     return [*own, *older_files(folder, "best"), *older_files(folder, "last"), *logs]
 
 
 def remove_partial_files(folder: Path) -> None:
     """Removes partial files that a killed process left in `folder`. Raises `OSError`."""
     film = folder / FILM
-    for path in [*folder.iterdir(), *(film.iterdir() if film.is_dir() else ())]:
+    for path in [*folder.iterdir(), *(film.iterdir() if film.is_dir() and not film.is_symlink() else ())]:
         if _PART_NAME.fullmatch(path.name):
             path.unlink(missing_ok=True)

@@ -49,6 +49,7 @@ class RunRecord:
         self.folder = folder
         self.run = run
         self.starts = read_starts(folder)
+        self._has_written_settings = False
         self.entry = describe_environment(device, precision) | {
             "choices": [" ".join(without_paths(line.split(" "))) for line in choices],
             "corpus": corpus,
@@ -56,10 +57,27 @@ class RunRecord:
         }
 
     def begin(self, step: int) -> None:
-        """The run is about to continue from `step`. Raises `StorageError`."""
+        """The run is about to continue from `step`. Raises `StorageError`.
+
+        The settings of a run that is resumed are written with its first checkpoint: an attempt that fails before leaves
+        the ones that its checkpoint has.
+        """
         self.entry["first_step"] = step
         self.starts = [*self.starts, self.entry]
-        write_text(self.folder / RUN_SETTINGS, to_toml(self.run))
+        if step == 0:
+            self.write_settings()
+        self._write()
+
+    def write_settings(self) -> None:
+        """Writes `run.toml`, once. Raises `StorageError`."""
+        if not self._has_written_settings:
+            write_text(self.folder / RUN_SETTINGS, to_toml(self.run))
+            self._has_written_settings = True
+
+    def write_again(self) -> None:
+        """Writes both files anew, because they were deleted. Raises `StorageError`."""
+        self._has_written_settings = False
+        self.write_settings()
         self._write()
 
     def end(self, reason: EndReason, step: int) -> None:

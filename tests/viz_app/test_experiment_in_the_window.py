@@ -17,8 +17,10 @@ from core.model.heads import Head
 from core.translation.experiment import (
     Experiment,
     ForcedToken,
+    GivenTarget,
     Greedy,
     HeadScaled,
+    Intervention,
     SourceWordRemoved,
 )
 from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
@@ -142,7 +144,7 @@ def _place_of_link(label: QLabel, link: str) -> QPoint:
 
 def _remove_by_a_click_in_the_source_tab(qtbot: QtBot, window: MainWindow) -> None:
     if window.analysis.isHidden():
-        qtbot.keyClick(window, Qt.Key.Key_3, CTRL)
+        qtbot.keyClick(window, Qt.Key.Key_4, CTRL)
     names = [type(tab) for tab in window.analysis.tabs]
     qtbot.mouseClick(window.analysis.buttons[names.index(SourceTab)], Qt.MouseButton.LeftButton)
     tab = window.analysis.tab
@@ -165,6 +167,7 @@ def _change_everything(qtbot: QtBot, window: MainWindow) -> None:
         _settle(qtbot, window)
 
 
+@pytest.mark.heavy
 def test_three_interventions_at_once_by_mouse_and_undone_and_redone_by_keys(
     qtbot: QtBot, window: MainWindow, translator: Translator
 ) -> None:
@@ -187,6 +190,7 @@ def test_three_interventions_at_once_by_mouse_and_undone_and_redone_by_keys(
     assert not window.state.can_redo
 
 
+@pytest.mark.heavy
 def test_chips_take_single_changes_back_and_reset_all_of_them(
     qtbot: QtBot, window: MainWindow, translator: Translator
 ) -> None:
@@ -293,6 +297,7 @@ def test_a_key_goes_through_original_changed_and_difference(qtbot: QtBot, window
     assert seen == ["difference", "original", "changed"]
 
 
+@pytest.mark.heavy
 def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     qtbot: QtBot, window: MainWindow, untrained_checkpoint: Path, tmp_path: Path
 ) -> None:
@@ -326,6 +331,7 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     _check(window, Translator.load(untrained_checkpoint, "cpu").compare(Experiment(SENTENCE, Greedy(), tuple(ACTS))))
 
 
+@pytest.mark.heavy
 def test_a_restart_restores_what_was_on_the_screen(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, translator: Translator
 ) -> None:
@@ -433,6 +439,56 @@ def test_a_dropped_experiment_that_is_damaged_leaves_the_screen(
     assert "view.scale" in dialog.informativeText()
     dialog.accept()
     _check(window, translator.compare(Experiment(SENTENCE)))
+
+
+@pytest.mark.parametrize(
+    ("refused", "reason"),
+    [
+        (SourceWordRemoved(99), "word 100 removed"),
+        (ForcedToken(1, "no-such-token"), "step 2: no-such-token"),
+        (HeadScaled(Head("cross", 7, 0)), "cross 8·1 off"),
+    ],
+)
+def test_a_refused_change_is_named_and_all_of_the_page_goes_on_with_what_it_shows(
+    qtbot: QtBot, window: MainWindow, translator: Translator, refused: Intervention, reason: str
+) -> None:
+    window.state.intervene(OFF)
+    _settle(qtbot, window)
+    with qtbot.waitSignal(window.failed):
+        window.state.intervene(refused)
+    note = window.translate_page.sentence.note
+    assert f"Refused, and taken back: {reason}." in note.text()
+    assert note.isVisible()
+    _check(window, translator.compare(Experiment(SENTENCE, Greedy(), (OFF,))))
+    qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
+    _settle(qtbot, window)
+    _check(window, translator.compare(Experiment(SENTENCE)))
+
+
+@pytest.mark.parametrize("output", [GivenTarget("man " * 3000), GivenTarget(" ")], ids=["too long", "empty"])
+def test_an_experiment_file_that_the_model_refuses_leaves_the_screen_and_says_why(
+    qtbot: QtBot, window: MainWindow, translator: Translator, tmp_path: Path, output: GivenTarget
+) -> None:
+    path = tmp_path / "refused.augenmerk"
+    experiment = Experiment("zwei hunde", output, (OFF,))
+    model = ModelReference(translator.name, translator.digest)
+    write_experiment_file(SavedExperiment(experiment, model, {}), path)
+    with qtbot.waitSignal(window.failed):
+        _drop(window, path)
+    assert "The sentence before it is still shown." in window.translate_page.sentence.note.text()
+    _check(window, translator.compare(Experiment(SENTENCE)))
+
+
+def test_a_session_that_the_model_refuses_starts_with_its_plain_sentence(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, translator: Translator, preferences: Preferences
+) -> None:
+    window.close()
+    model = ModelReference(translator.name, translator.digest)
+    given = Experiment(SENTENCE, GivenTarget("man " * 3000), (OFF,))
+    write_experiment_file(SavedExperiment(given, model, {}), preferences.session_path)
+    again = make_window(None, sentence=None, loader=None)
+    _check(again, translator.compare(Experiment(SENTENCE)))
+    assert "the given translation" in again.translate_page.sentence.note.text()
 
 
 @pytest.fixture(scope="module")

@@ -18,10 +18,11 @@ from core.translation.experiment_file import (
 )
 from core.translation.sharing import to_command, to_python
 from viz_app.documents.find_model_job import FindModelJob, FoundModel
-from viz_app.documents.session import keep_session, read_session, saved_experiment
+from viz_app.documents.session import check_length, keep_session, read_session, saved_experiment, set_aside_sentence
 from viz_app.documents.view_values import apply_view, check_view
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure, InferenceWorker, Request
 
@@ -128,6 +129,7 @@ class ExperimentDocuments(QObject):
         try:
             saved = read_experiment_file(path)
             check_view(self._state, saved.view)
+            check_length(saved.experiment)
         except ExperimentFileError as error:
             self._preferences.recent_experiments.forget(path)
             self._refuse(Failure.of(error))
@@ -194,6 +196,15 @@ class ExperimentDocuments(QObject):
         apply_view(self._state, saved.view)
         self._state.open_experiment(saved.experiment, forgets_history=True)
         return True
+
+    def earlier_sentence(self) -> str:
+        """The sentence that older versions kept alone; empty if there is none, or it is too long to be shown again."""
+        text = self._preferences.sentence
+        if len(text) <= MAX_CHARACTERS:
+            return text
+        set_aside_sentence(text, self._preferences.session_path)
+        self._preferences.forget_sentence()
+        return ""
 
     def _fill_recent(self, menu: QMenu) -> None:
         menu.clear()

@@ -10,6 +10,7 @@ from psygnal import Signal
 from core.analysis.sample_roles import SampleRoles
 from core.model.heads import Head
 from core.translation.experiment import (
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -51,7 +52,8 @@ class ExperimentState:
         notice: what was dropped by the last change of text or model, in a sentence; empty if nothing was.
 
     Signals (psygnal):
-        experiment_changed: another experiment is asked for; somebody has to compute it, and then call `accept`.
+        experiment_asked: somebody has to compute the experiment, and then call `accept` or `refuse`.
+        experiment_changed: another experiment is in use.
         result_changed: another result is shown, or none.
         model_changed: another model answers from now on.
         roles_changed: what heads do over a sample has become known.
@@ -59,6 +61,7 @@ class ExperimentState:
         notice_changed: there is another notice.
     """
 
+    experiment_asked = Signal()
     experiment_changed = Signal()
     result_changed = Signal()
     model_changed = Signal()
@@ -177,18 +180,20 @@ class ExperimentState:
         experiment = self.experiment
         is_given = isinstance(experiment.output, GivenTarget)
         if is_given:
-            experiment = Experiment(experiment.source_text, self.own_output, experiment.interventions)
+            kept = experiment.without(CausalMaskLifted()).interventions
+            experiment = Experiment(experiment.source_text, self.own_output, kept)
         self._set_notice(GIVEN_DROPPED if is_given else "")
         forced = [ForcedToken(step + offset, token) for offset, token in enumerate(tokens)]
         self.set_experiment(experiment.with_interventions(*forced))
 
     def set_output(self, output: Output) -> None:
         """Finds the target in another way; forced tokens are dropped where it is given."""
-        kept = self.experiment.interventions
-        if isinstance(output, GivenTarget):
-            kept = tuple(each for each in kept if not isinstance(each, ForcedToken))
+        is_given = isinstance(output, GivenTarget)
+        misfit = ForcedToken if is_given else CausalMaskLifted
+        kept = tuple(each for each in self.experiment.interventions if not isinstance(each, misfit))
         dropped = [each for each in self.experiment.interventions if each not in kept]
-        self._set_notice(_dropped("because the whole translation is given", dropped))
+        whose = "the whole translation is given" if is_given else "the model chooses its own tokens"
+        self._set_notice(_dropped(f"because {whose}", dropped))
         self.set_experiment(Experiment(self.experiment.source_text, output, kept))
 
     @property
@@ -241,6 +246,7 @@ class ExperimentState:
 
     def _ask(self, *, drops_misfits: bool) -> None:
         self._drops_misfits = drops_misfits or self.is_of_earlier_model
+        self.experiment_asked.emit()
         self.experiment_changed.emit()
 
     # --- the answer ----------------------------------------------------------------------------------------------
@@ -269,8 +275,24 @@ class ExperimentState:
         self._show(result)
 
     def refuse(self, problem: str) -> None:
-        """There is no result; what is shown stays."""
+        """There is no result: what is shown stays, and its experiment is in use again. The refused one is forgotten.
+
+        Where nothing of this model is shown yet, the plain sentence is asked for instead, unless it was that already.
+        """
+        refused = self.experiment
+        if self.result is not None and not self.is_of_earlier_model:
+            shown = self.result.experiment
+            self.request.finish(problem if refused == shown else f"{problem}\n{_refused(refused, shown)}")
+            if refused != shown:
+                self._history.withdraw(shown)
+                self.experiment_changed.emit()
+            return
         self.request.finish(problem)
+        plain = Experiment(refused.source_text)
+        if refused != plain:
+            (self._history.push if self.is_of_earlier_model else self._history.replace)(plain)
+            self._set_notice(f"{_refused(refused, plain)} {problem}")
+            self._ask(drops_misfits=True)
 
     def show_translation(self, translation: Translation) -> None:
         """Shows a translation that is there already, with nothing changed."""
@@ -365,3 +387,13 @@ def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brin
     if not interventions:
         return ""
     return f"Dropped {why}: {', '.join(map(str, interventions))}. {undo}".rstrip()
+
+
+def _refused(refused: Experiment, kept: Experiment) -> str:
+    """What was refused and is not in use, in a sentence."""
+    if refused.source_text != kept.source_text:
+        return "The sentence before it is still shown."
+    names = [str(each) for each in refused.interventions if each not in kept.interventions]
+    if isinstance(refused.output, GivenTarget) and refused.output != kept.output:
+        names.append("the given translation")
+    return f"Refused, and taken back: {', '.join(names) or 'the last change'}."

@@ -17,7 +17,8 @@ from core.checkpoint.file import load_checkpoint
 from core.config import preset
 from core.device import DeviceChoice
 from core.model.heads import Head
-from core.translation.experiment import Experiment, ForcedToken, Greedy, HeadScaled
+from core.translation.experiment import Experiment, ForcedToken, GivenTarget, Greedy, HeadScaled
+from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
@@ -216,6 +217,18 @@ def test_a_session_that_cannot_be_restored_is_set_aside(
     assert not path.exists()
     assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
     assert read_session(ExperimentState(), path) is None
+
+
+@pytest.mark.parametrize("experiment", [Experiment("x" * 900_000), Experiment("ein mann", GivenTarget("x" * 900_000))])
+def test_an_experiment_too_long_for_the_window_is_refused_and_a_session_of_it_set_aside(
+    documents: ExperimentDocuments, preferences: Preferences, tmp_path: Path, experiment: Experiment
+) -> None:
+    path = preferences.session_path
+    write_experiment_file(SavedExperiment(experiment, ModelReference("one", "a" * 64), {}), path)
+    documents.open(path)
+    assert "has 900,000 characters. At most 5,000 were expected" in problem(documents)
+    assert not documents.restore_session()
+    assert path.with_name("session.augenmerk.unreadable").is_file()
 
 
 def test_experiments_and_checkpoints_are_told_apart_by_content(documents: ExperimentDocuments, tmp_path: Path) -> None:

@@ -52,6 +52,7 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
     assert not preferences.restored(MapViewSettings()).merges_words
 
 
+@pytest.mark.heavy
 def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     page = _page(make_window)
     assert "hidden" not in page.head.meaning.text()
@@ -225,6 +226,7 @@ def test_lines_of_a_hundred_tokens_scroll(make_window: MakeWindow, qtbot: QtBot)
     assert page.head.map.height() < 700
 
 
+@pytest.mark.heavy
 def test_no_word_runs_out_of_the_english_line_and_many_words_leave_room_for_the_maps(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:

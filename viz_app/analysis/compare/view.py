@@ -27,6 +27,7 @@ from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.state.changed_words import pieces_of
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.map_text import title
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.views.marked_text import marked, number, styled
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.menu_button import MenuButton
@@ -77,6 +78,7 @@ class CompareTab(AnalysisTab):
         self.comparing = CompareState(self.state)
         self.question_buttons: dict[Question, QToolButton] = {}
         self.sentence = QLineEdit()
+        self.sentence.setMaxLength(MAX_CHARACTERS)
         self.sentence.setPlaceholderText("the second sentence")
         self.sentence.setAccessibleName("The second sentence")
         self.sentence.setToolTip("A sentence to compare with; it begins as the first one: change a word or two")

@@ -342,6 +342,7 @@ def test_a_checkpoint_of_other_languages_is_refused(tab: CompareTab, tmp_path: P
     assert "same languages" in tab.problem.text()
 
 
+@pytest.mark.heavy
 def test_the_second_checkpoint_is_freed_when_it_is_closed_and_focus_stays(
     tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:

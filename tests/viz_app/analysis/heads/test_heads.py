@@ -80,6 +80,7 @@ def test_chunks_add_up_to_the_whole_sample(
     ]
 
 
+@pytest.mark.heavy
 def test_an_interrupted_measurement_goes_on_where_it_was(translator: Translator, sample_file: Path) -> None:
     job = ImportanceJob(SampleChoice("file", sample_file), NUM)
     whole = job.run(translator, _quiet, lambda: False)
@@ -247,6 +248,7 @@ def test_a_head_that_is_off_is_struck_out_at_once(open_heads: OpenHeads, qtbot: 
     assert tab.cells.grab().toImage() != before, "the chosen head is framed"
 
 
+@pytest.mark.heavy
 def test_importance_is_measured_with_the_heads_of_the_experiment_and_says_so(
     open_heads: OpenHeads, translator: Translator, sample_file: Path, qtbot: QtBot
 ) -> None:
@@ -265,6 +267,7 @@ def test_importance_is_measured_with_the_heads_of_the_experiment_and_says_so(
     assert tab.job.start.text() == "Measure"
 
 
+@pytest.mark.heavy
 def test_an_answer_for_other_heads_stays_is_named_and_can_be_measured_again(
     open_heads: OpenHeads, qtbot: QtBot
 ) -> None:
@@ -362,6 +365,7 @@ def test_an_experiment_is_computed_in_the_middle_and_the_measurement_goes_on_unt
     assert tab.job.start.isVisible()
 
 
+@pytest.mark.heavy
 def test_a_measurement_keeps_the_scalings_that_it_began_with(open_heads: OpenHeads, qtbot: QtBot) -> None:
     tab = open_heads()
     tab.heads.num_sentences = 12

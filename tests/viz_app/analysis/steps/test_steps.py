@@ -312,6 +312,7 @@ def test_a_head_that_is_off_is_told(words_tab: StepsTab, qtbot: QtBot) -> None:
     assert "the head is off" in words_tab._row_title.text()
 
 
+@pytest.mark.heavy
 def test_playing_goes_to_the_end_and_stops(
     words: AnalysisContext, show_tab: ShowTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
