@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QLabel, QMessageBox
+from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 import viz_app.main_window
@@ -238,7 +238,7 @@ def test_a_broken_checkpoint_leaves_the_model_and_the_translation(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, tmp_path: Path
 ) -> None:
     window = make_window()
-    preferences.remember(tmp_path / "broken.safetensors")
+    preferences.recent_models.remember(tmp_path / "broken.safetensors")
     with qtbot.waitSignal(window.failed):
         window.open_model(tmp_path / "broken.safetensors")
     (dialog,) = _dialogs(window)
@@ -246,7 +246,7 @@ def test_a_broken_checkpoint_leaves_the_model_and_the_translation(
     dialog.accept()
     assert "model · 3 + 3" in window.top_bar.model_button.text()
     assert window.translate_page.head.heatmap.isVisible()
-    assert tmp_path / "broken.safetensors" not in preferences.recent
+    assert tmp_path / "broken.safetensors" not in preferences.recent_models.paths
     with qtbot.waitSignal(window.translation_shown):
         _type(qtbot, window, "Hund")
 
@@ -264,7 +264,7 @@ def test_a_dropped_file_is_opened_and_remembered(
         window.dropEvent(event)
     assert window.model is not None
     assert window.model.name == "dropped"
-    assert preferences.recent[0] == tmp_path / "dropped.safetensors"
+    assert preferences.recent_models.paths[0] == tmp_path / "dropped.safetensors"
     qtbot.waitUntil(lambda: not window.state.request.is_running)
 
 
@@ -472,6 +472,10 @@ def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_
     dialog.accept()
 
 
+def _are_in_one_line(one: QWidget, other: QWidget) -> bool:
+    return abs(one.mapTo(one.window(), QPoint()).y() - other.mapTo(one.window(), QPoint()).y()) < 10
+
+
 @pytest.mark.parametrize("is_analysis_open", [False, True])
 def test_a_small_window_shows_most_rows_of_a_long_sentence(
     make_window: MakeWindow, qtbot: QtBot, is_analysis_open: bool
@@ -483,6 +487,7 @@ def test_a_small_window_shows_most_rows_of_a_long_sentence(
         page.toggle_analysis()
     window.resize(1100, 700)
     qtbot.waitUntil(lambda: window.width() == 1100 and page.head.tokens_menu.isVisible())
+    qtbot.waitUntil(lambda: _are_in_one_line(page.head.title, page.head.measure_menu))
     qtbot.wait(50)
     layout, view = page.head.heatmap.layout_now, page.state.maps.view()
     assert layout is not None

@@ -12,7 +12,7 @@ from core.training.events import ProbeTranslated, SampleTranslated
 from core.training.film import FilmFrame
 from core.translation.result import FloatArray, Translation
 from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_source import clearest_head
+from viz_app.state.head_roles import clearest_head
 from viz_app.state.map_view_settings import MapViewSettings
 
 

@@ -120,7 +120,7 @@ class CompareTab(AnalysisTab):
 
     def choose_file(self) -> None:
         """Asks for a checkpoint by dialog."""
-        folder = str(self.preferences.recent[0].parent) if self.preferences.recent else ""
+        folder = str(self.preferences.recent_models.paths[0].parent) if self.preferences.recent_models.paths else ""
         dialog = QFileDialog(self, "Choose a checkpoint to compare with", folder, CHECKPOINT_FILTER)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -211,7 +211,7 @@ class CompareTab(AnalysisTab):
         candidate = self.comparing.candidate
         self.comparing.take(comparison)
         if candidate is not None and candidate.path is not None:
-            self.preferences.remember(candidate.path)
+            self.preferences.recent_models.remember(candidate.path)
         self._redraw_in_sight()
 
     def _on_problem(self) -> None:
@@ -220,7 +220,7 @@ class CompareTab(AnalysisTab):
             return
         candidate = self.comparing.candidate
         if candidate is not None and candidate.path is not None and not candidate.is_open:
-            self.preferences.forget(candidate.path)
+            self.preferences.recent_models.forget(candidate.path)
         self.comparing.fail()
 
     def _on_compare(self) -> None:
@@ -248,7 +248,7 @@ class CompareTab(AnalysisTab):
         menu.clear()
         menu.addAction("Open a checkpoint …").triggered.connect(self.choose_file)
         menu.addAction("Bundled model").triggered.connect(lambda: self.use_checkpoint(None))
-        recent = self.preferences.recent
+        recent = self.preferences.recent_models.paths
         if recent:
             menu.addSeparator()
             menu.addAction("Opened before").setEnabled(False)
