@@ -39,7 +39,7 @@ class Vocabulary:
         """From token to id."""
         return {token: index for index, token in enumerate(self.tokens)}
 
-    @property
+    @cached_property
     def special_ids(self) -> frozenset[int]:
         """Ids that stand for no word. A start token that is a symbol of its task (the copy task) is a word."""
         marks = (self.padding_id, self.end_id, self.unknown_id)
@@ -97,7 +97,8 @@ class Vocabulary:
                 raise TypeError(f"{mark!r} is no id")
             if mark not in range(len(self)):
                 raise ValueError(f"{mark!r} is the id of no token")
-        if len(set(marks)) != len(marks):
+        of_meaning = [self.padding_id, *optional]  # padding may also be what starts a sentence
+        if len(set(of_meaning)) != len(of_meaning) or self.start_id in optional:
             raise ValueError("two special tokens have the same id")
         if len(self.special_ids) == len(self):
             raise ValueError("there is no word beside the special tokens")

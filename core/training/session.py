@@ -317,8 +317,11 @@ class TrainingSession:
         for name, parameter in self.model.named_parameters():
             entries = {key: state[f"optimizer.{key}.{name}"].clone() for key in _ADAM_STATE}
             for key, value in entries.items():
-                if key != "step" and value.shape != parameter.shape:
-                    raise ValueError(f"{key} of {name} is {list(value.shape)}, not {list(parameter.shape)}")
+                shape = torch.Size() if key == "step" else parameter.shape
+                if value.shape != shape or value.dtype != torch.float32:
+                    raise ValueError(f"{key} of {name} is {value.dtype} {list(value.shape)}, not {list(shape)}")
+                if key != "exp_avg" and bool((value < 0).any()):
+                    raise ValueError(f"{key} of {name} is negative")
                 if key != "step" or self.device.type != "cpu":
                     entries[key] = value.to(self.device)
             self.optimizer.state[parameter] = entries

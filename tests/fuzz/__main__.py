@@ -1,4 +1,4 @@
-"""`make fuzz`: damaged files by the thousand. Each must be refused with a product's error, or be of use: CONTRIBUTING.
+"""`make fuzz`: damaged files by the thousand. Each must be refused with a product's error, or be of use.
 
 python -m tests.fuzz --checkpoints 10000 --bundled 300 --others 2000 --seed 1
 python -m tests.fuzz --replay words:1-42 --save mutant.safetensors
@@ -76,6 +76,8 @@ def _gather(results: Iterator[Result], count: int) -> list[Result]:
     began, gathered = time.monotonic(), []
     for result in results:
         gathered.append(result)
+        if result.outcome not in (REFUSED, TAKEN):
+            print(f"{result.task.kind}:{result.task.seed} {result.outcome}", file=sys.stderr, flush=True)
         if len(gathered) % 500 == 0:
             print(f"{len(gathered):,} of {count:,}, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     return gathered

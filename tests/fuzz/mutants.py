@@ -64,9 +64,16 @@ def mutant(data: bytes, seed: str) -> bytes:
     parts = Parts.of(data)
     if rng.random() < 0.7:  # as files of earlier versions, so that what lies behind the checksums is reached too
         parts.description.pop("checksums", None)
+    intact = parts.to_bytes()
     for _ in range(rng.choice((1, 1, 1, 2))):
-        rng.choices(list(MUTATIONS), weights=list(MUTATIONS.values()))[0](parts, rng)
-    return parts.to_bytes()
+        _damage(parts, rng)
+    while (damaged := parts.to_bytes()) == intact:  # what is to be changed may not be there
+        _damage(parts, rng)
+    return damaged
+
+
+def _damage(parts: Parts, rng: Random) -> None:
+    rng.choices(list(MUTATIONS), weights=list(MUTATIONS.values()))[0](parts, rng)
 
 
 def change_description(parts: Parts, rng: Random) -> None:

@@ -17,6 +17,22 @@ NUM_SOURCES = 100
 _HISTORY_NUMBERS = ("training_loss", "validation_loss", "validation_loss_batch_mean", "learning_rate", "seconds")
 
 
+_TEXTS = (
+    "preset",
+    "data_kind",
+    "data_path",
+    "device",
+    "num_epochs",
+    "seed",
+    "patience",
+    "probe",
+    "layers",
+    "width",
+    "heads",
+    "rate",
+)
+
+
 class SettingsLike(Protocol):
     """The part of `QSettings` that this module uses."""
 
@@ -55,7 +71,7 @@ class UnfinishedRun:
 
 def save_choices(settings: SettingsLike, choices: RunChoices) -> None:
     """Saves the form."""
-    for name in ("preset", "data_kind", "data_path", "device", "num_epochs", "seed", "patience", "probe"):
+    for name in _TEXTS:
         settings.setValue(_PREFIX + name, getattr(choices, name))
     settings.setValue(_PREFIX + "parent_folder", str(choices.parent_folder))
 
@@ -82,6 +98,10 @@ def load_choices(settings: SettingsLike) -> RunChoices:
         parent_folder=Path(text("parent_folder", str(default.parent_folder))),
         patience=text("patience", ""),
         probe=text("probe", ""),
+        layers=text("layers", ""),
+        width=text("width", ""),
+        heads=text("heads", ""),
+        rate=text("rate", ""),
     )
 
 

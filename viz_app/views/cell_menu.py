@@ -1,4 +1,4 @@
-"""The context menu of the large map: what can be done to the head, and to the row under the mouse."""
+"""The context menu of the large map: what can be done to the head, and to the query under the mouse."""
 
 from functools import partial
 
@@ -38,9 +38,9 @@ class CellMenu(QMenu):
         if pair is not None:
             is_pinned = state.selection.pinned == pair
             self.addAction("Let go" if is_pinned else "Pin").triggered.connect(partial(self._pin, pair))
-        rows = self._rows_to_set(queries)
+        rows, row = self._rows_to_set(queries), state.settings.axes.query
         for query in rows:
-            name = "Set this row…" if len(rows) == 1 else f"Set the row of “{self._token(query)}”…"
+            name = f"Set this {row}…" if len(rows) == 1 else f"Set the {row} of “{self._token(query)}”…"
             self.addAction(name).triggered.connect(partial(self._edit, query))
         if state.settings.scope == "head" and state.result is not None:
             head = state.selection.head

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache, partial
 
 from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from core.analysis.measures import MEASURES
@@ -98,6 +98,7 @@ class HeadPanel(QFrame):
         self.explanation = Explanation()
         self.cell_menu: CellMenu | None = None
         self._header, self._is_header_split = QGridLayout(), False
+        self._ends_widths: dict[tuple[str, str], int] = {}
         self._meanings, self._has_role = ("", "", ""), False
         self._name = self._brief = self._title = ""
         self._make_header()
@@ -110,7 +111,7 @@ class HeadPanel(QFrame):
         for changed in (state.result_changed, state.measured_changed, state.roles_changed):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
-        selection.head.connect(self.rebuild, max_args=0)
+        selection.head.connect(self._show_head, max_args=0)
         state.experiment_changed.connect(self._show_switch)
         state.measuring.events.problem.connect(self.rebuild, max_args=0)
         state.settings.events.line_threshold.connect(self._show_explanation, max_args=0)
@@ -122,9 +123,8 @@ class HeadPanel(QFrame):
             widget.customContextMenuRequested.connect(partial(self._open_cell_menu, widget))
 
     def rebuild(self) -> None:
-        """Another result, head, label mode, scale, or way to show the map: the words around it follow."""
-        state, settings = self._state, self._state.settings
-        self._name_head()
+        """Another result, label mode, scale, or way to show the map: the menus and the words around it follow."""
+        settings = self._state.settings
         self.measure_menu.show_choice(settings.measure)
         self.picture_menu.show_choice(settings.picture)
         self.scope_menu.show_choice(settings.scope)
@@ -132,9 +132,15 @@ class HeadPanel(QFrame):
         self.combination_menu.setVisible(settings.scope != "head")
         self.map.setCurrentIndex(1 if settings.picture == "lines" else 0)
         self.setFocusProxy(self.lines if settings.picture == "lines" else self.heatmap)
+        self._show_head()
+
+    def _show_head(self) -> None:
+        """The words around the map."""
+        state = self._state
+        self._name_head()
         self._meanings = (
             " ".join(filter(None, (map_text.difference_note(state), map_text.hiding_note(state)))),
-            map_text.meaning_of_rows(state),
+            map_text.meaning_of_query(state),
             map_text.measure_note(state),
         )
         self._show_explanation()
@@ -185,11 +191,11 @@ class HeadPanel(QFrame):
         self.switch_button.setText(SWITCH_TEXTS[is_off])
         self.switch_button.setVisible(scope == "head")
         has_role = state.result is not None and scope == "head"
-        role = state.maps.role(head) if has_role else "mixed"
+        role = state.roles.of(head) if has_role else "mixed"
         self._has_role = role != "mixed"
         self.role.setVisible(self._has_role)
         self.role.setText(role)
-        self.role.setToolTip(role_in_words(state.maps, head) if has_role else "")
+        self.role.setToolTip(role_in_words(state.roles, head) if has_role else "")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Title and tools stand in one line, or in two where there is no room; so do the controls below."""
@@ -246,13 +252,13 @@ class HeadPanel(QFrame):
         return self.height() < LOW_PANEL
 
     def _fit(self) -> None:
-        """What a row means is always said in full: in as many lines as it takes."""
+        """What a query shows is always said in full: in as many lines as it takes."""
         width = self.width() - 2 * PANEL_MARGIN
-        notes, rows, measure = self._meanings
+        notes, of_query, measure = self._meanings
         if self._is_low:
-            text = " ".join(filter(None, (rows, notes, measure)))
+            text = " ".join(filter(None, (of_query, notes, measure)))
         else:
-            text = "\n".join(filter(None, (f"{rows} {notes}".rstrip(), measure)))
+            text = "\n".join(filter(None, (f"{of_query} {notes}".rstrip(), measure)))
         self._meaning_room.show_text(text, width)
         set_visible(self.controls, not self._is_low, focus_to=self)
         set_visible(self.tokens_menu, self._is_low, focus_to=self)
@@ -270,7 +276,7 @@ class HeadPanel(QFrame):
         """
         width, mark = self.width() - 2 * PANEL_MARGIN, "▾" if self.explain_button.isChecked() else "▸"
         kind, advance = self._state.selection.head.kind, self.title.fontMetrics().horizontalAdvance
-        role_width = max(map(self.role.fontMetrics().horizontalAdvance, ROLES))  # nothing jumps from head to head
+        role_width = width_of_roles(self.role.font().toString())
         tools, short_ends = self._tools_width(), self._ends_width(f"? {mark}")
         if self._is_low:
             role_width = self.role.sizeHint().width()  # the tools stand at the right: nothing jumps here
@@ -282,9 +288,11 @@ class HeadPanel(QFrame):
         is_split = needed + tools > width
         forms = forms_of_title(self._title, kind)
         room = width - NAME_GAPS - (0 if is_split else tools)
-        if advance(forms[0]) + role_width + self._ends_width(f"{QUESTION} {mark}") > room:
-            self._ends_width(f"? {mark}")
-        room -= self._ends.sizeHint().width()
+        question = f"{QUESTION} {mark}"
+        if advance(forms[0]) + role_width + self._ends_width(question) > room:
+            question = f"? {mark}"
+        self._show_question(question)
+        room -= self._ends_width(question)
         has_room_for_role = advance(forms[2]) + role_width <= room
         self.role.setVisible(self._has_role and has_room_for_role)
         left = room - (role_width if has_room_for_role else 0)
@@ -303,10 +311,22 @@ class HeadPanel(QFrame):
         return self._tools.sizeHint().width() + max(map(advance, SWITCH_TEXTS)) - advance(text)
 
     def _ends_width(self, question: str) -> int:
-        """Of the buttons at the right end, after the last of them is given this text."""
-        self.explain_button.setText(question)
-        self._ends.layout().invalidate()  # type: ignore[union-attr]
-        return self._ends.sizeHint().width()
+        """Of the buttons at the right end, with this text on the last of them."""
+        key = question, self.explain_button.font().toString()
+        if key not in self._ends_widths:
+            shown = self.explain_button.text()
+            for button in (self.export_button, self.explain_button):
+                button.ensurePolished()  # or its width is another one before it is first painted
+            self._show_question(question)
+            self._ends_widths[key] = self._ends.sizeHint().width()
+            self._show_question(shown)
+        return self._ends_widths[key]
+
+    def _show_question(self, question: str) -> None:
+        """Another text would be painted, and the page laid out anew: not at each step through the heads."""
+        if question != self.explain_button.text():
+            self.explain_button.setText(question)
+            self._ends.layout().invalidate()  # type: ignore[union-attr]
 
     def _lay_out(self) -> None:
         name, tools, ends = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
@@ -352,6 +372,14 @@ class HeadPanel(QFrame):
         column.addWidget(self.map, 1)
         column.addWidget(self.pick_line)
         column.addWidget(self.controls)
+
+
+@lru_cache(maxsize=8)
+def width_of_roles(font: str) -> int:
+    """Of the longest role, in pixels: nothing is to jump from head to head. `font`: as `QFont.toString` has it."""
+    wanted = QFont()
+    wanted.fromString(font)
+    return max(map(QFontMetrics(wanted).horizontalAdvance, ROLES))
 
 
 @lru_cache(maxsize=256)  # asked for at each step through the heads

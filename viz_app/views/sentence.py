@@ -15,6 +15,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import ignored_span, unknown_spans, word_spans
+from viz_app.state.text_limit import MAX_CHARACTERS, left_out
 from viz_app.theme import PANEL_MARGIN
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
@@ -73,6 +74,8 @@ class SentencePanel(QFrame):
         self.edit_button = flat_button("✎ edit", EDIT_TIP)
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._is_dense = False
+        self._left_out: dict[SentenceInput, str] = {}
+        self._typed_text = ""
         self.is_folded = False
         self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
         self._indents = [QWidget() for _ in range(2)]
@@ -103,9 +106,13 @@ class SentencePanel(QFrame):
         self._show_sentence(not self.is_folded or not self._has_words)
 
     def undo(self) -> None:
-        """Undoes the last change; text that was typed and not yet told is one."""
+        """Undoes the last change; text that was typed and not yet told, or refused, is one."""
         self._settle_typing()
-        self._state.undo()
+        if self.input.text == self._state.experiment.source_text:
+            self._state.undo()
+        else:  # it was refused
+            self.input.show_text(self._state.experiment.source_text)
+            self._state.ask_again()
 
     def redo(self) -> None:
         """Does again what was undone."""
@@ -146,6 +153,9 @@ class SentencePanel(QFrame):
         for field in (self.input, self.sentence):
             field.undo_requested.connect(self.undo)
             field.redo_requested.connect(self.redo)
+            field.shortened.connect(partial(self._on_shortened, field))
+            field.textChanged.connect(partial(self._on_text_changed, field))
+        self.input.text_settled.connect(self._on_typed)
         state.experiment_changed.connect(self._on_experiment)
         state.result_changed.connect(self._show_result)
         state.model_changed.connect(self._on_model)
@@ -154,15 +164,34 @@ class SentencePanel(QFrame):
         for name in MARKS:
             getattr(state.selection.events, name).connect(self._show_shares, max_args=0)
 
+    def _on_shortened(self, field: SentenceInput, num_characters: int) -> None:
+        self._left_out[field] = left_out(num_characters)
+        self._say()
+
+    def _on_text_changed(self, field: SentenceInput) -> None:
+        """There may be room again."""
+        if field in self._left_out and len(field.text) < MAX_CHARACTERS:
+            del self._left_out[field]
+            self._say()
+
     def _settle_typing(self) -> None:
         if not self.input.is_settled:
             self.input.settle(is_asked=False)
 
+    def _on_typed(self, text: str, _is_asked: bool) -> None:
+        self._typed_text = text
+
     def _on_experiment(self) -> None:
-        """Another sentence may have come from elsewhere: undone, opened, restored."""
-        text = self._state.experiment.source_text
-        if text != self.input.text and self.input.is_settled:
-            self.input.show_text(text)
+        """Another sentence may have come from elsewhere: undone, opened, restored.
+
+        One that was typed and refused stays where it was typed, to be corrected.
+        """
+        text, typed = self._state.experiment.source_text, self.input.text
+        is_refused = bool(self._state.request.problem) and typed == self._typed_text
+        if text == typed or not self.input.is_settled or is_refused:
+            return
+        self.input.show_text(text)
+        self._mark_input()
 
     def _on_model(self) -> None:
         self._show_languages()
@@ -218,10 +247,15 @@ class SentencePanel(QFrame):
         self.original_line.setText(before)
         self.original_line.setVisible(bool(before))
         self.facts.setText(self._facts())
-        if self.input.text == translation.source_text:
-            self.input.mark(unknown_spans(result.original), ignored_span(translation))
+        self._mark_input()
         self.chips_area.fit()
         self._show_shares()
+
+    def _mark_input(self) -> None:
+        """Unknown words, and an end left out, in the sentence that the result is of."""
+        result = self._state.result
+        if result is not None and self.input.text == result.changed.source_text:
+            self.input.mark(unknown_spans(result.original), ignored_span(result.changed))
 
     @property
     def _has_words(self) -> bool:
@@ -247,7 +281,7 @@ class SentencePanel(QFrame):
         notes = state.translation.notes if state.translation is not None else ()
         problem = state.request.problem if state.result is not None else ""  # else it stands in place of the maps
         said = [problem] if problem else list(notes)
-        text = "\n".join(filter(None, [*said, state.notice]))
+        text = "\n".join(filter(None, [*self._left_out.values(), *said, state.notice]))
         self.note.setText(text)
         self.note.setVisible(bool(text))
 

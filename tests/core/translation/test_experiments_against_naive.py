@@ -137,6 +137,44 @@ def test_run_is_what_the_naive_code_gives(translator: Translator, cases: list[Ca
 
 
 @pytest.mark.heavy
+def test_compare_gives_what_the_naive_code_gives_beside_the_score_of_the_original(
+    translator: Translator, cases: list[Case]
+) -> None:
+    results = [translator.compare(case.experiment) for case in cases]
+    check_results(translator, cases, [result.changed for result in results], has_maps=True)
+    for case, result in zip(cases, results, strict=True):
+        expected = naive_scores(translator, case.experiment, result.original.predicted_ids)
+        assert result.original_log_probabilities == pytest.approx(expected, abs=LOG_PROBABILITY_TOLERANCE)
+
+
+def test_nothing_is_decoded_step_by_step_where_a_change_leaves_the_words(
+    words: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = words.translate(SENTENCE)
+    forced = ForcedToken(1, words.checkpoint.codecs.target.vocabulary.tokens[original.predicted_ids[1]])
+    changes: list[tuple[Intervention, ...]] = [
+        (HeadScaled(Head("cross", 0, 1), 0.9999),),
+        (HeadScaled(Head("encoder", 1, 0), 1.0001), forced),
+        (SourceWordReplaced(0, "ein"),),
+    ]
+    stepwise = [words.run(original.experiment.with_interventions(*each)) for each in changes]
+    steps: list[object] = []
+    step = words.model.step
+    monkeypatch.setattr(words.model, "step", lambda *args: steps.append(args) or step(*args))
+    for each, expected in zip(changes, stepwise, strict=True):
+        assert expected.predicted_ids == original.predicted_ids
+        changed = words.compare(expected.experiment, original=original).changed
+        assert changed.predicted_ids == expected.predicted_ids, each
+        assert changed.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-6)
+        assert changed.alternatives[0][0].entry == expected.alternatives[0][0].entry
+        assert changed.unreached == expected.unreached
+    assert not steps
+    other = original.experiment.with_interventions(ForcedToken(1, TARGET.split()[-1]))
+    assert words.compare(other, original=original).changed.predicted_ids == words.run(other).predicted_ids
+    assert steps
+
+
+@pytest.mark.heavy
 def test_run_many_is_what_the_naive_code_gives_in_order(translator: Translator, cases: list[Case]) -> None:
     found = translator.run_many(case.experiment for case in cases)
     check_results(translator, cases, list(found), has_maps=True)

@@ -11,13 +11,15 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+import viz_app.state.experiment_state
+import viz_app.train.playback
 from core.checkpoint.history import EpochRecord, write_history
 from core.config import preset
 from core.config.toml import to_toml
 from core.errors import DeviceError, StorageError, TrainingError
 from core.training.failures import ChangedDataError, DivergedError, OutOfMemoryError, Proposal
 from core.training.film import FilmFrame, write_frame
-from tests.viz_app.train.scripted import ScriptedTraining, probe
+from tests.viz_app.train.scripted import ScriptedTraining, epoch_done, probe
 from viz_app.theme import Theme
 from viz_app.train import devices
 from viz_app.train.devices import DeviceOption
@@ -437,15 +439,169 @@ def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBo
     wait_for_end(qtbot, page)
     assert page.notice_bar.text().startswith("Paused")
     assert page.panel.resume_button.text() == "Continue"
-    type_over(qtbot, page.form.epochs_edit, "8")
-    assert "Continue uses the settings" in page.panel.resume_summary.text()
-    assert (
-        f"notebook, Multi30k, {script.requests[0].run.training.num_epochs} epochs" in page.panel.resume_summary.text()
-    )
     script.allow(9)
     click(qtbot, page.panel.resume_button)
     wait_for_end(qtbot, page)
     assert page.state.training_loss.xy()[0].tolist() == list(range(1, 16))
+
+
+def place(page: TrainPage, button: QPushButton) -> tuple[int, int, int, int]:
+    """Where a button stands in the panel."""
+    assert button.isVisible()
+    page.panel.layout().activate()
+    corner = button.mapTo(page.panel, button.rect().topLeft())
+    return corner.x(), corner.y(), button.width(), button.height()
+
+
+def test_pause_becomes_continue_in_place_and_nothing_else_moves(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 6)
+    qtbot.wait(50)
+    pause, discard = place(page, page.panel.pause_button), place(page, page.panel.discard_button)
+    settings = page.panel._settings.geometry()
+    click(qtbot, page.panel.pause_button)
+    wait_for_end(qtbot, page)
+    qtbot.wait(50)
+    assert page.panel.resume_button.text() == "Continue"
+    assert place(page, page.panel.resume_button) == pause
+    assert place(page, page.panel.discard_button) == discard
+    assert page.panel._settings.geometry() == settings
+    assert not page.form.isVisible()
+
+
+def test_nothing_of_a_run_stands_under_the_form_of_another(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 15)
+    wait_for_end(qtbot, page)
+    assert page.panel.discard_button.isVisible()
+    assert page.panel.extend_button.isVisible()
+    click(qtbot, page.panel.switch_button)
+    while page.form.choices().preset != "copy-task-small":
+        qtbot.keyClick(page.form.preset_menu, Qt.Key.Key_Down)
+    for button in (page.panel.discard_button, page.panel.extend_button, page.panel.resume_button):
+        assert not button.isVisible()
+    assert page.panel.start_button.isVisible()
+    click(qtbot, page.panel.switch_button)
+    assert page.panel.discard_button.isVisible()
+
+
+def test_a_run_continues_on_the_device_chosen_beside_it(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 6)
+    click(qtbot, page.panel.pause_button)
+    wait_for_end(qtbot, page)
+    assert page.panel.device == "auto"
+    page.panel.device_menu.actions_by_name["cpu"].trigger()
+    script.allow(1)
+    click(qtbot, page.panel.resume_button)
+    wait_for_step(qtbot, page, 7)
+    assert script.requests[1].device == "cpu"
+
+
+def test_patience_is_a_bar_that_fills(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    type_over(qtbot, page.form.patience_edit, "4")
+    start_and_take(qtbot, page, script, 1)
+    assert page.panel._patience.isVisible()
+    assert page.panel._patience_text.text() == "patience: 0 of 4 epochs without a better loss"
+    for epoch, loss in ((1, 2.0), (2, 2.5), (3, 2.1)):
+        page.state.apply(epoch_done(epoch, loss))
+    page._refresh()
+    assert page.panel._patience_text.text() == "patience: 2 of 4 epochs without a better loss"
+    assert page.panel._patience._fraction == 0.5
+
+
+def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_typed(
+    make_page: MakePage, qtbot: QtBot
+) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    form = page.form
+    fields = (form.layers_edit, form.width_edit, form.heads_edit, form.rate_edit)
+    assert [edit.placeholderText() for edit in fields] == ["3", "256", "8", "0.0005"]
+    assert form._rate_name.text() == "rate"
+    type_over(qtbot, form.layers_edit, "2")
+    type_over(qtbot, form.width_edit, "96")
+    type_over(qtbot, form.heads_edit, "5")
+    assert "5 heads do not divide a width of 96" in page.panel.message.text()
+    assert page.panel.message.isVisible()
+    type_over(qtbot, form.heads_edit, "6")
+    assert not page.panel.message.isVisible()
+    type_over(qtbot, form.rate_edit, "fast")
+    assert "rate is “fast”" in page.panel.message.text()
+    type_over(qtbot, form.rate_edit, "1e-3")
+    start_and_take(qtbot, page, script, 1)
+    run = script.requests[0].run
+    model = run.model
+    assert (model.num_encoder_layers, model.num_decoder_layers, model.width, model.num_heads) == (2, 2, 96, 6)
+    assert run.training.learning_rate == 1e-3
+    page.shutdown()
+    again = make_page(script)
+    assert again.form.choices().width == "96"
+    qtbot.keyClick(again.form.preset_menu, Qt.Key.Key_Down)
+    assert (again.form.choices().preset, again.form.choices().width) == ("annotated-2018", "")
+    assert again.form._rate_name.text() == "rate ×"
+
+
+@pytest.mark.parametrize(
+    ("name", "epochs", "said"),
+    [
+        ("multi30k", "30", ""),
+        ("multi30k", "1", "is short for a warm-up of 400"),
+        ("annotated-2018", "10", "rises for 2,000 steps (warm-up), but this run has 430"),
+        ("annotated-2022", "8", ""),
+        ("notebook", "1", ""),
+        ("copy-task-small", "1", ""),
+    ],
+)
+def test_the_form_warns_of_a_run_that_is_short_for_its_schedule(
+    make_page: MakePage, qtbot: QtBot, name: str, epochs: str, said: str
+) -> None:
+    form = make_page(ScriptedTraining()).form
+    form.set_choices(replace(form.choices(), preset=name))
+    type_over(qtbot, form.epochs_edit, epochs)
+    assert said in form.note.text()
+    assert form.note.isVisible() == bool(said)
+    form.set_choices(replace(form.choices(), num_epochs="none"))
+    assert not form.note.isVisible()
+
+
+def test_the_film_never_changes_its_head_by_itself(
+    make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = ScriptedTraining(has_film=True)
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    qtbot.waitUntil(lambda: bool(page.state.playback.frames))
+    selection = page.state.playback.maps.selection
+    chosen = selection.head
+    others = ((layer, head) for layer in range(2) for head in range(2) if (layer, head) != (chosen.layer, chosen.head))
+    for module in (viz_app.train.playback, viz_app.state.experiment_state):
+        monkeypatch.setattr(module, "clearest_head", lambda _: next(others))  # of each later frame it is another one
+    script.allow(11)
+    wait_for_step(qtbot, page, 11)
+    assert len(page.state.playback.frames) == 3
+    assert selection.head == chosen
+    page.state.playback.show_frame(0)
+    assert selection.head == chosen
+
+
+def test_a_chart_without_values_says_so(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 2)
+    assert page._run_view is not None
+    panel = page._run_view.charts.main
+    panel.choose_quantity("bleu")
+    assert panel.chart.picture is not None
+    assert panel.chart.picture.message == "No BLEU yet: it comes at each validation."
+    assert panel.chart._message.get_text() == panel.chart.picture.message
+    panel.choose_quantity("loss")
+    assert panel.chart.picture.message == ""
 
 
 @pytest.mark.heavy
@@ -668,5 +824,6 @@ def test_earlier_run_is_looked_at_with_its_curves_and_its_film(
     assert not page.panel.discard_button.isVisible()
     page._open_run(tmp_path)
     assert "not the folder of a run" in page.panel.message.text()
+    click(qtbot, page.panel.switch_button)
     click(qtbot, page.panel.start_button)
     assert len(page.state.playback.frames) == 0

@@ -14,7 +14,7 @@ from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_result, make_translation
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
-from viz_app.state.map_source import clearest_head
+from viz_app.state.head_roles import clearest_head
 from viz_app.state.map_view import MapView, Pair
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.translate.page import TranslatePage
@@ -189,7 +189,7 @@ def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window
     translation = page.state.translation
     assert translation is not None
     page.heads.order_menu.actions_by_name["clarity"].trigger()
-    first, second = (page.heads.grid.place_of(each) for each in page.state.maps.in_order("cross")[:2])
+    first, second = (page.heads.grid.place_of(each) for each in page.state.roles.in_order("cross")[:2])
     assert first is not None
     assert second is not None
     assert (first.top(), first.left()) < (second.top(), second.left())

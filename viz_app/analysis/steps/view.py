@@ -14,6 +14,7 @@ from viz_app.analysis.steps.job import ForceWordJob
 from viz_app.analysis.steps.state import Candidate, StepRow, StepsState
 from viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.state.visible_text import visible
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.flow_layout import FlowLayout
@@ -61,6 +62,7 @@ class StepsTab(AnalysisTab):
         self.tokens_area = TokenArea(self.tokens)
         self.candidates = BarList("Candidates", "Click a token to force it here; click a forced one to let it go")
         self.word = QLineEdit()
+        self.word.setMaxLength(MAX_CHARACTERS)
         self.word.setPlaceholderText("other word …")
         self.word.setAccessibleName("Another word to force at this step")
         self.word.setToolTip("A word, or an exact token of the vocabulary, such as <eos>; Return forces it here")

@@ -314,16 +314,16 @@ def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
     open_heads: OpenHeads, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
     tab = open_heads()
-    maps = tab.state.maps
-    assert maps.where_roles_hold == "in this sentence"
+    roles = tab.state.roles
+    assert roles.where_they_hold == "in this sentence"
     told: list[str] = []
-    tab.state.roles_changed.connect(lambda: told.append(maps.where_roles_hold))
+    tab.state.roles_changed.connect(lambda: told.append(roles.where_they_hold))
     qtbot.mouseClick(tab.question_buttons["behaviour"], Qt.MouseButton.LeftButton)
     _measure(qtbot, tab)
     rows = tab.heads.rows()
-    assert [cells[1] for _, cells in rows] == [maps.role(head) for head, _ in rows]
+    assert [cells[1] for _, cells in rows] == [roles.of(head) for head, _ in rows]
     assert told == ["on 9 sentences of pairs.tsv"]
-    assert sum(maps.count_roles().values()) == len(rows)
+    assert sum(roles.count().values()) == len(rows)
     tab.state.toggle_head(Head("cross", 0, 0))
     settle(qtbot, tab)
     _measure(qtbot, tab)
@@ -331,7 +331,7 @@ def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
     old = tab.state.translation
     load(tab.context, model_files["pieces"])
     qtbot.waitUntil(lambda: tab.state.translation is not old, timeout=30_000)
-    assert maps.where_roles_hold == "in this sentence"
+    assert roles.where_they_hold == "in this sentence"
     assert tab.heads.behaviour is None
     assert not tab.table.isVisible()
 
@@ -346,7 +346,7 @@ def test_a_measurement_that_was_cancelled_leaves_the_roles_of_the_sentence(open_
     qtbot.mouseClick(tab.job.stop, Qt.MouseButton.LeftButton)
     tab.state.edit_text("Ein Hund .")
     settle(qtbot, tab)
-    assert tab.state.maps.sample_roles is None
+    assert tab.state.roles.sample is None
 
 
 def test_an_experiment_is_computed_in_the_middle_and_the_measurement_goes_on_until_it_is_cancelled(
