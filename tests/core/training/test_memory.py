@@ -123,9 +123,7 @@ def test_a_process_with_little_memory_ends_with_a_message(tmp_path: Path, kiloby
         timeout=200,
         check=False,
     )
-    expected = (
-        (2,) if kilobytes < 1_000_000 else (0, 2)
-    )  # some need a little less
+    expected = (2,) if kilobytes < 1_000_000 else (0, 2)  # some need a little less
     assert ended.returncode in expected, (ended.returncode, ended.stderr[-2_000:])
     assert ended.returncode == 0 or "memory" in ended.stderr
     assert "Traceback" not in ended.stderr
