@@ -22,7 +22,7 @@ from tests.fuzz.pool import Result, Task, run_tasks
 from tests.fuzz.trials import REFUSED, TAKEN, TRIALS, outcome_of
 
 SMALL_KINDS = ("words", "subwords", "copy", "resumable")
-OTHER_KINDS = ("experiment", "config", "history", "prepared")
+OTHER_KINDS = ("experiment", "config", "history", "prepared", "metrics")
 
 
 def main() -> int:
