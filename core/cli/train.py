@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.failed_save import ask_after_failed_save
-from core.cli.options import add_corpus, add_device, read_corpus
+from core.cli.options import add_corpus, add_device, add_settings, read_corpus
 from core.cli.stopping import stop_on_interrupt
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from core.config.dotted import with_dotted
 from core.config.toml import read_toml
 from core.durations import duration
 from core.errors import ConfigError
+from core.plain_text import printable
 
 if TYPE_CHECKING:
     from core.training.distributed import World
@@ -33,6 +35,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument("--config", type=Path, metavar="FILE", help="instead: a TOML file, such as run.toml of a run")
     add_corpus(parser)
     _add_settings(parser)
+    add_settings(parser)
     parser.add_argument("--compile", action="store_true", help="compile the model first, with torch.compile")
     parser.add_argument("--deterministic", action="store_true", help="on a GPU, compute the same bits each time")
     parser.add_argument("--probe", metavar="SENTENCE", help="translated at each validation: the film of attention")
@@ -149,7 +152,8 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
         given["compile"] = True
     if options.deterministic:
         given["deterministic"] = True
-    return dataclasses.replace(chosen, training=chosen.training.replace(**given))
+    run = dataclasses.replace(chosen, training=chosen.training.replace(**given))
+    return with_dotted(run, options.settings, [f"training.{name}" for name in given])
 
 
 def read_changes(words: Sequence[str]) -> dict[str, Any]:
@@ -222,7 +226,7 @@ class TerminalProgress:
                     f"{bleu}{duration(event.seconds)}{'  best' if event.is_best else ''}"
                 )
             case events.SampleTranslated(examples=(example, *_)):
-                self.say(f"  {example.source}\n  → {example.hypothesis}")
+                self.say(printable(f"  {example.source}\n  → {example.hypothesis}"))
             case events.Noted():
                 self.say(event.text)
             case events.TrainingFinished():

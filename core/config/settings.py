@@ -1,7 +1,6 @@
 """Shared by the configuration classes: validation with messages, conversion to and from dictionaries."""
 
 import dataclasses
-import re
 from collections.abc import Collection
 from typing import Any, Self
 
@@ -12,6 +11,13 @@ LARGEST_NUMBER = 2**31 - 1
 """The largest whole number that a setting may be, unless it says otherwise: what libraries take for a count."""
 LARGEST_REAL = 1e100
 """The same of other numbers: products of a few of them stay finite."""
+
+LANGUAGES = tuple(
+    "af am ar az bg bn bo ca cs da de dsb el en es et eu fa fi fo fr ga gd grc gu he hi hr hsb ht hu hy id is it ja "
+    "kmr kn ko ky la lb lg lij lt lv mk ml mr ms nb ne nl nn pl pt ro ru sa si sk sl sq sr sv ta te th ti tl tn tr tt "
+    "uk ur vi xx yo zh".split()
+)
+"""Codes of the languages that spaCy has rules for. A code names a module of spaCy, so a file may name only these."""
 
 
 class Settings:
@@ -112,11 +118,12 @@ def require_boolean(owner: str, **values: bool) -> None:
 
 
 def require_language(owner: str, **values: str) -> None:
-    """Raises `ConfigError` unless every value looks like the code of a language; whether spaCy knows it shows later."""
+    """Raises `ConfigError` unless every value is the code of a language that spaCy has rules for."""
     for name, value in values.items():
-        if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z]+([-_][A-Za-z]+)*", value):
+        if value not in LANGUAGES:
             raise ConfigError(
-                f"{owner}: {name} is {_quoted(value)}; a language's code such as de or en was expected. Choose one."
+                f"{owner}: {name} is {_quoted(value)}; a language's code such as de or en was expected, and spaCy must "
+                "have rules for it. Choose one."
             )
 
 

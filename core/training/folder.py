@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import platformdirs
+
 from core.checkpoint.history import EpochRecord
 from core.errors import TrainingError
 from core.storage import cannot_write
@@ -22,6 +24,11 @@ _KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
 }
 _PART_NAME = re.compile(r"\..+\.part|\.tmp[A-Za-z0-9]{6}")
 """What `core.storage.atomic_path` writes before it renames, and what safetensors does within that."""
+
+
+def default_runs_folder() -> Path:
+    """The folder that the window saves runs to unless another is chosen: in the user's data directory."""
+    return platformdirs.user_data_path("augenmerk", appauthor=False) / "runs"
 
 
 def require_no_other_run(folder: Path, resume: bool) -> None:

@@ -9,6 +9,7 @@ from core.corpora.batches import Batch, collate, validation_batches
 from core.device import DeviceChoice
 from core.evaluation.loss import CorpusLoss, corpus_loss
 from core.evaluation.scores import bleu_tokenized_lowercased, reference_words
+from core.text.tokenizers import has_rules
 from core.training.events import SampleTranslated, TranslatedExample
 from core.training.failures import DivergedError
 from core.training.film import FilmFrame
@@ -68,7 +69,8 @@ class Validator:
         corpus = session.corpus
         if probe is not None:
             encode_source(probe, corpus.codecs.source, self.run)
-        has_words = self.run.is_copy_task or _has_spacy()
+        languages = self.run.data.source_language, self.run.data.target_language
+        has_words = self.run.is_copy_task or has_rules(*languages)
         self.probe = self._default_probe() if probe is None and has_words else probe
         self.sample = self._draw_sample(self.run.training.sample_size if has_words else 0)
         self._batches = [
@@ -190,15 +192,6 @@ class Validator:
         lengths = map(len, corpus.validation.source)
         fitting = (text for text, length in zip(texts, lengths, strict=False) if length in PROBE_LENGTHS)
         return next(fitting, next((text for text in texts if text.strip()), None))
-
-
-def _has_spacy() -> bool:
-    """Whether spaCy is installed; a server that trains from prepared data does not need it."""
-    try:
-        import spacy  # noqa: F401
-    except ModuleNotFoundError:
-        return False
-    return True
 
 
 def _until_stopped(batches: Iterable[Batch], should_stop: Callable[[], object]) -> Iterator[Batch]:

@@ -17,8 +17,10 @@ from core.model.heads import Head
 from core.translation.experiment import (
     Experiment,
     ForcedToken,
+    GivenTarget,
     Greedy,
     HeadScaled,
+    Intervention,
     SourceWordRemoved,
 )
 from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
@@ -142,7 +144,7 @@ def _place_of_link(label: QLabel, link: str) -> QPoint:
 
 def _remove_by_a_click_in_the_source_tab(qtbot: QtBot, window: MainWindow) -> None:
     if window.analysis.isHidden():
-        qtbot.keyClick(window, Qt.Key.Key_3, CTRL)
+        qtbot.keyClick(window, Qt.Key.Key_4, CTRL)
     names = [type(tab) for tab in window.analysis.tabs]
     qtbot.mouseClick(window.analysis.buttons[names.index(SourceTab)], Qt.MouseButton.LeftButton)
     tab = window.analysis.tab
@@ -439,6 +441,56 @@ def test_a_dropped_experiment_that_is_damaged_leaves_the_screen(
     _check(window, translator.compare(Experiment(SENTENCE)))
 
 
+@pytest.mark.parametrize(
+    ("refused", "reason"),
+    [
+        (SourceWordRemoved(99), "word 100 removed"),
+        (ForcedToken(1, "no-such-token"), "step 2: no-such-token"),
+        (HeadScaled(Head("cross", 7, 0)), "cross 8·1 off"),
+    ],
+)
+def test_a_refused_change_is_named_and_all_of_the_page_goes_on_with_what_it_shows(
+    qtbot: QtBot, window: MainWindow, translator: Translator, refused: Intervention, reason: str
+) -> None:
+    window.state.intervene(OFF)
+    _settle(qtbot, window)
+    with qtbot.waitSignal(window.failed):
+        window.state.intervene(refused)
+    note = window.translate_page.sentence.note
+    assert f"Refused, and taken back: {reason}." in note.text()
+    assert note.isVisible()
+    _check(window, translator.compare(Experiment(SENTENCE, Greedy(), (OFF,))))
+    qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
+    _settle(qtbot, window)
+    _check(window, translator.compare(Experiment(SENTENCE)))
+
+
+@pytest.mark.parametrize("output", [GivenTarget("man " * 3000), GivenTarget(" ")], ids=["too long", "empty"])
+def test_an_experiment_file_that_the_model_refuses_leaves_the_screen_and_says_why(
+    qtbot: QtBot, window: MainWindow, translator: Translator, tmp_path: Path, output: GivenTarget
+) -> None:
+    path = tmp_path / "refused.augenmerk"
+    experiment = Experiment("zwei hunde", output, (OFF,))
+    model = ModelReference(translator.name, translator.digest)
+    write_experiment_file(SavedExperiment(experiment, model, {}), path)
+    with qtbot.waitSignal(window.failed):
+        _drop(window, path)
+    assert "The sentence before it is still shown." in window.translate_page.sentence.note.text()
+    _check(window, translator.compare(Experiment(SENTENCE)))
+
+
+def test_a_session_that_the_model_refuses_starts_with_its_plain_sentence(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, translator: Translator, preferences: Preferences
+) -> None:
+    window.close()
+    model = ModelReference(translator.name, translator.digest)
+    given = Experiment(SENTENCE, GivenTarget("man " * 3000), (OFF,))
+    write_experiment_file(SavedExperiment(given, model, {}), preferences.session_path)
+    again = make_window(None, sentence=None, loader=None)
+    _check(again, translator.compare(Experiment(SENTENCE)))
+    assert "the given translation" in again.translate_page.sentence.note.text()
+
+
 @pytest.fixture(scope="module")
 def experiment_file(tmp_path_factory: pytest.TempPathFactory, untrained_checkpoint: Path, translator) -> Path:
     """An experiment with its model beside it, under a name that says nothing."""
@@ -446,6 +498,30 @@ def experiment_file(tmp_path_factory: pytest.TempPathFactory, untrained_checkpoi
     (folder / "model.safetensors").write_bytes(untrained_checkpoint.read_bytes())
     _save(folder / "experiment", translator)
     return folder / "experiment"
+
+
+@pytest.mark.parametrize("is_early", [False, True])
+def test_an_experiment_of_a_larger_model_is_dropped_on_the_maps_of_a_smaller_one(
+    make_window: MakeWindow,
+    qtbot: QtBot,
+    untrained_checkpoint: Path,
+    translator: Translator,
+    tmp_path: Path,
+    is_early: bool,
+) -> None:
+    """Also while the smaller one is only being opened."""
+    shallow = write_untrained_checkpoint(tmp_path / "shallow.safetensors", seed=1, num_layers=1)
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "deep.safetensors").write_bytes(untrained_checkpoint.read_bytes())
+    path = tmp_path / "beside" / "one.augenmerk"
+    experiment = _save(path, translator, view={"head": ["cross", 1, 1], "pinned": [1, 2], "shown": "changed"})
+    window = make_window(shallow, sentence="ein mann .", loader=None, wait=not is_early)
+    _drop(window, path)
+    qtbot.waitUntil(lambda: window.model is not None and window.model.name == "deep", timeout=20_000)
+    _settle(qtbot, window)
+    assert window.state.experiment == experiment
+    assert window.state.selection.head == Head("cross", 1, 1)
+    assert window.state.selection.pinned == Pair(1, 2)
 
 
 TAKE_A_PICTURE = """

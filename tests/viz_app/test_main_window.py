@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QLabel, QMessageBox
+from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 import viz_app.main_window
@@ -472,6 +472,10 @@ def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_
     dialog.accept()
 
 
+def _are_in_one_line(one: QWidget, other: QWidget) -> bool:
+    return abs(one.mapTo(one.window(), QPoint()).y() - other.mapTo(one.window(), QPoint()).y()) < 10
+
+
 @pytest.mark.parametrize("is_analysis_open", [False, True])
 def test_a_small_window_shows_most_rows_of_a_long_sentence(
     make_window: MakeWindow, qtbot: QtBot, is_analysis_open: bool
@@ -483,6 +487,7 @@ def test_a_small_window_shows_most_rows_of_a_long_sentence(
         page.toggle_analysis()
     window.resize(1100, 700)
     qtbot.waitUntil(lambda: window.width() == 1100 and page.head.tokens_menu.isVisible())
+    qtbot.waitUntil(lambda: _are_in_one_line(page.head.title, page.head.measure_menu))
     qtbot.wait(50)
     layout, view = page.head.heatmap.layout_now, page.state.maps.view()
     assert layout is not None

@@ -52,7 +52,7 @@ class AnalysisPanel(QFrame):
         self._pages = QStackedWidget()
         self._group = QButtonGroup(self)
         self.buttons: list[QToolButton] = []
-        self.close_button = flat_button("✕", "Hide the analysis panel (Ctrl+3)")
+        self.close_button = flat_button("✕", "Hide the analysis panel (Ctrl+4)")
         self.close_button.setAccessibleName("Hide the analysis panel")
         self.close_button.clicked.connect(self.closed)
         self._focus_before: QWidget | None = None

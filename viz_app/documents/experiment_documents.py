@@ -53,6 +53,7 @@ class ExperimentDocuments(QObject):
         self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
         self.dialog: QFileDialog | None = None
         self._waiting: SavedExperiment | None = None
+        self._opened_early: tuple[SavedExperiment, Path] | None = None
         state.model_changed.connect(self._on_model)
 
     def fill_menu(self, menu: QMenu) -> None:
@@ -138,9 +139,10 @@ class ExperimentDocuments(QObject):
         self._find_model(saved, path)
 
     def _find_model(self, saved: SavedExperiment, path: Path) -> None:
-        """Its model is sought among those opened before and beside the file."""
+        """Its model is sought among those opened before and beside the file; not before one is open."""
         model = self._state.model
         if model is None or model.digest == saved.model.digest:
+            self._opened_early = (saved, path) if model is None else None
             self._show(saved)
             return
         beside = sorted(path.absolute().parent.glob("*.safetensors"))
@@ -172,6 +174,10 @@ class ExperimentDocuments(QObject):
 
     def _on_model(self) -> None:
         """The model of an opened experiment is open, or another one; whoever opened it asks for the experiment."""
+        early, self._opened_early = self._opened_early, None
+        if early is not None:
+            self._find_model(*early)
+            return
         saved, self._waiting = self._waiting, None
         model = self._state.model
         if saved is not None and model is not None and model.digest == saved.model.digest:

@@ -19,6 +19,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.textpath import text_to_path
 
 from core.errors import StorageError
+from core.plain_text import one_line
 from core.storage import atomic_path
 from core.translation.result import FloatArray
 from viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, rgb_table, signed_rgb_table
@@ -214,7 +215,7 @@ def _wrapped(caption: str, width: float) -> list[str]:
 
 def _width_inches(text: str, points: float, weight: str = "normal") -> float:
     font = FontProperties(size=points, weight=weight)
-    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    width, _, _ = text_to_path.get_text_width_height_descent(one_line(text), font, ismath=False)
     return width / POINTS_PER_INCH
 
 
@@ -237,5 +238,5 @@ def _plain(labels: Sequence[str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """A dollar sign means a formula to matplotlib."""
-    return text.replace("$", r"\$")
+    """A dollar sign means a formula to matplotlib; SVG, which is XML, takes no control characters."""
+    return one_line(text).replace("$", r"\$")

@@ -58,6 +58,19 @@ class ExperimentHistory:
         self.current = self._whole.get(self.current, self.current)
         self._whole.clear()
 
+    def withdraw(self, shown: Experiment) -> None:
+        """Forgets the current one, which was refused; `shown`, the nearest of that kind, takes its place.
+
+        What lies between the two is kept: it is reached by redo, or by undo if the refused one was itself undone to.
+        """
+        back = next((steps for steps, each in enumerate(reversed(self._past)) if each == shown), None)
+        forth = next((steps for steps, each in enumerate(reversed(self._future)) if each == shown), None)
+        if forth is not None and (back is None or forth <= back):
+            self._past, self._future = _moved(self._past, self._future, forth)
+        elif back is not None:
+            self._future, self._past = _moved(self._future, self._past, back)
+        self.current = shown
+
     def undo(self) -> bool:
         """Goes back by one; False if there is none."""
         if not self._past:
@@ -73,3 +86,11 @@ class ExperimentHistory:
         self._past.append(self.current)
         self.current = self._future.pop()
         return True
+
+
+def _moved(
+    onto: list[Experiment], off: list[Experiment], num_between: int
+) -> tuple[list[Experiment], list[Experiment]]:
+    """Two stacks after so many were taken off one and laid onto the other; the next one is taken off for good."""
+    between = off[len(off) - num_between :]
+    return [*onto, *reversed(between)], off[: len(off) - num_between - 1]

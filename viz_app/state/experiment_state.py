@@ -10,6 +10,7 @@ from psygnal import Signal
 from core.analysis.sample_roles import SampleRoles
 from core.model.heads import Head
 from core.translation.experiment import (
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -51,7 +52,8 @@ class ExperimentState:
         notice: what was dropped by the last change of text or model, in a sentence; empty if nothing was.
 
     Signals (psygnal):
-        experiment_changed: another experiment is asked for; somebody has to compute it, and then call `accept`.
+        experiment_asked: somebody has to compute the experiment, and then call `accept` or `refuse`.
+        experiment_changed: another experiment is in use.
         result_changed: another result is shown, or none.
         model_changed: another model answers from now on.
         roles_changed: what heads do over a sample has become known.
@@ -59,6 +61,7 @@ class ExperimentState:
         notice_changed: there is another notice.
     """
 
+    experiment_asked = Signal()
     experiment_changed = Signal()
     result_changed = Signal()
     model_changed = Signal()
@@ -82,6 +85,7 @@ class ExperimentState:
         self._has_picked_head = False
         self._drops_misfits = False
         self._pin_next: Pair | None = None
+        self._head_next: Head | None = None
         self.settings.events.shown.connect(self._on_shown)
 
     # --- the experiment ------------------------------------------------------------------------------------------
@@ -177,18 +181,20 @@ class ExperimentState:
         experiment = self.experiment
         is_given = isinstance(experiment.output, GivenTarget)
         if is_given:
-            experiment = Experiment(experiment.source_text, self.own_output, experiment.interventions)
+            kept = experiment.without(CausalMaskLifted()).interventions
+            experiment = Experiment(experiment.source_text, self.own_output, kept)
         self._set_notice(GIVEN_DROPPED if is_given else "")
         forced = [ForcedToken(step + offset, token) for offset, token in enumerate(tokens)]
         self.set_experiment(experiment.with_interventions(*forced))
 
     def set_output(self, output: Output) -> None:
         """Finds the target in another way; forced tokens are dropped where it is given."""
-        kept = self.experiment.interventions
-        if isinstance(output, GivenTarget):
-            kept = tuple(each for each in kept if not isinstance(each, ForcedToken))
+        is_given = isinstance(output, GivenTarget)
+        misfit = ForcedToken if is_given else CausalMaskLifted
+        kept = tuple(each for each in self.experiment.interventions if not isinstance(each, misfit))
         dropped = [each for each in self.experiment.interventions if each not in kept]
-        self._set_notice(_dropped("because the whole translation is given", dropped))
+        whose = "the whole translation is given" if is_given else "the model chooses its own tokens"
+        self._set_notice(_dropped(f"because {whose}", dropped))
         self.set_experiment(Experiment(self.experiment.source_text, output, kept))
 
     @property
@@ -223,9 +229,13 @@ class ExperimentState:
             self._ask(drops_misfits=True)
 
     def choose_head(self, head: Head) -> None:
-        """Shows one head, in place of another or of several."""
+        """Shows one head, in place of another or of several; one that the maps shown lack, with the next result."""
         self.settings.show_one()
-        self.selection.choose(head)
+        num_layers, num_heads = self.maps.shape(head.kind)
+        is_there = self.result is None or (head.layer < num_layers and head.head < num_heads)
+        self._head_next = None if is_there else head
+        if is_there:
+            self.selection.choose(head)
 
     def is_off(self, head: Head) -> bool:
         """Whether a head is switched off."""
@@ -241,6 +251,7 @@ class ExperimentState:
 
     def _ask(self, *, drops_misfits: bool) -> None:
         self._drops_misfits = drops_misfits or self.is_of_earlier_model
+        self.experiment_asked.emit()
         self.experiment_changed.emit()
 
     # --- the answer ----------------------------------------------------------------------------------------------
@@ -269,8 +280,24 @@ class ExperimentState:
         self._show(result)
 
     def refuse(self, problem: str) -> None:
-        """There is no result; what is shown stays."""
+        """There is no result: what is shown stays, and its experiment is in use again. The refused one is forgotten.
+
+        Where nothing of this model is shown yet, the plain sentence is asked for instead, unless it was that already.
+        """
+        refused = self.experiment
+        if self.result is not None and not self.is_of_earlier_model:
+            shown = self.result.experiment
+            self.request.finish(problem if refused == shown else f"{problem}\n{_refused(refused, shown)}")
+            if refused != shown:
+                self._history.withdraw(shown)
+                self.experiment_changed.emit()
+            return
         self.request.finish(problem)
+        plain = Experiment(refused.source_text)
+        if refused != plain:
+            (self._history.push if self.is_of_earlier_model else self._history.replace)(plain)
+            self._set_notice(f"{_refused(refused, plain)} {problem}")
+            self._ask(drops_misfits=True)
 
     def show_translation(self, translation: Translation) -> None:
         """Shows a translation that is there already, with nothing changed."""
@@ -317,11 +344,13 @@ class ExperimentState:
         if before is None or before.changed is not result.changed:
             self.selection.clear_marks(pinned=self._kept_pin(shown_before))
         selection = self.selection
+        head_next, self._head_next = self._head_next, None
+        selection.was_chosen = selection.was_chosen or head_next is not None
         if not (selection.was_chosen or self._has_picked_head):
             selection.head = Head("cross", *clearest_head(result.changed.maps.cross))
             self._has_picked_head = True
-        num_layers, num_heads = self.maps.shape(selection.head.kind)
-        head = selection.head
+        head = head_next or selection.head
+        num_layers, num_heads = self.maps.shape(head.kind)
         selection.head = Head(head.kind, min(head.layer, num_layers - 1), min(head.head, num_heads - 1))
         self._pin_what_was_asked()
         self.result_changed.emit()
@@ -365,3 +394,13 @@ def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brin
     if not interventions:
         return ""
     return f"Dropped {why}: {', '.join(map(str, interventions))}. {undo}".rstrip()
+
+
+def _refused(refused: Experiment, kept: Experiment) -> str:
+    """What was refused and is not in use, in a sentence."""
+    if refused.source_text != kept.source_text:
+        return "The sentence before it is still shown."
+    names = [str(each) for each in refused.interventions if each not in kept.interventions]
+    if isinstance(refused.output, GivenTarget) and refused.output != kept.output:
+        names.append("the given translation")
+    return f"Refused, and taken back: {', '.join(names) or 'the last change'}."

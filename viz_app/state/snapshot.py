@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import StorageError
+from core.plain_text import one_line
 from core.storage import atomic_path
 from core.translation.result import MAP_KINDS
 from viz_app.state import map_text
@@ -125,9 +126,9 @@ def as_table(view: MapView, delimiter: str = ",") -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([CORNER, *view.column_labels])
+    writer.writerow([CORNER, *map(one_line, view.column_labels)])
     for label, row in zip(view.row_labels, view.values.tolist(), strict=True):
-        writer.writerow([label, *("" if math.isnan(value) else f"{value:.8g}" for value in row)])
+        writer.writerow([one_line(label), *("" if math.isnan(value) else f"{value:.8g}" for value in row)])
     return text.getvalue()
 
 

@@ -7,10 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-import platformdirs
-
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from core.errors import ConfigError, CorpusError
+from core.training.folder import default_runs_folder
 from core.training.schedules import describe_schedule, warmup_optimizer_steps
 from viz_app.state.model_info import heads_in_words
 
@@ -65,7 +64,7 @@ class RunChoices:
             device="auto",
             num_epochs=str(training.num_epochs),
             seed=str(training.seed),
-            parent_folder=default_parent_folder(),
+            parent_folder=default_runs_folder(),
         )
 
     @property
@@ -131,11 +130,6 @@ def preset_numbers(run: RunConfig) -> dict[str, str]:
         "heads": str(run.model.num_heads),
         "rate": f"{getattr(run.training, rate_name(run)):g}",
     }
-
-
-def default_parent_folder() -> Path:
-    """The default folder for runs: in the user's data directory."""
-    return platformdirs.user_data_path("augenmerk", appauthor=False) / "runs"
 
 
 def new_run_folder(parent: Path, name: str, now: Callable[[], datetime] = datetime.now) -> Path:

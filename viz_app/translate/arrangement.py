@@ -34,7 +34,7 @@ class Arrangement(QSplitter):
         self._preferences = preferences
         self._heads, self._head = heads, head
         self.analysis = analysis
-        self.analysis_button = flat_button("", "Tabs that measure and compare beside the maps (Ctrl+3)")
+        self.analysis_button = flat_button("", "Tabs that measure and compare beside the maps (Ctrl+4)")
         self.maps = QSplitter(Qt.Orientation.Horizontal)
         self.maps.addWidget(heads)
         self.maps.addWidget(head)

@@ -160,7 +160,7 @@ class TranslatePage(QWidget):
             self._show_hint()
         elif text != self.state.experiment.source_text:
             self.state.edit_text(text)
-        elif is_asked or self.state.result is None or self.state.is_of_earlier_model:
+        elif is_asked or self.state.result is None or self.state.is_of_earlier_model or self.state.request.problem:
             self.state.ask_again()
 
     def _show_result(self) -> None:
@@ -175,7 +175,8 @@ class TranslatePage(QWidget):
 
     def _on_failed(self, failure: Failure) -> None:
         """Says once why there is no answer: in place of the maps, or in the note beside those that stay."""
-        if self.state.result is None or self.state.is_of_earlier_model:
+        has_result = self.state.result is not None and not self.state.is_of_earlier_model
+        if not has_result and not self.state.request.is_running:  # else the plain sentence is asked for instead
             self._show_hint("" if failure.details else failure.message)
         if failure.details:
             show_failure(self.window(), "The sentence was not translated", failure)

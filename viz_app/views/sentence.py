@@ -75,6 +75,7 @@ class SentencePanel(QFrame):
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._is_dense = False
         self._left_out: dict[SentenceInput, str] = {}
+        self._typed_text = ""
         self.is_folded = False
         self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
         self._indents = [QWidget() for _ in range(2)]
@@ -105,9 +106,13 @@ class SentencePanel(QFrame):
         self._show_sentence(not self.is_folded or not self._has_words)
 
     def undo(self) -> None:
-        """Undoes the last change; text that was typed and not yet told is one."""
+        """Undoes the last change; text that was typed and not yet told, or refused, is one."""
         self._settle_typing()
-        self._state.undo()
+        if self.input.text == self._state.experiment.source_text:
+            self._state.undo()
+        else:  # it was refused
+            self.input.show_text(self._state.experiment.source_text)
+            self._state.ask_again()
 
     def redo(self) -> None:
         """Does again what was undone."""
@@ -150,6 +155,7 @@ class SentencePanel(QFrame):
             field.redo_requested.connect(self.redo)
             field.shortened.connect(partial(self._on_shortened, field))
             field.textChanged.connect(partial(self._on_text_changed, field))
+        self.input.text_settled.connect(self._on_typed)
         state.experiment_changed.connect(self._on_experiment)
         state.result_changed.connect(self._show_result)
         state.model_changed.connect(self._on_model)
@@ -172,11 +178,20 @@ class SentencePanel(QFrame):
         if not self.input.is_settled:
             self.input.settle(is_asked=False)
 
+    def _on_typed(self, text: str, _is_asked: bool) -> None:
+        self._typed_text = text
+
     def _on_experiment(self) -> None:
-        """Another sentence may have come from elsewhere: undone, opened, restored."""
-        text = self._state.experiment.source_text
-        if text != self.input.text and self.input.is_settled:
-            self.input.show_text(text)
+        """Another sentence may have come from elsewhere: undone, opened, restored.
+
+        One that was typed and refused stays where it was typed, to be corrected.
+        """
+        text, typed = self._state.experiment.source_text, self.input.text
+        is_refused = bool(self._state.request.problem) and typed == self._typed_text
+        if text == typed or not self.input.is_settled or is_refused:
+            return
+        self.input.show_text(text)
+        self._mark_input()
 
     def _on_model(self) -> None:
         self._show_languages()
@@ -232,10 +247,15 @@ class SentencePanel(QFrame):
         self.original_line.setText(before)
         self.original_line.setVisible(bool(before))
         self.facts.setText(self._facts())
-        if self.input.text == translation.source_text:
-            self.input.mark(unknown_spans(result.original), ignored_span(translation))
+        self._mark_input()
         self.chips_area.fit()
         self._show_shares()
+
+    def _mark_input(self) -> None:
+        """Unknown words, and an end left out, in the sentence that the result is of."""
+        result = self._state.result
+        if result is not None and self.input.text == result.changed.source_text:
+            self.input.mark(unknown_spans(result.original), ignored_span(result.changed))
 
     @property
     def _has_words(self) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 
 from core.analysis.sample_roles import read_sample_roles
+from core.imports import collector_paused
 from core.translation.result import TranslationStoppedError
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.progress import Progress
@@ -53,6 +54,10 @@ class InferenceWorker(QObject):
         self._outcomes: queue.SimpleQueue[_Outcome] = queue.SimpleQueue()
         self._outcome_ready.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
         self._thread = threading.Thread(target=self._work, name=f"{THREAD_PREFIX}inference")
+
+    def sibling(self, parent: QObject) -> "InferenceWorker":
+        """Another one, with a thread and a model of its own, that opens models in the same way."""
+        return InferenceWorker(self._loader, parent)
 
     def submit(self, request: Request) -> Request:
         """Asks. An older request of the same owner and kind is superseded, at once."""
@@ -133,7 +138,8 @@ class InferenceWorker(QObject):
 
 def _load_translator(path: Path | None, device: str) -> TranslatorLike:
     compute_on_one_thread()
-    from core.translation.translator import Translator
+    with collector_paused():
+        from core.translation.translator import Translator
 
     translator = Translator.load(path, device)
     translator.warm_up()

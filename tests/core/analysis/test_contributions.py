@@ -34,6 +34,7 @@ CHANGES = [
             (OFF[2], 0): (0.0, 1.0, 0.0, 0.0, 0.0),
         },
     ),
+    SentenceChanges(temperatures=dict.fromkeys(OFF, 3.0), lifts_mask=True),
 ]
 every_kind = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 

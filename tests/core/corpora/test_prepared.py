@@ -19,6 +19,7 @@ from core.config import DataConfig, preset
 from core.corpora.parallel import SentencePairs, read_folder
 from core.corpora.prepared import EncodedPairs, PreparedCorpus, load_prepared, prepare, prepare_copy_task, save_prepared
 from core.errors import CorpusError, StorageError
+from core.text import tokenizers
 from core.text.codec import CodecPair
 from core.text.tokenizers import SpacyTokenizer
 
@@ -125,12 +126,10 @@ class TestPreparing:
         assert sorted(lines) == sorted((*TRAIN.source, *TRAIN.target, *VALIDATION.source, *VALIDATION.target))
 
     def test_the_rules_of_each_language_are_loaded_once(self, monkeypatch) -> None:
-        import spacy
-
         loaded: list[str] = []
-        original = spacy.blank
-        monkeypatch.setattr("core.text.tokenizers._idle_rules", defaultdict(list))
-        monkeypatch.setattr(spacy, "blank", lambda name: (loaded.append(name), original(name))[1])
+        original = tokenizers.shipped_rules
+        monkeypatch.setattr(tokenizers, "_idle_rules", defaultdict(list))
+        monkeypatch.setattr(tokenizers, "shipped_rules", lambda name: (loaded.append(name), original(name))[1])
         prepared()
         assert sorted(loaded) == ["de", "en"]
 

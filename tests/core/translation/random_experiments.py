@@ -8,6 +8,7 @@ from core.model.heads import ATTENTION_KINDS, Head
 from core.translation.experiment import (
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -15,6 +16,7 @@ from core.translation.experiment import (
     HeadScaled,
     Intervention,
     Output,
+    SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
     site_of,
@@ -57,6 +59,7 @@ class Values(Protocol):
     def edits(self, generator: random.Random, text: str, count: int) -> Sequence[SourceEdit]: ...
     def num_source_tokens(self, text: str, output: Output, edits: Sequence[SourceEdit]) -> int: ...
     def scaled(self, generator: random.Random) -> HeadScaled: ...
+    def tempered(self, generator: random.Random) -> SoftmaxTemperature: ...
     def row(self, generator: random.Random, num_source_tokens: int) -> AttentionRow: ...
     def forced(self, generator: random.Random, num_source_tokens: int) -> ForcedToken: ...
 
@@ -66,12 +69,15 @@ def random_experiment(generator: random.Random, values: Values) -> Experiment:
     text = values.text(generator)
     output = values.output(generator)
     count = generator.choice(values.counts)
-    kinds = ["source", "head", "row", "row"] + ([] if isinstance(output, GivenTarget) else ["force", "force"])
+    only_here = ["mask", "mask"] if isinstance(output, GivenTarget) else ["force", "force"]
+    kinds = ["source", "head", "temperature", "row", "row", *only_here]
     drawn = generator.choices(kinds, k=count)
     edits = values.edits(generator, text, drawn.count("source"))
     length = values.num_source_tokens(text, output, edits)
     found: list[Intervention] = [*edits]
     found += [values.scaled(generator) for _ in range(drawn.count("head"))]
+    found += [values.tempered(generator) for _ in range(drawn.count("temperature"))]
+    found += [CausalMaskLifted() for _ in range(drawn.count("mask"))]
     found += [values.row(generator, length) for _ in range(drawn.count("row"))]
     found += [values.forced(generator, length) for _ in range(drawn.count("force"))]
     return Experiment(text, output, tuple({site_of(each): each for each in found}.values()))
@@ -105,6 +111,11 @@ class AnyValues:
     def scaled(self, generator: random.Random) -> HeadScaled:
         factor = generator.choice([0, -0.0, 0.5, -1, 1e-300, generator.uniform(-1000, 1000)])
         return HeadScaled(self._head(generator), factor)
+
+    def tempered(self, generator: random.Random) -> SoftmaxTemperature:
+        return SoftmaxTemperature(
+            self._head(generator), generator.choice([0.01, 1, 2, 100, generator.uniform(0.01, 100)])
+        )
 
     def row(self, generator: random.Random, num_source_tokens: int) -> AttentionRow:
         head, row = self._head(generator), generator.randrange(5)
@@ -175,6 +186,9 @@ class ValuesForModel:
 
     def scaled(self, generator: random.Random) -> HeadScaled:
         return HeadScaled(generator.choice(self._heads), generator.choice([0.0, 0.0, 0.5, 2.0, -1.0]))
+
+    def tempered(self, generator: random.Random) -> SoftmaxTemperature:
+        return SoftmaxTemperature(generator.choice(self._heads), generator.choice([0.25, 0.5, 2.0, 5.0]))
 
     def row(self, generator: random.Random, num_source_tokens: int) -> AttentionRow:
         head = generator.choice(self._heads)

@@ -142,6 +142,29 @@ def test_a_model_beside_the_file_is_found_by_its_digest(
     assert state.experiment == saved
 
 
+def test_an_experiment_opened_before_any_model_is_looks_for_its_model_too(
+    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    checkpoint = write_untrained_checkpoint(tmp_path / "renamed.safetensors", seed=7)
+    digest = model_digest(load_checkpoint(checkpoint))
+    state.begin_model(replace(MODEL, digest=digest))
+    state.intervene(*CHANGES)
+    saved = state.experiment
+    documents.save(tmp_path / "one.augenmerk")
+    state.model = None
+    state.reset()
+    documents.open(tmp_path / "one.augenmerk")
+    assert state.experiment == saved, "shown at once"
+    asked: list[Path | None] = []
+    documents.model_requested.connect(asked.append)
+    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    state.begin_model(MODEL)
+    state.open_experiment(Experiment("1 2 3"), asks=False)  # its own example
+    qtbot.waitUntil(lambda: asked == [checkpoint])
+    state.begin_model(replace(MODEL, digest=digest))
+    assert state.experiment == saved
+
+
 def test_an_experiment_that_waits_for_its_model_is_forgotten_with_another_one(
     qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:

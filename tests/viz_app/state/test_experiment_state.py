@@ -15,6 +15,7 @@ from core.model.heads import Head
 from core.translation.experiment import (
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -44,7 +45,7 @@ class Asked:
     def __init__(self, state: ExperimentState) -> None:
         self.experiments: list[Experiment] = []
         self.state = state
-        state.experiment_changed.connect(self.note)
+        state.experiment_asked.connect(self.note)
 
     def note(self) -> None:
         self.experiments.append(self.state.experiment)
@@ -164,6 +165,17 @@ def test_forcing_a_token_while_a_target_is_given_lets_the_model_decode_again(sta
     assert state.experiment == Experiment("ein mann schläft .", Greedy(), (ForcedToken(1, "dog"),))
 
 
+def test_the_mask_is_lifted_only_while_a_target_is_given(state: ExperimentState) -> None:
+    state.set_output(GivenTarget("a man rests"))
+    state.intervene(CausalMaskLifted(), OFF)
+    state.use_own_output()
+    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF,))
+    assert "causal mask lifted" in state.notice
+    state.undo()
+    state.force(1, "dog")
+    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF, ForcedToken(1, "dog")))
+
+
 def test_a_word_of_several_pieces_forces_several_steps(state: ExperimentState) -> None:
     state.force(1, "sleep", "ing")
     assert state.experiment.forced == (ForcedToken(1, "sleep"), ForcedToken(2, "ing"))
@@ -221,15 +233,89 @@ def test_a_change_made_before_another_model_has_answered_drops_what_does_not_fit
     assert state.drops_misfits
 
 
-def test_a_refused_experiment_leaves_the_screen_and_can_be_asked_again(state: ExperimentState) -> None:
-    before, asked = state.result, Asked(state)
+def test_a_refused_change_is_taken_back_and_named_while_the_screen_stays(state: ExperimentState) -> None:
+    state.intervene(OFF)
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    shown, asked = state.result, Asked(state)
     state.force(2, "unknown")
     state.request.begin()
     state.refuse("There is no such token.")
-    assert state.result is before
-    assert state.request.problem == "There is no such token."
-    state.set_experiment(state.experiment)
+    assert state.result is shown
+    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF,))
+    assert state.request.problem == "There is no such token.\nRefused, and taken back: step 3: unknown."
+    assert not state.can_redo
+    state.undo()
+    assert state.experiment == Experiment("ein mann schläft .")
+    assert len(asked.experiments) == 2, "nobody computes again what is on the screen"
+
+
+def test_the_same_change_can_be_tried_again_after_its_refusal(state: ExperimentState) -> None:
+    asked = Asked(state)
+    for _ in range(2):
+        state.force(2, "unknown")
+        state.request.begin()
+        state.refuse("There is no such token.")
     assert len(asked.experiments) == 2
+
+
+def test_what_was_asked_before_a_refused_change_and_not_answered_is_reached_by_redo(state: ExperimentState) -> None:
+    state.intervene(OFF)
+    state.force(2, "unknown")
+    state.refuse("There is no such token.")
+    assert state.experiment.interventions == ()
+    state.redo()
+    assert state.experiment.interventions == (OFF,)
+    assert not state.can_redo
+
+
+def test_one_that_undo_came_to_and_that_is_refused_does_not_stand_in_the_way(state: ExperimentState) -> None:
+    given = state.experiment.source_text
+    state.set_output(GivenTarget("someone sleeps"))
+    state.edit_text("zwei hunde")
+    state.accept(make_result(make_translation("zwei hunde")))
+    state.undo()
+    state.refuse("The given translation is too long.")
+    assert state.experiment == Experiment("zwei hunde")
+    state.undo()
+    assert state.experiment == Experiment(given)
+    state.redo()
+    assert state.experiment == Experiment("zwei hunde")
+
+
+def test_between_equal_experiments_a_refusal_leads_back_to_where_it_came_from(state: ExperimentState) -> None:
+    state.intervene(OFF)
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    state.remove(OFF)
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    state.undo()
+    state.refuse("Not any more.")
+    assert state.experiment.interventions == ()
+    assert state.can_undo
+    assert not state.can_redo
+
+
+def test_where_nothing_is_shown_yet_a_refusal_leaves_the_plain_sentence(state: ExperimentState) -> None:
+    state = ExperimentState()
+    asked = Asked(state)
+    state.open_experiment(Experiment("ein mann", GivenTarget("x " * 900), (OFF,)), forgets_history=True)
+    state.refuse("The given translation is too long.")
+    assert asked.experiments[-1] == state.experiment == Experiment("ein mann")
+    assert "Refused, and taken back: cross 2·5 off, the given translation. The given translation" in state.notice
+    assert not state.can_undo
+    state.refuse("The sentence is too long.")
+    assert len(asked.experiments) == 2, "there is nothing plainer to ask for"
+
+
+def test_another_model_that_refuses_a_given_target_is_asked_for_its_own(state: ExperimentState) -> None:
+    state.set_output(GivenTarget("a person"))
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    state.begin_model(replace(MODEL, name="two"))
+    state.ask_again()
+    state.refuse("The given translation is too long.")
+    assert state.experiment == Experiment("ein mann schläft .")
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    state.undo()
+    assert state.experiment.output == GivenTarget("a person"), "of use once the former model is open again"
 
 
 def test_what_is_shown_is_outdated_from_the_next_model_to_its_first_answer(state: ExperimentState) -> None:
@@ -333,6 +419,29 @@ def test_a_pin_is_kept_by_the_name_that_its_row_has(state: ExperimentState) -> N
     state.settings.label_mode = "predicted"  # the same row predicts stands
     state.accept(make_result(make_translation(sentence, "one a man is ."), state.original))
     assert state.selection.pinned is None
+
+
+def test_a_head_of_a_larger_model_is_chosen_with_its_result(state: ExperimentState) -> None:
+    """As when an experiment is opened while another model's maps are still shown."""
+    seen: list[Head] = []
+    state.selection.events.head.connect(lambda head, before: seen.append(head))
+    state.accept(make_result(make_translation(num_layers=2, num_heads=4)))
+    state.choose_head(Head("cross", 1, 3))
+    for wanted, expected in (
+        (Head("decoder", 2, 6), Head("decoder", 2, 6)),
+        (Head("cross", 3, 9), Head("cross", 2, 7)),
+    ):
+        state.choose_head(wanted)
+        assert state.selection.head == Head("cross", 1, 3)
+        state.accept(make_result(make_translation()))
+        assert state.selection.head == expected, "as near as there is"
+        state.accept(make_result(make_translation(num_layers=2, num_heads=4)))
+        state.choose_head(Head("cross", 1, 3))
+    state.choose_head(Head("decoder", 2, 6))
+    state.choose_head(Head("cross", 0, 0))
+    state.accept(make_result(make_translation()))
+    assert state.selection.head == Head("cross", 0, 0), "chosen since"
+    assert wanted not in seen
 
 
 def test_a_cell_is_pinned_with_the_next_result_that_has_it(state: ExperimentState) -> None:
