@@ -92,7 +92,8 @@ def _report(results: list[Result]) -> None:
         largest = max(result.num_bytes for result in results if result.task.kind == kind)
         listed = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.most_common())
         print(
-            f"{kind:<11} {listed}; longest {longest.seconds:.1f} s ({longest.task.seed}), largest {largest / 1e6:,.0f} MB"
+            f"{kind:<11} {listed}; longest {longest.seconds:.1f} s ({longest.task.seed}), "
+            f"largest {largest / 1e6:,.0f} MB"
         )
     found = sum(
         count for counts in by_kind.values() for outcome, count in counts.items() if outcome not in (REFUSED, TAKEN)
