@@ -154,6 +154,7 @@ def test_closing_during_the_opening_of_a_model_ends_the_thread(
     window = make_window(checkpoint, loader=None, wait=False)
     qtbot.waitUntil(lambda: window._worker._thread.ident is not None)
     window.close()
+    window._worker._thread.join(30)  # on a busy machine the window has left it behind
     assert not window._worker._thread.is_alive()
 
 

@@ -144,12 +144,9 @@ def attempt(
         kill_at: None lets it come to its end.
         with_signal: how it is told to end then.
     """
-    arguments = ["train", "--config", str(config), "--out", str(folder), "--device", "cpu"]
-    if holds_a_run(folder):
-        arguments.append("--resume")
     errors = told.with_suffix(".err")
     told.touch()
-    processes.start(told, errors, *arguments)
+    processes.start(told, errors, *arguments_of(config, folder))
     began = wait_for_event(processes, told)
     waits_for_step = kill_at is None or kill_at.after_first_step
     first_step = wait_for_event(processes, told, of_a_step=True) if waits_for_step else began
@@ -161,6 +158,12 @@ def attempt(
     was_killed = kill_at is not None and code == -signal.SIGKILL
     assert was_killed or code == 0, errors.read_text()
     return Attempt(losses_in(told), was_killed, half_written(folder), first_step - began, ended - first_step)
+
+
+def arguments_of(config: Path, folder: Path) -> list[str]:
+    """The words of the command that trains in `folder`, resuming what is there."""
+    resuming = ["--resume"] if holds_a_run(folder) else []
+    return ["train", "--config", str(config), "--out", str(folder), "--device", "cpu", *resuming]
 
 
 def holds_a_run(folder: Path) -> bool:
