@@ -215,8 +215,8 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
         ) from error
     except (OSError, ValueError) as error:
         raise CheckpointError(
-            f"{path} cannot be read as a checkpoint ({reason_of(error)}). A complete file (*{SUFFIX}) that Augenmerk wrote "
-            "was expected; it may be cut off or of another kind. Use another copy."
+            f"{path} cannot be read as a checkpoint ({reason_of(error)}). A complete file (*{SUFFIX}) that Augenmerk "
+            "wrote was expected; it may be cut off or of another kind. Use another copy."
         ) from error
     _check_values(path, description, weights, state if with_state else None)
     return Checkpoint(
