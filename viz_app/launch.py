@@ -9,6 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from core.threads import choose_threads
+
 HELP_FLAGS = ("-h", "--help")
 USER_ERROR = 2
 
@@ -30,6 +32,7 @@ Command-line commands:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `augenmerk` with `argv` (None: those of the process) and returns its exit status."""
+    choose_threads()  # before anything imports torch
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:
         return open_window([])

@@ -3,7 +3,6 @@
 import argparse
 import json
 import math
-import os
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from core.cli.notes import print_notes
 from core.cli.options import add_beam, add_checkpoint
 from core.errors import ConfigError
 from core.storage import atomic_path, check_writable
+from core.threads import compute_on
 from core.translation.experiment import Experiment, GivenTarget
 from core.translation.experiment_json import intervention_to_json, output_to_json
 
@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     """Translates and prints. Raises `AugenmerkError`."""
     from core.translation.translator import Translator
 
-    compute_on_one_thread()
+    compute_on(1)  # the steps of one sentence are too small to share
     output = read_output(options)
     if options.jsonl and options.target is not None:
         raise ConfigError("--target asks about one sentence, and --jsonl is for many. Use --json instead.")
@@ -179,14 +179,6 @@ def print_beside(own: "Translation", given: "Translation") -> None:
             f"{name + ':':<7}log-probability {each.log_probability:8.3f} nats, {num_tokens} tokens, "
             f"{math.exp(each.log_probability / num_tokens):.1%} a token (geometric mean)"
         )
-
-
-def compute_on_one_thread() -> None:
-    """The steps of one sentence are too small to share among threads, unless OMP_NUM_THREADS says otherwise."""
-    import torch
-
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(1)
 
 
 def save_attention(translation: "Translation", path: Path) -> None:
