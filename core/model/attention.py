@@ -141,7 +141,7 @@ class MultiHeadAttention(nn.Module):
         Returns:
             [B, D].
         """
-        parts = functional.linear(states, self.in_proj_weight, self.in_proj_bias)
+        parts = linear(states, self.in_proj_weight, self.in_proj_bias, self.training)
         parts = parts.view(-1, 3, self.num_heads, 1, self.head_width)
         past[:, :, :, step] = parts[:, 1:, :, 0]
         seen = past[:, :, :, : step + 1]
@@ -165,7 +165,7 @@ class MultiHeadAttention(nn.Module):
             changes: see `forward`.
         """
         width = states.size(1)
-        queries = functional.linear(states, self.in_proj_weight[:width], self.in_proj_bias[:width])
+        queries = linear(states, self.in_proj_weight[:width], self.in_proj_bias[:width], self.training)
         queries = queries.view(-1, self.num_heads, 1, self.head_width)
         return self._mix_one(queries, *memory, mask, step, changes)
 
@@ -185,8 +185,8 @@ class MultiHeadAttention(nn.Module):
             mixed = changes.with_rows(self._weigh(queries, keys, mask), step) @ values
         if changes is not None:
             mixed = changes.scaled(mixed)
-        output: Tensor = self.out_proj(mixed.reshape(mixed.size(0), -1))
-        return output
+        joined = mixed.reshape(mixed.size(0), -1)
+        return linear(joined, self.out_proj.weight, self.out_proj.bias, self.training)
 
     def _weigh(self, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
         """The weights [B, H, Q, M] of the softmax."""

@@ -12,6 +12,7 @@ from core.model.attention import AttentionChanges
 from core.model.heads import AttentionKind
 from core.model.layers import DecoderLayer, EncoderLayer, LayerCache, make_norm
 from core.model.positions import TokenAndPosition
+from core.model.products import linear
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +170,11 @@ class Transformer(nn.Module):
         """Stores each matrix column by column; values, shapes and results stay.
 
         A matrix times one row, which is what a decoding step is made of, then takes two thirds of the time on a CPU;
-        products with many rows take as long as before.
+        products with many rows take as long as before. Matrices that are read in parts stay: rows of a matrix are
+        together in memory only where it is stored row by row.
         """
-        for parameter in self.parameters():
-            if parameter.dim() == 2:
+        for name, parameter in self.named_parameters():
+            if parameter.dim() == 2 and not name.endswith("cross_attention.in_proj_weight"):
                 parameter.data = parameter.data.t().contiguous().t()
 
     @property
@@ -227,7 +229,7 @@ class Transformer(nn.Module):
     def decode(self, encoding: Encoding, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
         """The same for sources that were encoded before; the maps of the encoder are those of `encoding`."""
         hidden, decoder_maps, cross_maps = self._run_decoder(target, encoding, need_maps)
-        return ModelOutput(self.output(hidden), encoding.maps, decoder_maps, cross_maps)
+        return ModelOutput(self._logits(hidden), encoding.maps, decoder_maps, cross_maps)
 
     def start_decoding(self, encoding: Encoding, max_steps: int) -> DecoderState:
         """A state with room for `max_steps`, for `step` to go on from."""
@@ -244,8 +246,11 @@ class Transformer(nn.Module):
             changes = _decoder_changes(state.interventions, index)
             states = layer.step(states, cache, state.step, state.source_mask, *changes)  # type: ignore[operator]
         state.step += 1
-        logits: Tensor = self.output(self.decoder_norm(states))
-        return logits
+        return self._logits(self.decoder_norm(states))
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        """[..., V] of the decoder's output [..., D]."""
+        return linear(hidden, self.output.weight, self.output.bias, self.training)
 
     def _run_decoder(
         self, target: Tensor, encoding: Encoding, need_maps: bool
