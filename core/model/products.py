@@ -2,8 +2,8 @@
 
 PyTorch multiplies 32-bit matrices with MKL, which keeps to AVX2 on processors that are not Intel's. oneDNN, which
 PyTorch brings along too, uses AVX-512 on all that have it: twice as fast there, the same elsewhere. Sums are added up
-in another order, so results differ by rounding. A product with one row, which is most of what a decoding step does, stays
-PyTorch's own.
+in another order, so results differ by rounding. A product with one row, which is most of what a decoding step does,
+stays PyTorch's own.
 """
 
 from functools import cache
