@@ -1,5 +1,6 @@
 """Whatever the draft, each token is the best one of its row in the pass that describes the result."""
 
+import gzip
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -228,22 +229,16 @@ def test_without_packed_products_the_model_drafts(monkeypatch: pytest.MonkeyPatc
         assert make_drafter(translator.model) is None
     finally:
         has_packed_products.cache_clear()
-    assert (
-        make_translator("words, post-norm, learned positions").translate("ein mann steht am see").predicted_ids
-        == expected
-    )
+    found = make_translator("words, post-norm, learned positions").translate("ein mann steht am see")
+    assert found.predicted_ids == expected
 
 
 @pytest.mark.slow
 def test_the_fixed_point_on_2000_sentences(bundled: Translator, multi30k_folder: Path) -> None:
     """Drafts: none, the translation of the sentence before, and its own with a head off."""
-    import gzip
-
-    lines = [
-        line
-        for name in ("test_2016_flickr.de.gz", "val.de.gz")
-        for line in gzip.open(multi30k_folder / name, "rt", encoding="utf-8").read().splitlines()
-    ][:2000]
+    names = ("test_2016_flickr.de.gz", "val.de.gz")
+    texts = [gzip.decompress((multi30k_folder / name).read_bytes()).decode() for name in names]
+    lines = "".join(texts).splitlines()[:2000]
     generator, heads, num_near_ties, before = random.Random(0), all_heads(bundled), 0, []
     for first in range(0, len(lines), 16):
         experiments = [Experiment(line) for line in lines[first : first + 16]]
