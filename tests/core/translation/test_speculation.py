@@ -234,6 +234,7 @@ def test_without_packed_products_the_model_drafts(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_the_fixed_point_on_2000_sentences(bundled: Translator, multi30k_folder: Path) -> None:
     """Drafts: none, the translation of the sentence before, and its own with a head off."""
     names = ("test_2016_flickr.de.gz", "val.de.gz")
