@@ -39,8 +39,16 @@ def _ratios(load: str, ours: Ask, other: Ask) -> list[Ratio]:
     ratios = []
     for work in (SENTENCES, STEP):
         pairs = [(ours(work), other(work)) for _ in range(TURNS[load])]
-        seconds = [statistics.median(side) for side in zip(*pairs, strict=True)]
-        ratios.append(Ratio(f"{work}, {load}: our threads / PyTorch's own", *seconds, *REQUIRED[load], "wall seconds"))
+        ours_seconds, other_seconds = (statistics.median(side) for side in zip(*pairs, strict=True))
+        ratios.append(
+            Ratio(
+                f"{work}, {load}: our threads / PyTorch's own",
+                ours_seconds,
+                other_seconds,
+                *REQUIRED[load],
+                "wall seconds",
+            )
+        )
     return ratios
 
 

@@ -10,10 +10,8 @@ from ctranslate2.specs import TransformerSpec
 from ctranslate2.specs.attention_spec import MultiHeadAttentionSpec
 from ctranslate2.specs.common_spec import LayerNormSpec, LinearSpec
 from ctranslate2.specs.transformer_spec import FeedForwardSpec
-from torch import Tensor, nn
+from torch import Tensor
 
-from core.model.attention import MultiHeadAttention
-from core.model.layers import FeedForward
 from core.model.positions import TokenAndPosition
 from core.translation.translator import Translator
 
@@ -51,16 +49,17 @@ def _write(translator: Translator, folder: Path) -> None:
     spec.encoder.scale_embeddings = spec.decoder.scale_embeddings = config.scale_embeddings
     _embed(spec.encoder.embeddings[0], spec.encoder.position_encodings, model.source_embedding)
     _embed(spec.decoder.embeddings, spec.decoder.position_encodings, model.target_embedding)
-    for mine, theirs in zip(model.encoder_layers, spec.encoder.layer, strict=True):
-        _normalize(theirs.self_attention.layer_norm, mine.attention_residual.norm)
-        _attend(theirs.self_attention, mine.self_attention)
-        _feed_forward(theirs.ffn, mine.feed_forward_residual.norm, mine.feed_forward)
-    for mine, theirs in zip(model.decoder_layers, spec.decoder.layer, strict=True):
-        _normalize(theirs.self_attention.layer_norm, mine.self_residual.norm)
-        _attend(theirs.self_attention, mine.self_attention)
-        _normalize(theirs.attention.layer_norm, mine.cross_residual.norm)
-        _attend(theirs.attention, mine.cross_attention, is_cross=True)
-        _feed_forward(theirs.ffn, mine.feed_forward_residual.norm, mine.feed_forward)
+    layer: Any
+    for layer, theirs in zip(model.encoder_layers, spec.encoder.layer, strict=True):
+        _normalize(theirs.self_attention.layer_norm, layer.attention_residual.norm)
+        _attend(theirs.self_attention, layer.self_attention)
+        _feed_forward(theirs.ffn, layer.feed_forward_residual.norm, layer.feed_forward)
+    for layer, theirs in zip(model.decoder_layers, spec.decoder.layer, strict=True):
+        _normalize(theirs.self_attention.layer_norm, layer.self_residual.norm)
+        _attend(theirs.self_attention, layer.self_attention)
+        _normalize(theirs.attention.layer_norm, layer.cross_residual.norm)
+        _attend(theirs.attention, layer.cross_attention, is_cross=True)
+        _feed_forward(theirs.ffn, layer.feed_forward_residual.norm, layer.feed_forward)
     _normalize(spec.encoder.layer_norm, model.encoder_norm)
     _normalize(spec.decoder.layer_norm, model.decoder_norm)
     spec.decoder.projection.weight = _array(model.output.weight)
@@ -85,7 +84,7 @@ def _embed(tokens: Any, positions: Any, ours: TokenAndPosition) -> None:
     positions.encodings = _array(ours.positions)
 
 
-def _normalize(theirs: LayerNormSpec, ours: nn.LayerNorm) -> None:
+def _normalize(theirs: LayerNormSpec, ours: Any) -> None:
     theirs.gamma, theirs.beta = _array(ours.weight), _array(ours.bias)
 
 
@@ -93,14 +92,14 @@ def _fill(theirs: LinearSpec, weight: Tensor, bias: Tensor) -> None:
     theirs.weight, theirs.bias = _array(weight), _array(bias)
 
 
-def _attend(theirs: MultiHeadAttentionSpec, ours: MultiHeadAttention, *, is_cross: bool = False) -> None:
+def _attend(theirs: MultiHeadAttentionSpec, ours: Any, *, is_cross: bool = False) -> None:
     weight, bias, width = ours.in_proj_weight, ours.in_proj_bias, ours.in_proj_weight.size(1)
     parts = [(weight[:width], bias[:width]), (weight[width:], bias[width:])] if is_cross else [(weight, bias)]
     for linear, part in zip(theirs.linear, [*parts, (ours.out_proj.weight, ours.out_proj.bias)], strict=True):
         _fill(linear, *part)
 
 
-def _feed_forward(theirs: FeedForwardSpec, norm: nn.LayerNorm, ours: FeedForward) -> None:
+def _feed_forward(theirs: FeedForwardSpec, norm: Any, ours: Any) -> None:
     _normalize(theirs.layer_norm, norm)
     _fill(theirs.linear_0, ours.expand.weight, ours.expand.bias)
     _fill(theirs.linear_1, ours.contract.weight, ours.contract.bias)

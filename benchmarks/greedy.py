@@ -80,7 +80,8 @@ def _batch(translator: Translator, other: TokenTranslator) -> Ratio:
 @torch.inference_mode()
 def tokens_of_batch(translator: Translator, sources: Sequence[Sequence[int]]) -> list[list[int]]:
     """What `Translator.translate_corpus` does from ids to ids."""
-    model, found = translator.model, {}
+    model = translator.model
+    found: dict[int, list[int]] = {}
     for group in batches_by_length([len(source) for source in sources], CORPUS_BATCH):
         encoding = model.encode(pad([sources[place] for place in group], model.padding_id))
         limits = [max_steps(len(sources[place]), translator.run_config, translator.rules) for place in group]

@@ -14,8 +14,8 @@ from viz_app.examples import example_sentences
 
 NUM_SENTENCES = 6
 REQUIRED_SAME, REQUIRED_OTHER, AIM = 2.0, 0.75, 2.5
-"""The old words are the draft of the new ones. If they stay, one pass is all; other words are made step by step, and the old
-ones read once more, to tell what they would be worth."""
+"""If the old words stay, checking them is all; other words are made step by step, and the old ones read once more, to
+tell what they would be worth."""
 
 
 def run() -> list[Ratio]:
