@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from core.translation.experiment import (
         AttentionRow,
         Beam,
+        CausalMaskLifted,
         Experiment,
         ForcedToken,
         GivenTarget,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         HeadScaled,
         Intervention,
         Output,
+        SoftmaxTemperature,
         SourceWordRemoved,
         SourceWordReplaced,
     )
@@ -60,6 +62,7 @@ __all__ = [
     "AttentionRow",
     "AugenmerkError",
     "Beam",
+    "CausalMaskLifted",
     "CheckpointError",
     "ConfigError",
     "DeviceError",
@@ -76,6 +79,7 @@ __all__ = [
     "ModelReference",
     "Output",
     "SavedExperiment",
+    "SoftmaxTemperature",
     "SourceWordRemoved",
     "SourceWordReplaced",
     "StorageError",
@@ -99,6 +103,7 @@ _NAMES_BY_MODULE = {
     "core.translation.experiment": (
         "AttentionRow",
         "Beam",
+        "CausalMaskLifted",
         "Experiment",
         "ForcedToken",
         "GivenTarget",
@@ -106,6 +111,7 @@ _NAMES_BY_MODULE = {
         "HeadScaled",
         "Intervention",
         "Output",
+        "SoftmaxTemperature",
         "SourceWordRemoved",
         "SourceWordReplaced",
     ),

@@ -17,6 +17,7 @@ from tests import costs
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 GRACE_SECONDS = 2.0  # for what a test has told to end and which is about to
+_CPU_SECONDS_BEFORE = pytest.StashKey[float]()
 
 if sys.platform.startswith("linux") and not os.environ.get("AUGENMERK_TEST_SCREEN"):
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -44,6 +45,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for name, mark in costs.FIXTURES.items():
             if name in getattr(item, "fixturenames", ()):
                 item.add_marker(mark)
+
+
+@pytest.hookimpl(tryfirst=True)  # before fixtures are set up
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Reads the clock of the processor, for `_marked_for_what_it_costs`."""
+    item.stash[_CPU_SECONDS_BEFORE] = time.process_time()
 
 
 def pytest_collection_finish() -> None:
@@ -82,11 +89,16 @@ def _costs_noticed() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _marked_for_what_it_costs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test that starts a process or takes optimiser steps, itself or in its fixtures, and is not marked so."""
+    """Fails a test that starts a process, takes optimiser steps or computes for long, and is not marked so.
+
+    What its fixtures do counts too.
+    """
     yield
     for mark in costs.seen_since_last_asked():
         is_marked = request.node.get_closest_marker(mark)
         assert is_marked, f"it {costs.MEANINGS[mark]}: mark it @pytest.mark.{mark}, as make test-quick leaves it out"
+    excess = costs.too_heavy(request.node, time.process_time() - request.node.stash[_CPU_SECONDS_BEFORE])
+    assert excess is None, excess
 
 
 @pytest.fixture(autouse=True)

@@ -3,12 +3,16 @@
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.config import RunConfig
-from core.corpora.loading import COPY, load_corpus, load_pair
-from core.corpora.prepared import PreparedCorpus
 from core.errors import ConfigError
+from core.imports import collector_paused
 from core.translation.experiment import DEFAULT_LENGTH_PENALTY, check_beam
+
+if TYPE_CHECKING:
+    from core.corpora.prepared import PreparedCorpus
+    from core.translation.translator import Translator
 
 
 def add_checkpoint(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +21,14 @@ def add_checkpoint(parser: argparse.ArgumentParser) -> None:
         "--checkpoint", type=Path, metavar="FILE", help="a checkpoint (left out: the bundled model, German to English)"
     )
     add_device(parser)
+
+
+def load_translator(options: argparse.Namespace) -> "Translator":
+    """The model that `add_checkpoint` asked for. Raises `AugenmerkError` if it cannot be used."""
+    with collector_paused(for_good=True):
+        from core.translation.translator import Translator
+
+    return Translator.load(options.checkpoint, options.device)
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -48,6 +60,18 @@ def read_beam(options: argparse.Namespace) -> tuple[int, float]:
     return options.beam, length_penalty
 
 
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """`--set`."""
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any other setting by its dotted name, as in a run's run.toml: model.width=64; can be repeated",
+    )
+
+
 def add_corpus(parser: argparse.ArgumentParser) -> None:
     """`--data`, or `--source` with `--target`."""
     parser.add_argument(
@@ -60,13 +84,15 @@ def add_corpus(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--target", type=Path, metavar="FILE", help="instead of --data: their English translations")
 
 
-def read_corpus(options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None]) -> PreparedCorpus:
+def read_corpus(options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None]) -> "PreparedCorpus":
     """The corpus that the options name.
 
     Raises:
         ConfigError: none, or two, are named.
         CorpusError: it cannot be read.
     """
+    from core.corpora.loading import COPY, load_corpus, load_pair
+
     pair: Sequence[Path | None] = (options.source, options.target)
     if options.data is None and all(pair):
         return load_pair(options.source, options.target, run, on_phase)

@@ -21,8 +21,10 @@ from core.cli.lines import (
     run_lines,
 )
 from core.cli.notes import print_notes
-from core.cli.options import add_beam, add_checkpoint
+from core.cli.options import add_beam, add_checkpoint, load_translator
 from core.errors import ConfigError
+from core.imports import collector_paused
+from core.plain_text import one_line, printable
 from core.storage import atomic_path, check_writable
 from core.threads import compute_on
 from core.translation.experiment import Experiment, GivenTarget
@@ -62,9 +64,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Translates and prints. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
-    compute_on(1)  # the steps of one sentence are too small to share
+    with collector_paused(for_good=True):
+        compute_on(1)  # the steps of one sentence are too small to share
     output = read_output(options)
     if options.jsonl and options.target is not None:
         raise ConfigError("--target asks about one sentence, and --jsonl is for many. Use --json instead.")
@@ -73,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
     about_one = _options_about_one(options)
     is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
     text = options.text if is_stream else read_one_line(options.text, about_one)
-    translator = Translator.load(options.checkpoint, options.device)
+    translator = load_translator(options)
     asked = Experiment("", output, read_interventions(options, translator.checkpoint.codecs.target))
     if options.jsonl:
         return _print_json_lines(translator, asked, options, None if is_stream else text)
@@ -100,7 +101,7 @@ def _print_one(translator: "Translator", experiment: Experiment, options: argpar
         values = as_dict(translation) | ({} if given is None else {"given": as_dict(given)})
         print(json.dumps(values, ensure_ascii=False, indent=2))
         return 0
-    print(translation.text, flush=True)
+    print(one_line(translation.text), flush=True)
     if given is not None:
         print_beside(translation, given)
     print_notes(found)
@@ -113,12 +114,12 @@ def _print_lines(translator: "Translator", asked: Experiment) -> int:
     for outcome in run_lines(translator, arriving_lines(sys.stdin), asked, need_maps=False):
         refusals.add(outcome)
         if outcome.translation is not None:
-            print(outcome.translation.text, flush=True)
+            print(one_line(outcome.translation.text), flush=True)
             print_notes([outcome.translation], f"line {outcome.number}: ")
         else:
             print(flush=True)
             if not outcome.is_empty:
-                print(f"augenmerk: line {outcome.number}: {outcome.error}", file=sys.stderr)
+                print(f"augenmerk: line {outcome.number}: {printable(str(outcome.error))}", file=sys.stderr)
     if refusals.num_empty == refusals.num_lines:
         translator.compile(asked)  # says that there is nothing to translate
     return refusals.exit_status()
@@ -172,7 +173,7 @@ def _file_of(options: argparse.Namespace, number: int) -> Path:
 
 def print_beside(own: "Translation", given: "Translation") -> None:
     """The given translation, and both probabilities: of the whole, and of a token on average."""
-    print(given.text)
+    print(one_line(given.text))
     for name, each in (("own", own), ("given", given)):
         num_tokens = len(each.log_probabilities)
         print(

@@ -11,6 +11,10 @@ NormKind = Literal["torch", "annotated"]
 Positions = Literal["learned", "sinusoidal"]
 Tying = Literal["none", "output", "all"]
 Initialization = Literal["xavier", "xavier-normal-embeddings"]
+MAX_LAYERS = 1_000
+"""Of each stack: as many as the deepest Transformers that were published (DeepNet, Wang et al. 2022)."""
+MAX_WIDTH = 2**18
+MAX_POSITIONS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -55,13 +59,18 @@ class ModelConfig(Settings):
     def __post_init__(self) -> None:
         require_integer(
             "model",
-            width=self.width,
+            maximum=MAX_LAYERS,
             num_encoder_layers=self.num_encoder_layers,
             num_decoder_layers=self.num_decoder_layers,
+        )
+        require_integer(
+            "model",
+            maximum=MAX_WIDTH,
+            width=self.width,
             num_heads=self.num_heads,
             feed_forward_width=self.feed_forward_width,
-            max_positions=self.max_positions,
         )
+        require_integer("model", maximum=MAX_POSITIONS, max_positions=self.max_positions)
         require_fraction("model", dropout=self.dropout)
         require_boolean(
             "model",

@@ -37,9 +37,11 @@ class Interventions:
 
     Attributes:
         changes: by kind and layer, counted from 0; modules that are not there are as they are.
+        lifts_mask: [B], True where the decoder sees later target tokens too; None if it does so nowhere.
     """
 
     changes: Mapping[tuple[AttentionKind, int], AttentionChanges]
+    lifts_mask: Tensor | None = None
 
     def of(self, kind: AttentionKind, layer: int) -> AttentionChanges | None:
         """What is changed in one module."""
@@ -47,7 +49,10 @@ class Interventions:
 
     def select(self, batch: Tensor) -> "Interventions":
         """Those of the sentences with these indices [B']."""
-        return Interventions({place: changes.select(batch) for place, changes in self.changes.items()})
+        return Interventions(
+            {place: changes.select(batch) for place, changes in self.changes.items()},
+            None if self.lifts_mask is None else self.lifts_mask[batch],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,10 +199,15 @@ class Transformer(nn.Module):
             return None
         return mask[:, None, None, :]
 
-    def target_mask(self, target: Tensor) -> Tensor:
-        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at real tokens, itself and before."""
+    def target_mask(self, target: Tensor, interventions: Interventions | None = None) -> Tensor:
+        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at real tokens, itself and before.
+
+        Where `interventions` lift the causal mask, at later ones too.
+        """
         length = target.size(1)
         causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
+        if interventions is not None and interventions.lifts_mask is not None:
+            causal = causal | interventions.lifts_mask[:, None, None, None]
         padding = self.source_mask(target)
         return causal if padding is None else causal & padding
 
@@ -266,7 +276,7 @@ class Transformer(nn.Module):
     def _run_decoder(
         self, target: Tensor, encoding: Encoding, need_maps: bool, state: DecoderState | None = None
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        target_mask = self.target_mask(target)
+        target_mask = self.target_mask(target, encoding.interventions)
         states = self.target_embedding(target)
         self_maps, cross_maps = [], []
         for index, layer in enumerate(self.decoder_layers):

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from core.config import DataConfig
@@ -110,12 +111,20 @@ class TextCodec:
         """The tokens that stand for no word."""
         return frozenset(self.vocabulary.tokens[token_id] for token_id in self.vocabulary.special_ids)
 
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """All tokens for display: pieces without sentencepiece's mark, later pieces of a word after a dot."""
+        if self.subwords is None:
+            return self.vocabulary.tokens
+        special_ids = self.vocabulary.special_ids
+        return tuple(
+            token if token_id in special_ids else _piece_label(token)
+            for token_id, token in enumerate(self.vocabulary.tokens)
+        )
+
     def label(self, token_id: int) -> str:
-        """A token for display: pieces without sentencepiece's mark, later pieces of a word after a dot."""
-        token = self.vocabulary.tokens[token_id]
-        if self.subwords is None or token_id in self.vocabulary.special_ids:
-            return token
-        return _piece_label(token)
+        """A token for display, see `labels`."""
+        return self.labels[token_id]
 
     def join(self, words: Sequence[str]) -> str:
         """A readable sentence: detokenized, capitalized where case was folded."""
@@ -223,6 +232,8 @@ class CodecPair:
                 vocabulary = subwords.vocabulary
                 return cls.build(config, vocabulary, vocabulary, subwords)
             source, target = (Vocabulary.from_dict(values[side]) for side in ("source", "target"))
+            if source.padding_id != target.padding_id:  # a model knows one
+                raise ValueError("source and target are padded by different ids")
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
                 f"The vocabularies in this file are damaged ({error!r}). A file written by Augenmerk was expected; "

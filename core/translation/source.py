@@ -9,6 +9,7 @@ from core.config import RunConfig
 from core.errors import ExperimentError, TextError
 from core.text.codec import CONTINUATION, EncodedWord, TextCodec
 from core.text.subwords import WORD_MARK
+from core.text.tokenizers import check_length
 from core.text.vocabulary import UNKNOWN
 from core.translation.experiment import SourceEdit, SourceWordReplaced
 from core.translation.result import Word
@@ -85,6 +86,7 @@ def _check_amount(text: str) -> None:
             f"The text has {count:,} words. A sentence, or at most {MAX_WORDS:,} words, was expected; translate it "
             "sentence by sentence."
         )
+    check_length(text)
 
 
 def _fewest_words(codec: TextCodec) -> int:
@@ -222,6 +224,7 @@ class _Piece:
 
 def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[_Piece]:
     vocabulary = codec.vocabulary
+    check_length(edit.text)
     if edit.text == UNKNOWN and vocabulary.unknown_id is not None:
         return [_Piece((vocabulary.unknown_id,), (UNKNOWN,), (True,), UNKNOWN, edit.place)]
     found = [

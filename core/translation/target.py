@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from core.config import RunConfig
 from core.errors import TextError
 from core.text.codec import EncodedWord, TextCodec
+from core.text.tokenizers import check_length
 from core.translation.result import Word
 from core.translation.source import AS_UNKNOWN, MAX_WORDS, one_line, without_marks
 
@@ -40,6 +41,7 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
         raise TextError(
             f"The translation has {len(text.split()):,} words. At most {MAX_WORDS:,} were expected; shorten it."
         )
+    check_length(text)
     found = [without_marks(word, codec) for word in codec.encode_text(one_line(text))]
     readable = _without_start([word for word in found if word.ids], codec)
     if not readable:

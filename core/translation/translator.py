@@ -1,7 +1,7 @@
 """From German text to a `Translation`: a loaded model and everything around it."""
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -18,11 +18,18 @@ from core.corpora.batches import pad
 from core.device import DeviceChoice, choose_device
 from core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
 from core.model.drafting import Drafter, make_drafter
-from core.model.interventions import compile_interventions
+from core.model.heads import Head
+from core.model.interventions import compile_head_factors, compile_interventions
 from core.model.transformer import Encoding, ModelOutput
 from core.resources import bundled_model_path
 from core.translation.beam import beam_search
-from core.translation.compilation import CompiledExperiment, compile_experiment, max_steps
+from core.translation.compilation import (
+    CompiledExperiment,
+    compile_experiment,
+    forced_ids,
+    max_steps,
+    sentence_changes,
+)
 from core.translation.decoding import DecodingRules, batches_by_length, greedy_from
 from core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
@@ -30,6 +37,7 @@ from core.translation.experiment import (
     Experiment,
     GivenTarget,
     Greedy,
+    HeadScaled,
     Intervention,
     Output,
     check_beam,
@@ -117,7 +125,7 @@ class Translator:
         return cls(load_checkpoint(chosen), choose_device(device), chosen)
 
     def warm_up(self) -> None:
-        """Loads what the first sentence would have to wait for: spaCy and its rules."""
+        """Loads what the first sentence would have to wait for: the rules that cut it into words."""
         self.checkpoint.codecs.source.encode_text("")
 
     @cached_property
@@ -260,6 +268,16 @@ class Translator:
         compile_interventions(self.model, [compiled.changes])  # knows the heads
         return compiled
 
+    def check(self, experiment: Experiment) -> None:
+        """Refuses what fits no sentence: heads that the model has not, tokens that its vocabulary has not.
+
+        Raises:
+            ExperimentError: a forced token can never be chosen.
+            AnalysisError: the model has no such head.
+        """
+        compile_interventions(self.model, [sentence_changes(experiment)])
+        forced_ids(experiment, self.checkpoint.codecs.target, self.rules)
+
     def translate(
         self,
         text: str,
@@ -335,7 +353,7 @@ class Translator:
                 output = self.model.decode(encoding, padded.to(self.device.name), need_maps=need_maps)
                 found = [(target, output, row) for row, target in enumerate(targets)]
             described = [
-                self._steps(output.logits[row, : len(target.ids)], target.ids) for target, output, row in found
+                self.describe_steps(output.logits[row, : len(target.ids)], target.ids) for target, output, row in found
             ]
         seconds = (time.perf_counter() - began) / len(batch)
         return [
@@ -413,6 +431,7 @@ class Translator:
         *,
         beam: int = 1,
         length_penalty: float = DEFAULT_LENGTH_PENALTY,
+        scalings: Sequence[HeadScaled] = (),
         on_progress: Callable[[int], None] = lambda done: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[Hypothesis]:
@@ -423,13 +442,16 @@ class Translator:
         Args:
             texts: one sentence each.
             beam, length_penalty: as for `translate`.
+            scalings: heads that are scaled or off throughout.
             on_progress: told how many sentences are done, refused ones left out.
             should_stop: asked between batches; the rest is then left empty.
 
         Raises:
             ConfigError: the beam or the length penalty is out of range.
+            AnalysisError: the model has no such head.
         """
         check_beam(beam, length_penalty)
+        factors = {scaling.head: scaling.factor for scaling in scalings}
         encoded = [self._encode_or_none(text) for text in texts]
         present = [index for index, source in enumerate(encoded) if source is not None]
         sources = [encoded[index] for index in present]
@@ -439,7 +461,7 @@ class Translator:
         for group in batches_by_length([len(source.ids) for source in sources if source], batch_size):
             if should_stop():
                 break
-            translated = self._translate_batch([sources[place] for place in group], beam, length_penalty)
+            translated = self._translate_batch([sources[place] for place in group], beam, length_penalty, factors)
             for place, hypothesis in zip(group, translated, strict=True):
                 hypotheses[present[place]] = hypothesis
             done += len(group)
@@ -453,12 +475,17 @@ class Translator:
             return None
 
     def _translate_batch(
-        self, sources: Sequence[EncodedSource | None], beam: int, length_penalty: float
+        self,
+        sources: Sequence[EncodedSource | None],
+        beam: int,
+        length_penalty: float,
+        factors: Mapping[Head, float],
     ) -> list[Hypothesis]:
         ids = [source.ids for source in sources if source is not None]
         padded = pad(ids, self.model.padding_id).to(self.device.name)
         with torch.inference_mode():
-            encoding = self.model.encode(padded)
+            interventions = compile_head_factors(self.model, factors, len(ids))
+            encoding = self.model.encode(padded, interventions=interventions)
             limits = [max_steps(len(row), self.run_config, self.rules) for row in ids]
             if beam == 1:
                 chosen = greedy_from(self.model, encoding, limits, self.rules)
@@ -503,7 +530,7 @@ class Translator:
         self,
         compiled: CompiledExperiment,
         target: EncodedTarget,
-        steps: "_Steps",
+        steps: "Steps",
         maps: AttentionMaps | None,
         seconds: float,
     ) -> Translation:
@@ -533,13 +560,13 @@ class Translator:
             unreached=compiled.unreached(len(target.ids)),
         )
 
-    def _steps(self, logits: Tensor, ids: Sequence[int]) -> "_Steps":
-        """What each step of one sentence knew, from its logits [T, V]."""
+    def describe_steps(self, logits: Tensor, ids: Sequence[int]) -> "Steps":
+        """What each decoding step of one sentence knew, from its logits [T, V], when it chose these T ids."""
         log_probabilities = logits.float().log_softmax(dim=-1)
-        chosen = log_probabilities.gather(1, torch.tensor(ids, device=logits.device)[:, None])
+        chosen = _chosen_log_probabilities(log_probabilities, ids)
         entropies = _entropies(log_probabilities)
         allowed = log_probabilities.index_fill_(1, self._forbidden, float("-inf"))
-        return _Steps(
+        return Steps(
             log_probabilities=tuple(chosen[:, 0].tolist()),
             alternatives=self._alternatives(allowed),
             ranks=tuple((1 + (allowed > chosen).sum(dim=-1)).tolist()),
@@ -552,19 +579,16 @@ class Translator:
 
     def _alternatives(self, allowed: Tensor) -> tuple[tuple[Alternative, ...], ...]:
         """The best tokens of each row of log-probabilities [T, V]; minus infinity where one may not be chosen."""
-        codec = self.checkpoint.codecs.target
+        labels, tokens = self.checkpoint.codecs.target.labels, self.checkpoint.codecs.target.vocabulary.tokens
         best = allowed.topk(min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_ids)))
         return tuple(
-            tuple(
-                Alternative(codec.label(token), value, codec.vocabulary.tokens[token])
-                for token, value in zip(tokens, values, strict=True)
-            )
-            for tokens, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+            tuple(Alternative(labels[token], value, tokens[token]) for token, value in zip(chosen, values, strict=True))
+            for chosen, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
         )
 
 
 @dataclass(frozen=True, eq=False)
-class _Steps:
+class Steps:
     """What each of T decoding steps knew; see `Translation`."""
 
     log_probabilities: tuple[float, ...]
@@ -590,7 +614,13 @@ def _encoder_key(compiled: CompiledExperiment) -> Hashable:
     """What the encoder's output depends on."""
     factors = tuple((head, factor) for head, factor in compiled.changes.factors.items() if head.kind == "encoder")
     rows = tuple((site, weights) for site, weights in compiled.changes.rows.items() if site[0].kind == "encoder")
-    return compiled.source.ids, factors, tuple((site, tuple(weights)) for site, weights in rows)
+    temperatures = tuple(each for each in compiled.changes.temperatures.items() if each[0].kind == "encoder")
+    return compiled.source.ids, factors, temperatures, tuple((site, tuple(weights)) for site, weights in rows)
+
+
+def _chosen_log_probabilities(log_probabilities: Tensor, ids: Sequence[int]) -> Tensor:
+    """[T, 1], of the tokens with these ids among those of [T, V]."""
+    return log_probabilities.gather(1, torch.tensor(ids, device=log_probabilities.device)[:, None])
 
 
 def _entropies(log_probabilities: Tensor) -> Tensor:

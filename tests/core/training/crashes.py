@@ -79,9 +79,9 @@ class Processes:
     def has_ended(self) -> bool:
         return bool(select.select([self._server.stdout], [], [], 0)[0])
 
-    def kill(self) -> None:
+    def kill(self, number: int = signal.SIGKILL) -> None:
         if not self.has_ended:
-            os.kill(self._pid, signal.SIGKILL)
+            os.kill(self._pid, number)
 
     def wait(self) -> int:
         """The exit status, negative for a signal."""
@@ -125,7 +125,15 @@ class Moment:
     after_first_step: bool
 
 
-def attempt(processes: Processes, config: Path, folder: Path, told: Path, kill_at: Moment | None = None) -> Attempt:
+def attempt(
+    processes: Processes,
+    config: Path,
+    folder: Path,
+    told: Path,
+    kill_at: Moment | None = None,
+    *,
+    with_signal: int = signal.SIGKILL,
+) -> Attempt:
     """Trains in a process of its own, resuming what is there.
 
     Args:
@@ -134,6 +142,7 @@ def attempt(processes: Processes, config: Path, folder: Path, told: Path, kill_a
         folder: of the run.
         told: where the process writes what it does.
         kill_at: None lets it come to its end.
+        with_signal: how it is told to end then.
     """
     arguments = ["train", "--config", str(config), "--out", str(folder), "--device", "cpu"]
     if holds_a_run(folder):
@@ -146,7 +155,7 @@ def attempt(processes: Processes, config: Path, folder: Path, told: Path, kill_a
     first_step = wait_for_event(processes, told, of_a_step=True) if waits_for_step else began
     if kill_at is not None:
         time.sleep(kill_at.seconds)
-        processes.kill()
+        processes.kill(with_signal)
     code = processes.wait()
     ended = time.monotonic()
     was_killed = kill_at is not None and code == -signal.SIGKILL

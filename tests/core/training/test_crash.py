@@ -8,17 +8,20 @@ import json
 import os
 import random
 import shutil
+import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from core.cli.stopping import stop_on_interrupt
 from core.config.toml import to_toml
 from core.errors import CheckpointError
 from core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent, TrainingStarted
 from core.training.folder import BEST, ENVIRONMENT, LAST
 from core.training.lock import LOCK
 from tests.core.training.crashes import (
+    Moment,
     Processes,
     assert_same_run,
     attempt,
@@ -71,6 +74,44 @@ def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(tmp_path: Pa
             break
     assert num_kills >= NUM_KILLS
     assert num_within_a_save or NUM_KILLS < 50, "so many kills and none of them while a file was written"
+
+
+def is_handled(number: signal.Signals) -> bool:
+    """Whether `augenmerk train` makes of this signal a request to stop."""
+    with stop_on_interrupt(announce=False):
+        return callable(signal.getsignal(number))
+
+
+@pytest.mark.slow
+@pytest.mark.subprocess
+@pytest.mark.skipif(os.name != "posix", reason="these are signals of POSIX systems")
+@pytest.mark.timeout(300 + 20 * NUM_KILLS)
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_run_told_to_end_at_random_moments_does_no_step_twice(
+    tmp_path: Path, processes: Processes, name: str
+) -> None:
+    number = getattr(signal, name)
+    if not is_handled(number):
+        pytest.skip(f"{name} ends a training in the terminal at once")
+    config, whole = tmp_path / "run.toml", tmp_path / "whole"
+    run = copy_run({"width": 32}, num_epochs=12, checkpoint_steps=1000, sample_size=0)
+    config.write_text(to_toml(run))
+    uninterrupted = attempt(processes, config, whole, tmp_path / "whole.out")
+    rng = random.Random(SEED)
+    for round_number in range(max(1, NUM_KILLS // 20)):
+        folder = tmp_path / f"run-{round_number}"
+        done: dict[int, str] = {}
+        for place in range(3):
+            moment = Moment(rng.uniform(0, uninterrupted.seconds / 4), after_first_step=True)
+            told = tmp_path / f"run-{round_number}-{place}.out"
+            one = attempt(processes, config, folder, told, moment, with_signal=number)
+            assert not one.was_killed
+            assert done.keys().isdisjoint(one.losses), "a step was done again"
+            done |= one.losses
+            assert one.half_written == []
+        assert done == {step: uninterrupted.losses[step] for step in done}
+        assert sorted(done) == list(range(1, len(done) + 1))
+        print(f"run {round_number + 1}: {len(done)} steps in three parts, none of them twice")
 
 
 @pytest.mark.training

@@ -15,11 +15,12 @@ from core.model.drafting import has_packed_products, make_drafter
 from core.translation import speculation
 from core.translation.compilation import CompiledExperiment
 from core.translation.decoding import forbidding, greedy_from
-from core.translation.experiment import Experiment, Greedy, HeadScaled
+from core.translation.experiment import CausalMaskLifted, Experiment, Greedy, HeadScaled
 from core.translation.result import TranslationStoppedError
 from core.translation.speculation import Asked, VerifiedTranslation, verified_greedy
 from core.translation.translator import Translator
-from tests.core.translation.random_experiments import MODELS, all_heads, make_translator, random_experiment
+from tests.core.translation.random_experiments import ValuesForModel, random_experiment
+from tests.core.translation.random_models import MODELS, all_heads, make_translator
 
 NEAR_TIE = 1e-4
 NUM_EXPERIMENTS = 12
@@ -66,6 +67,16 @@ def is_same_to_a_near_tie(rows: Tensor, found: Sequence[int], plain: Sequence[in
     return True
 
 
+def greedy_experiment(translator: Translator, generator: random.Random) -> Experiment:
+    """A random one for the model, greedy whatever was drawn."""
+    drawn = random_experiment(generator, ValuesForModel(translator))
+    return replace(
+        drawn,
+        output=Greedy(),
+        interventions=tuple(each for each in drawn.interventions if not isinstance(each, CausalMaskLifted)),
+    )
+
+
 def drafts_like(ids: Sequence[int], num_tokens: int, generator: random.Random) -> list[list[int]]:
     """Right, wrong in one place, cut, with a token too many or too few, noise, nothing."""
     place, token = generator.randrange(len(ids)), generator.randrange(num_tokens)
@@ -88,7 +99,7 @@ def test_the_draft_changes_nothing(name: str, drafts_itself: bool) -> None:
     drafter = None if drafts_itself else make_drafter(translator.model)
     num_tokens = translator.model.output.out_features
     for _ in range(NUM_EXPERIMENTS):
-        experiment = replace(random_experiment(translator, generator), output=Greedy())
+        experiment = greedy_experiment(translator, generator)
         compiled = translator.compile(experiment)
         plain = plainly(translator, compiled)
         drafts = drafts_like(plain, num_tokens, generator)
@@ -103,7 +114,7 @@ def test_the_draft_changes_nothing(name: str, drafts_itself: bool) -> None:
 
 def test_different_sentences_side_by_side() -> None:
     translator, generator = make_translator("words, post-norm, learned positions"), random.Random(3)
-    experiments = [replace(random_experiment(translator, generator), output=Greedy()) for _ in range(9)]
+    experiments = [greedy_experiment(translator, generator) for _ in range(9)]
     compiled = [translator.compile(each) for each in experiments]
     plain = [plainly(translator, each) for each in compiled]
     drafts = [draft for each in plain for draft in drafts_like(each, 20, generator)[1:2]]

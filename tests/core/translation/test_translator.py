@@ -209,6 +209,7 @@ def test_the_copy_task_refuses_what_holds_no_symbol(copy_translator: Translator)
         copy_translator.translate("Ein Mann 🙂")
 
 
+@pytest.mark.heavy
 def test_a_corpus_keeps_its_order_and_its_empty_lines(translator: Translator) -> None:
     texts = [*GERMAN[::9], "", *SENTENCES, "   ", GERMAN[5], "Mann " * 2_000]
     hypotheses = translator.translate_corpus(texts)
@@ -242,6 +243,7 @@ def test_a_beam_translation_carries_its_own_maps_and_probabilities(translator: T
     assert len(translation.alternatives) == len(translation.predicted_tokens)
 
 
+@pytest.mark.heavy
 def test_a_beam_search_finds_other_translations_one_by_one_and_in_a_corpus(subword_translator: Translator) -> None:
     texts = [*GERMAN[:6], "", "Zwei Hunde."]
     alone = [subword_translator.translate(text, beam=3, length_penalty=0.5).text if text else "" for text in texts]
@@ -259,16 +261,16 @@ def test_a_beam_that_makes_no_sense_is_refused(subword_translator: Translator) -
 
 
 def test_a_corpus_tells_how_far_it_is_and_stops_when_told(translator: Translator) -> None:
-    texts = [*GERMAN[:150], ""]
+    texts = [*GERMAN, *GERMAN[:100], ""]
     told: list[int] = []
     translator.translate_corpus(texts, on_progress=told.append)
-    assert told == [64, 128, 150]
+    assert told == [128, 256, 300]
     told.clear()
     hypotheses = translator.translate_corpus(texts, on_progress=told.append, should_stop=lambda: len(told) == 1)
-    assert told == [64]
-    assert len(hypotheses) == 151
-    assert sum(hypothesis.words != () for hypothesis in hypotheses) <= 64
-    assert translator.translate_corpus(texts, should_stop=lambda: True) == [Hypothesis("", ())] * 151
+    assert told == [128]
+    assert len(hypotheses) == 301
+    assert sum(hypothesis.words != () for hypothesis in hypotheses) <= 128
+    assert translator.translate_corpus(texts, should_stop=lambda: True) == [Hypothesis("", ())] * 301
 
 
 def test_a_corpus_of_nothing_gives_nothing(translator: Translator) -> None:
