@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from core.config import ModelConfig
 from core.model.attention import AttentionChanges, KeysAndValues, MultiHeadAttention
@@ -44,7 +43,9 @@ class FeedForward(nn.Module):
     def forward(self, states: Tensor) -> Tensor:
         """[..., D] to [..., D]."""
         inner = linear(states, self.expand.weight, self.expand.bias, self.training)
-        inner = self.dropout(functional.relu(inner, inplace=True))
+        inner = torch.relu_(inner)
+        if self.training:  # a step is so short that even a module that does nothing is felt
+            inner = self.dropout(inner)
         return linear(inner, self.contract.weight, self.contract.bias, self.training)
 
 
@@ -66,7 +67,7 @@ class Residual(nn.Module):
 
     def after(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
         """What leaves the sublayer and its residual connection."""
-        summed = states + self.dropout(sublayer_output)
+        summed = states + (self.dropout(sublayer_output) if self.training else sublayer_output)
         return summed if self.is_pre else self.norm(summed)
 
 
@@ -147,14 +148,27 @@ class DecoderLayer(nn.Module):
         need_maps: bool = False,
         self_changes: AttentionChanges | None = None,
         cross_changes: AttentionChanges | None = None,
+        cache: LayerCache | None = None,
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if asked for."""
+        """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if asked for.
+
+        A cache, which is one of `memory`, is filled with all T positions.
+        """
         attended, self_maps = self.self_attention(
-            self.self_residual.before(states), None, target_mask, need_maps=need_maps, changes=self_changes
+            self.self_residual.before(states),
+            None,
+            target_mask,
+            need_maps=need_maps,
+            changes=self_changes,
+            past=None if cache is None else cache.past,
         )
         states = self.self_residual.after(states, attended)
         attended, cross_maps = self.cross_attention(
-            self.cross_residual.before(states), memory, source_mask, need_maps=need_maps, changes=cross_changes
+            self.cross_residual.before(states),
+            memory if cache is None else cache.memory,
+            source_mask,
+            need_maps=need_maps,
+            changes=cross_changes,
         )
         states = self.cross_residual.after(states, attended)
         inner = self.feed_forward(self.feed_forward_residual.before(states))
