@@ -18,7 +18,7 @@ from core.config import ModelConfig, RunConfig
 from core.errors import AugenmerkError, CheckpointError, ConfigError
 from core.model.outline import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
 from core.model.transformer import Transformer
-from core.storage import atomic_path, open_file
+from core.storage import atomic_path, open_file, reason_of
 from core.strict_json import Field, shown
 from core.tensor_file import TensorFile, open_tensor_file
 from core.text.codec import CodecPair
@@ -215,8 +215,8 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
         ) from error
     except (OSError, ValueError) as error:
         raise CheckpointError(
-            f"{path} cannot be read as a checkpoint ({error}). A complete file (*{SUFFIX}) that Augenmerk wrote was "
-            "expected; it may be cut off or of another kind. Use another copy."
+            f"{path} cannot be read as a checkpoint ({reason_of(error)}). A complete file (*{SUFFIX}) that Augenmerk "
+            "wrote was expected; it may be cut off or of another kind. Use another copy."
         ) from error
     _check_values(path, description, weights, state if with_state else None)
     return Checkpoint(

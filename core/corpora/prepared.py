@@ -22,7 +22,7 @@ from core.config import DataConfig
 from core.corpora.copy_task import draw_sequences
 from core.corpora.parallel import SentencePairs
 from core.errors import AugenmerkError, CorpusError
-from core.storage import atomic_path
+from core.storage import atomic_path, reason_of
 from core.strict_json import shown
 from core.tensor_file import TensorFile, open_tensor_file
 from core.text.codec import CodecPair, split_lines
@@ -229,8 +229,8 @@ def load_prepared(path: Path) -> PreparedCorpus:
         raise CorpusError(f"There is no file {path}. Prepared data was expected; check the path.") from error
     except (OSError, KeyError, ValueError, TypeError, AugenmerkError) as error:
         raise CorpusError(
-            f"{path} cannot be read as prepared data ({error}). A file written by `augenmerk data prepare` was "
-            "expected, or a folder with train.de and train.en; make it again or choose another."
+            f"{path} cannot be read as prepared data ({reason_of(error)}). A file written by `augenmerk data prepare` "
+            "was expected, or a folder with train.de and train.en; make it again or choose another."
         ) from error
 
 

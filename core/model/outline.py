@@ -11,8 +11,8 @@ from torch.overrides import TorchFunctionMode
 from core.config import ModelConfig
 from core.model.transformer import Transformer
 
-MAX_TABLE_NUMBERS = 2**25
-"""Of a table of sinusoidal positions, which no file holds: 128 MiB, 65,536 positions of width 512."""
+MAX_TABLE_NUMBERS = 2**23
+"""Of a table of sinusoidal positions, which no file holds: 32 MiB, 16,384 positions of width 512."""
 _STACKS = {"encoder_layers": "num_encoder_layers", "decoder_layers": "num_decoder_layers"}
 
 

@@ -113,20 +113,23 @@ class StepMetricsWriter:
         try:
             self._restore()
             self._write_pending()
-            if self._file is not None:
-                os.fsync(self._file.fileno())
+            os.fsync(self._opened().fileno())
         except OSError:
             return False
         return True
 
     def close(self) -> bool:
-        """Writes the rest. False if that failed."""
-        is_complete = self.sync()
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                self._file.close()
+        """Writes the rest. False if that failed. No file is made: the folder may be another training's by now."""
+        if self._file is None:
+            return not self._pending
+        try:
+            self._write_pending()
+            self._file.close()
+        except OSError:
+            return False
+        finally:
             self._file = None
-        return is_complete
+        return True
 
     def _write_pending(self) -> None:
         """Raises `OSError` if there is no room for all; whole records are written, as many as there is room for."""

@@ -22,7 +22,7 @@ from tests.fuzz.pool import Result, Task, run_tasks
 from tests.fuzz.trials import REFUSED, TAKEN, TRIALS, outcome_of
 
 SMALL_KINDS = ("words", "subwords", "copy", "resumable")
-OTHER_KINDS = ("experiment", "config", "history", "prepared")
+OTHER_KINDS = ("experiment", "config", "history", "prepared", "metrics")
 
 
 def main() -> int:
@@ -88,10 +88,13 @@ def _report(results: list[Result]) -> None:
     for result in results:
         by_kind[result.task.kind][result.outcome] += 1
     for kind, counts in by_kind.items():
-        longest = max(result.seconds for result in results if result.task.kind == kind)
+        longest = max((result for result in results if result.task.kind == kind), key=lambda result: result.seconds)
         largest = max(result.num_bytes for result in results if result.task.kind == kind)
         listed = ", ".join(f"{count:,} {outcome}" for outcome, count in counts.most_common())
-        print(f"{kind:<11} {listed}; longest {longest:.1f} s, largest {largest / 1e6:,.0f} MB")
+        print(
+            f"{kind:<11} {listed}; longest {longest.seconds:.1f} s ({longest.task.seed}), "
+            f"largest {largest / 1e6:,.0f} MB"
+        )
     found = sum(
         count for counts in by_kind.values() for outcome, count in counts.items() if outcome not in (REFUSED, TAKEN)
     )

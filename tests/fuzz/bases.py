@@ -14,6 +14,7 @@ from core.corpora.prepared import prepare, prepare_copy_task, save_prepared
 from core.model.heads import Head
 from core.model.transformer import Transformer
 from core.text.codec import CodecPair
+from core.training.folder import STEPS
 from core.training.loop import train
 from core.translation.experiment import AttentionRow, Beam, Experiment, ForcedToken, HeadScaled, SourceWordReplaced
 from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
@@ -51,6 +52,7 @@ def write_bases(folder: Path) -> dict[str, Path]:
         "experiment": folder / "base.augenmerk",
         "config": folder / "run" / "run.toml",
         "history": folder / "history.csv",
+        "metrics": folder / "run" / STEPS,
         "prepared": folder / "prepared.safetensors",
     }
     write_history(bases["history"], RECORDS)

@@ -240,7 +240,11 @@ def change_subwords(parts: Parts, rng: Random) -> None:
     codecs = _at(parts.description, "codecs")
     if not isinstance(codecs, dict) or not isinstance(codecs.get("subwords"), str):
         return
-    model = base64.b64decode(codecs["subwords"])
+    try:
+        model = base64.b64decode(codecs["subwords"])
+        fields = split_message(model)
+    except (ValueError, IndexError):  # damaged before
+        return
     kind = rng.random()
     if kind < 0.2:
         codecs["subwords"] = damaged_text(codecs["subwords"], rng)
@@ -248,7 +252,6 @@ def change_subwords(parts: Parts, rng: Random) -> None:
     if kind < 0.4:
         model = damaged_bytes(model, rng)
     else:
-        fields = split_message(model)
         for _ in range(rng.choice((1, 1, 2, 5))):
             _change_field(fields, rng, depth=0)
         model = join_message(fields)

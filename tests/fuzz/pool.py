@@ -60,10 +60,10 @@ class Result:
 
 def damaged(kind: str, data: bytes, seed: str) -> bytes:
     """A damaged copy of a file of this kind."""
-    if kind not in TEXTS:
+    if kind not in (*TEXTS, "metrics"):
         return mutant(data, seed)
     rng = Random(seed)
-    if rng.random() < 0.2:
+    if kind == "metrics" or rng.random() < 0.2:
         return damaged_bytes(data, rng)
     if kind == "experiment" and rng.random() < 0.7:
         return to_json(damaged_json(json.loads(data), rng)).encode()

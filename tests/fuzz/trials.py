@@ -12,10 +12,11 @@ from core.corpora.prepared import load_prepared, prepare_copy_task
 from core.device import DeviceChoice
 from core.errors import AugenmerkError
 from core.training.checks import check_corpus_fits
-from core.training.folder import describe_checkpoint
+from core.training.folder import STEPS, describe_checkpoint
 from core.training.loop import train
 from core.training.memory import check_memory_for_training
 from core.training.overview import summarize
+from core.training.step_metrics import read_step_metrics
 from core.translation.experiment import Experiment
 from core.translation.experiment_file import kind_of_file, read_experiment_file, to_bytes
 from core.translation.translator import Translator
@@ -72,6 +73,15 @@ def try_history(path: Path) -> None:
     read_history(path)
 
 
+def try_metrics(path: Path) -> None:
+    """The metrics of every step: what cannot be read of them is left out."""
+    folder = path.with_name("measured")
+    folder.mkdir(exist_ok=True)
+    shutil.copyfile(path, folder / STEPS)
+    metrics = read_step_metrics(folder)
+    assert list(metrics.step) == sorted(set(metrics.step))
+
+
 def try_prepared(path: Path) -> None:
     """Read, and checked as training would."""
     corpus = load_prepared(path)
@@ -88,6 +98,7 @@ TRIALS: dict[str, Callable[[Path], None]] = {
     "experiment": try_experiment,
     "config": try_config,
     "history": try_history,
+    "metrics": try_metrics,
     "prepared": try_prepared,
 }
 

@@ -98,7 +98,7 @@ class HeadPanel(QFrame):
         self.explanation = Explanation()
         self.cell_menu: CellMenu | None = None
         self._header, self._is_header_split = QGridLayout(), False
-        self._ends_widths: dict[tuple[str, str], int] = {}
+        self._ends_widths: dict[tuple[str, str, int], int] = {}
         self._meanings, self._has_role = ("", "", ""), False
         self._name = self._brief = self._title = ""
         self._make_header()
@@ -312,7 +312,7 @@ class HeadPanel(QFrame):
 
     def _ends_width(self, question: str) -> int:
         """Of the buttons at the right end, with this text on the last of them."""
-        key = question, self.explain_button.font().toString()
+        key = question, self.explain_button.font().toString(), self.export_button.sizeHint().width()
         if key not in self._ends_widths:
             shown = self.explain_button.text()
             for button in (self.export_button, self.explain_button):

@@ -92,7 +92,7 @@ def describe_otherwise(path: Path, change: Callable[[dict[str, Any]], None]) -> 
     with safe_open(path, framework="pt") as file:
         description = json.loads(file.metadata()["augenmerk"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    del description["checksums"]
+    description.pop("checksums", None)
     change(description)
     save_file(tensors, path, metadata={"augenmerk": json.dumps(description)})
 

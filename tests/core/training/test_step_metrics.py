@@ -33,6 +33,7 @@ def write(folder: Path, done: int, steps: Any, loss: float = 0.0) -> None:
     writer = StepMetricsWriter(folder, done)
     for number in steps:
         writer.append(step(number, loss))
+    assert writer.sync()
     assert writer.close()
 
 
@@ -160,6 +161,7 @@ def test_a_link_is_neither_followed_nor_replaced(tmp_path: Path) -> None:
     (tmp_path / STEPS).symlink_to(elsewhere)
     writer = StepMetricsWriter(tmp_path, 0)
     writer.append(step(1))
+    assert not writer.sync()
     assert not writer.close()
     assert elsewhere.read_bytes() == b"mine"
     assert steps_in(tmp_path) == []

@@ -65,6 +65,7 @@ class OneWeightFigure(StationFigure):
     def refresh(self) -> None:
         """Asks for queries, keys and values of the translation that is shown."""
         translation = self.translation
+        self._show_temperature()
         if translation is None or self.state.is_of_earlier_model:
             return
         if self.state.selection.pinned is None:
