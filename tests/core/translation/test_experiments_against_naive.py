@@ -181,6 +181,7 @@ def test_run_many_is_what_the_naive_code_gives_in_order(translator: Translator, 
     check_results(translator, cases, list(found), has_maps=True)
 
 
+@pytest.mark.heavy
 def test_run_many_without_maps_gives_the_same_tokens_and_probabilities(
     translator: Translator, cases: list[Case]
 ) -> None:
