@@ -188,11 +188,12 @@ class Transformer(nn.Module):
         return mask[:, None, None, :]
 
     def target_mask(self, target: Tensor) -> Tensor:
-        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at real tokens, itself and before."""
+        """[1, 1, T, T], True where a position of the ids [B, T] may look: at itself and before.
+
+        Padding stands at the right, where no real token looks; and in Marian's models its id begins every target.
+        """
         length = target.size(1)
-        causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
-        padding = self.source_mask(target)
-        return causal if padding is None else causal & padding
+        return torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
 
     def encode(
         self, source: Tensor, *, need_maps: bool = False, interventions: Interventions | None = None

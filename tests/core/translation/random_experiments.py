@@ -92,6 +92,19 @@ MODELS = {
         {"norm_position": "post", "final_norm": False, "positions": "learned", "tied_embeddings": "none"},
         {"num_subwords": NUM_SUBWORDS},
     ),
+    "words, post-norm, Marian's shape": RandomModel(
+        "notebook",
+        3,
+        1.3,
+        {
+            "num_heads": 4,
+            "num_decoder_heads": 2,
+            "decoder_feed_forward_width": 20,
+            "activation": "swish",
+            "positions": "sinusoidal-halves",
+            "scale_embeddings": False,
+        },
+    ),
     "copy task": RandomModel("copy-task-small", 23, 1.6, {}),
     "copy task, post-norm": RandomModel(
         "copy-task-small", 22, 1.6, {"norm_position": "post", "final_norm": False, "norm_kind": "torch", "num_heads": 4}
@@ -161,7 +174,7 @@ def all_heads(translator: Translator) -> list[Head]:
         Head(kind, layer, head)
         for kind in ATTENTION_KINDS
         for layer in range(layers.get(kind, config.num_decoder_layers))
-        for head in range(config.num_heads)
+        for head in range(config.num_heads if kind == "encoder" else config.decoder_heads)
     ]
 
 
