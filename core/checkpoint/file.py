@@ -15,7 +15,8 @@ from torch.overrides import TorchFunctionMode
 
 from core import __version__
 from core.checkpoint.history import EpochRecord
-from core.config import RunConfig
+from core.checkpoint.origin import Origin
+from core.config import DecodingConfig, RunConfig
 from core.errors import AugenmerkError, CheckpointError
 from core.model.transformer import Transformer
 from core.storage import atomic_path
@@ -40,6 +41,8 @@ class Checkpoint:
         state: tensors needed to resume training (optimiser, random numbers); empty in a file for translation only.
         progress: numbers needed to resume; empty likewise.
         written_by: version of Augenmerk.
+        decoding: what the model's own settings say of decoding.
+        origin: where an imported model comes from; None for one that was trained here.
     """
 
     run: RunConfig
@@ -50,6 +53,8 @@ class Checkpoint:
     state: Mapping[str, Tensor] = field(default_factory=dict)
     progress: Mapping[str, Any] = field(default_factory=dict)
     written_by: str = __version__
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    origin: Origin | None = None
 
     def build_model(self) -> Transformer:
         """The Transformer with these weights, in single precision, on the CPU, ready to translate.
@@ -60,7 +65,7 @@ class Checkpoint:
         source, target = self.codecs.source.vocabulary, self.codecs.target.vocabulary
 
         def empty_model() -> Transformer:
-            return Transformer(self.run.model, len(source), len(target), target.padding_id)
+            return Transformer(self.run.model, len(source), len(target), source.padding_id)
 
         with _NoRandomNumbers():
             with torch.device("meta"):
@@ -143,6 +148,10 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         "history": [asdict(record) for record in checkpoint.history],
         "progress": dict(checkpoint.progress),
     }
+    if checkpoint.decoding != DecodingConfig():
+        metadata["decoding"] = checkpoint.decoding.to_dict()
+    if checkpoint.origin is not None:
+        metadata["origin"] = asdict(checkpoint.origin)
     with atomic_path(path) as temporary:
         try:
             save_file(tensors, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
@@ -173,6 +182,8 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             weights=_with_prefix(tensors, _WEIGHTS),
             corpus=str(metadata.get("corpus", "")),
             history=tuple(EpochRecord.from_dict(record) for record in metadata["history"]),
+            decoding=DecodingConfig.from_dict(metadata.get("decoding", {})),
+            origin=Origin.from_dict(metadata["origin"]) if "origin" in metadata else None,
             state=_with_prefix(tensors, _STATE),
             progress=dict(metadata.get("progress", {})),
             written_by=str(metadata.get("written_by", "?")),

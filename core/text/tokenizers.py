@@ -99,7 +99,16 @@ Tokenizer = SpacyTokenizer | SymbolTokenizer
 
 
 def make_tokenizer(config: DataConfig, language: str) -> Tokenizer:
-    """The tokenizer that `config` names, for one of its languages."""
+    """The tokenizer that `config` names, for one of its languages.
+
+    Raises:
+        ConfigError: the words are cut by models that came with an imported model.
+    """
+    if config.tokenization == "marian":
+        raise ConfigError(
+            "The data settings are those of an imported model (tokenization = marian), whose vocabularies came with "
+            "it: none can be learned from a corpus. Choose tokenization = spacy."
+        )
     if config.tokenization == "symbols":
         return SymbolTokenizer()
     return SpacyTokenizer(language, keep_spaces=config.keep_spaces)

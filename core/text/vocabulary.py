@@ -10,6 +10,10 @@ from core.text.legacy import vocabulary_tokens
 
 UNKNOWN, PADDING, START, END = "<unk>", "<pad>", "<sos>", "<eos>"
 SPECIALS = (UNKNOWN, PADDING, START, END)
+STARTS, ENDS = frozenset((START, PADDING, "<s>")), frozenset((END, "</s>"))
+"""Labels of what a decoder reads first, and of what ends a sentence; Marian's begin with `<pad>`, end with `</s>`."""
+MARKS = frozenset(SPECIALS) | STARTS | ENDS
+"""All labels that stand for no word."""
 
 
 @dataclass(frozen=True)

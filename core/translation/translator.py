@@ -1,4 +1,4 @@
-"""From German text to a `Translation`: a loaded model and everything around it."""
+"""From a text to its `Translation`: a loaded model and everything around it."""
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -95,8 +95,7 @@ class Translator:
             self.model.lay_out_for_decoding()
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
-        target = checkpoint.codecs.target
-        self.rules = DecodingRules.of_vocabulary(target.vocabulary, forbid_unknown=target.subwords is not None)
+        self.rules = DecodingRules.of_codec(checkpoint.codecs.target, checkpoint.decoding)
 
     @classmethod
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
@@ -122,6 +121,11 @@ class Translator:
     def digest(self) -> str:
         """Of weights and vocabularies: tells the model apart from others, wherever its file lies."""
         return model_digest(self.checkpoint)
+
+    @property
+    def target_codes(self) -> tuple[str, ...]:
+        """Tokens `>>xx<<` that a source may begin with to say into which language to translate; empty for one pair."""
+        return self.checkpoint.codecs.source.target_codes
 
     @property
     def history(self) -> tuple[EpochRecord, ...]:
@@ -307,7 +311,7 @@ class Translator:
             encoding = self._encode(batch, need_maps)
             targets = self._targets(batch, encoding, should_stop)
             read = [self._read_ids(target.ids) for target in targets]
-            padded = pad(read, self.model.padding_id).to(self.device.name)
+            padded = pad(read, self.checkpoint.codecs.target.vocabulary.padding_id).to(self.device.name)
             output = self.model.decode(encoding, padded, need_maps=need_maps)
             described = [
                 self._steps(output.logits[row, : len(target.ids)], target.ids) for row, target in enumerate(targets)
@@ -357,7 +361,8 @@ class Translator:
                 should_stop=should_stop,
             )
         else:
-            chosen = greedy_from(self.model, encoding, limits, self.rules, should_stop, forced)
+            ends = self.rules.forced_ends(limits, forced)
+            chosen = greedy_from(self.model, encoding, limits, self.rules, should_stop, ends)
         return [self._chosen_target(ids, limit) for ids, limit in zip(chosen, limits, strict=True)]
 
     def translate_corpus(
@@ -414,14 +419,15 @@ class Translator:
             encoding = self.model.encode(padded)
             limits = [max_steps(len(row), self.run_config, self.rules) for row in ids]
             if beam == 1:
-                chosen = greedy_from(self.model, encoding, limits, self.rules)
+                ends = self.rules.forced_ends(limits, None)
+                chosen = greedy_from(self.model, encoding, limits, self.rules, forced=ends)
             else:
                 chosen = beam_search(self.model, encoding, limits, self.rules, beam, length_penalty)
         return [self._hypothesis(row) for row in chosen]
 
     def _hypothesis(self, chosen: Sequence[int]) -> Hypothesis:
-        words = [word.text for word in self._decoded_words(chosen)]
-        return Hypothesis(self._sentence(words), tuple(words))
+        words = tuple(word.text for word in self._decoded_words(chosen))
+        return Hypothesis(self.checkpoint.codecs.target.text_of(chosen), words)
 
     def max_steps(self, source_length: int) -> int:
         """Enough for any sane translation; exactly the source's length where nothing marks the end."""
@@ -430,12 +436,6 @@ class Translator:
     def _decoded_words(self, chosen: Sequence[int]) -> list[Word]:
         return [Word(word.text, word.start, word.end) for word in self.checkpoint.codecs.target.decode(chosen)]
 
-    def _sentence(self, words: Sequence[str]) -> str:
-        codec = self.checkpoint.codecs.target
-        if self.rules.end_id is None:  # the start token is a symbol of the copy task, and part of its answer
-            words = [codec.vocabulary.tokens[self.rules.start_id], *words]
-        return codec.join(words)
-
     def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
         """What the model chose, with a note if it did not come to an end."""
         codec = self.checkpoint.codecs.target
@@ -443,11 +443,13 @@ class Translator:
         notes: tuple[str, ...] = ()
         if self.rules.end_id is not None and chosen[-1] != self.rules.end_id:
             notes = (f"The translation was cut off after {limit} tokens: the model did not end it.",)
+        elif self.rules.forces_end and len(chosen) == limit:
+            notes = (f"The translation was ended at {limit} tokens, the most that this model's settings allow.",)
         return EncodedTarget(
             ids=tuple(chosen),
             labels=tuple(codec.label(token) for token in chosen),
             words=tuple(words),
-            text=self._sentence([word.text for word in words]),
+            text=codec.text_of(chosen),
             notes=notes,
             is_given=False,
         )
