@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
 from core import __version__
-from core.cli import align, analyze, average, data, evaluate, info, runs, train, translate
+from core.cli import align, analyze, average, data, evaluate, import_model, info, runs, train, translate
 from core.errors import AugenmerkError
 
 USER_ERROR = 2
@@ -112,10 +112,10 @@ def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
     parser = argparse.ArgumentParser(
         prog="augenmerk",
-        description="Train a German–English Transformer, translate with it, and look at every head's attention.",
+        description="Train a translating Transformer, or import one, and look at every head's attention.",
     )
     parser.add_argument("--version", action="version", version=f"augenmerk {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (translate, analyze, align, train, runs, evaluate, data, info, average):
+    for module in (translate, analyze, align, train, runs, evaluate, data, info, average, import_model):
         module.add_command(commands)
     return parser

@@ -210,7 +210,7 @@ def word_ranges(pieces: Sequence[str]) -> list[tuple[int, int]]:
     """
     starts = [place for place, piece in enumerate(pieces) if place == 0 or piece.startswith(WORD_MARK)]
     ranges: list[tuple[int, int]] = []
-    for start, end in zip(starts, [*starts[1:], len(pieces)], strict=True):
+    for start, end in pairwise([*starts, len(pieces)]):
         ranges += _ranges_between_spaces(pieces, start, end)
     return ranges
 
