@@ -25,6 +25,7 @@ from core.interop.stopping import ImportStoppedError
 from core.interop.weights import (
     are_half_precision,
     check_all_known,
+    check_finite,
     check_memory,
     check_shapes,
     read_safetensors,
@@ -409,6 +410,7 @@ class MarianFolder:
         if any(table is not None for table in tables):
             config, learned = _with_tables(path, config, tables)
             converted |= learned
+        check_finite(path, converted)
         for name in _SHARED_NAMES[config.tied_embeddings]:
             del converted[name]
         return config, {name: value.float() for name, value in converted.items()}

@@ -13,7 +13,7 @@ from core.config import RunConfig
 from core.corpora.parallel import read_lines
 from core.errors import CorpusError, ModelImportError
 from core.interop.model import ImportedModel, ImportOptions, ImportSummary
-from core.interop.weights import are_half_precision, check_all_known, check_shapes
+from core.interop.weights import are_half_precision, check_all_known, check_finite, check_shapes
 from core.text.codec import CodecPair
 
 DATA_NEEDED = (
@@ -52,6 +52,7 @@ class WeightMap:
         shapes = {name: shape for group in self.parts.values() for name, shape in group.items()}
         check_shapes(path, weights, shapes)
         check_all_known(path, weights, [*shapes, *ignored])
+        check_finite(path, weights)
         return {
             ours: torch.cat([weights[part].float() for part in parts]) if len(parts) > 1 else weights[only].float()
             for ours, parts in self.parts.items()

@@ -65,6 +65,13 @@ def check_memory(path: Path, num_bytes: int) -> None:
         )
 
 
+def check_finite(path: Path, weights: Mapping[str, Tensor]) -> None:
+    """Raises `ModelImportError` if a weight is not a finite number."""
+    for name, value in weights.items():
+        if not bool(value.isfinite().all()):
+            raise ModelImportError(f"{path}: {name} is not finite. Finite weights were expected; use another copy.")
+
+
 def check_shapes(path: Path, weights: Mapping[str, Tensor], expected: Mapping[str, Sequence[int]]) -> None:
     """Raises `ModelImportError` unless every expected tensor is there, is of floats and has its shape."""
     for name, shape in expected.items():

@@ -107,7 +107,9 @@ def test_words_of_a_translation_cover_it(made: tuple[Any, CodecPair]) -> None:
     words = codec.decode(ids)
     assert "runs" in [word.text for word in words]
     covered = [place for word in words for place in range(word.start, word.end)]
-    assert covered == list(range(len(ids) - 1))
+    assert covered == sorted(set(covered))
+    left = set(range(len(ids) - 1)) - set(covered)
+    assert {codec.vocabulary.tokens[ids[place]] for place in left} <= {"▁"}  # a space before what is unknown
     assert codec.label(codec.vocabulary.end_id) == "</s>"
 
 
