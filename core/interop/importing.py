@@ -1,13 +1,13 @@
 """Importing by path or by name."""
 
-import re
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from core.interop.hub import REPOSITORY, fetch
 from core.interop.model import ImportedModel, ImportOptions
 from core.interop.recognition import recognize
-
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 
 
 def import_model(
@@ -33,5 +33,11 @@ def import_model(
     """
     options = options or ImportOptions()
     path = Path(source).expanduser()
+    if not os.path.lexists(path) and REPOSITORY.fullmatch(str(source)):
+        name = str(source)
+        path, commit = fetch(
+            name, options.revision or None, on_phase=on_phase, on_download=on_download, should_stop=should_stop
+        )
+        options = replace(options, name=options.name or name, revision=commit)
     on_phase(f"Looking into {path.name}")
     return recognize(path, options).read(on_phase, should_stop)

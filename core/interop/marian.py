@@ -78,6 +78,23 @@ class _Ids:
     end: int
 
 
+def check_architecture(folder: ModelFolder) -> dict[str, Field]:
+    """The settings in `config.json`. Raises `ModelImportError` unless they are those of a Marian model."""
+    config = folder.read_json("config.json")
+    kind = config["model_type"].value if "model_type" in config else None
+    named = config["architectures"].value if "architectures" in config else None
+    architecture = named[0] if isinstance(named, list) and named else None
+    if kind == "marian" and architecture in (None, "MarianMTModel"):
+        return config
+    found = (
+        f"a model of the type {kind!r}" if architecture is None else f"the architecture {architecture} (type {kind})"
+    )
+    raise ModelImportError(
+        f"{folder.path / 'config.json'} describes {found}. A Marian model (MarianMTModel), such as those of OPUS-MT, "
+        "was expected; choose another folder."
+    )
+
+
 class MarianFolder:
     """A folder with a Marian model, its configuration and vocabularies read, its weights not.
 
@@ -91,8 +108,7 @@ class MarianFolder:
 
     def __init__(self, folder: ModelFolder, options: ImportOptions) -> None:
         self._folder = folder
-        self._config = folder.read_json("config.json")
-        self._check_architecture()
+        self._config = check_architecture(folder)
         self._weight_files = self._find_weight_files()
         self._tokenizer = self._json_if_any("tokenizer_config.json")
         self._marks = self._special_tokens()
@@ -173,19 +189,6 @@ class MarianFolder:
                 end_source=True,
             ),
             training=TrainingConfig(),
-        )
-
-    def _check_architecture(self) -> None:
-        path = self._folder.path / "config.json"
-        kind = self._value(self._config, "model_type")
-        named = self._value(self._config, "architectures")
-        architecture = named[0] if isinstance(named, list) and named else None
-        if kind == "marian" and architecture in (None, "MarianMTModel"):
-            return
-        found = f"the architecture {architecture}" if architecture is not None else f"a model of the type {kind!r}"
-        raise ModelImportError(
-            f"{path} describes {found}{f' (type {kind})' if architecture is not None else ''}. A Marian model "
-            "(MarianMTModel), such as those of OPUS-MT, was expected; choose another folder."
         )
 
     def _find_weight_files(self) -> list[Path]:
@@ -413,7 +416,7 @@ class MarianFolder:
         check_finite(path, converted)
         for name in _SHARED_NAMES[config.tied_embeddings]:
             del converted[name]
-        return config, {name: value.float() for name, value in converted.items()}
+        return config, {name: value.to(torch.float32, copy=True) for name, value in converted.items()}
 
     def _count_parameters(self, num_source: int, num_target: int) -> int:
         """As far as the configuration tells."""

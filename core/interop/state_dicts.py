@@ -53,11 +53,11 @@ class WeightMap:
         check_shapes(path, weights, shapes)
         check_all_known(path, weights, [*shapes, *ignored])
         check_finite(path, weights)
-        return {
-            ours: torch.cat([weights[part].float() for part in parts]) if len(parts) > 1 else weights[only].float()
-            for ours, parts in self.parts.items()
-            for only in [next(iter(parts))]
-        }
+        converted = {}
+        for ours, parts in self.parts.items():
+            values = [weights[part].to(torch.float32, copy=True) for part in parts]
+            converted[ours] = values[0] if len(values) == 1 else torch.cat(values)
+        return converted
 
 
 def num_layers(weights: Mapping[str, Tensor], side: str) -> int:

@@ -63,7 +63,9 @@ def vocabularies(*, separate: bool, codes: bool = False) -> tuple[dict[str, int]
         different = sorted(set(pieces) - {"<s>", "</s>", "<unk>"})
         kept = [piece for piece in different if generator.random() > 0.1]
         generator.shuffle(kept)
-        return {token: index for index, token in enumerate(["</s>", "<unk>", *(CODES if codes else ()), *kept, "<pad>"])}
+        return {
+            token: index for index, token in enumerate(["</s>", "<unk>", *(CODES if codes else ()), *kept, "<pad>"])
+        }
 
     if separate:
         found = [numbered(source), numbered(target)]

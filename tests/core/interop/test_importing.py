@@ -194,9 +194,7 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         r"activation_function is 'mish'; one of relu, gelu, swish",
     ),
     "vocabulary without an id": (
-        lambda folder: (
-            change(folder / "vocab.json", **{_token(folder, 17): None}),
-        ),
+        lambda folder: (change(folder / "vocab.json", **{_token(folder, 17): None}),),
         r"vocab\.json has no token with the id 17\. A token for each of the 171 ids",
     ),
     "vocabulary with an id twice": (
@@ -214,7 +212,10 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         ),
         r"vocab\.json has no token <unk>",
     ),
-    "a list for a vocabulary": (lambda folder: (folder / "vocab.json").write_text("[]"), r"vocab\.json: .*an empty list"),
+    "a list for a vocabulary": (
+        lambda folder: (folder / "vocab.json").write_text("[]"),
+        r"vocab\.json: .*an empty list",
+    ),
     "broken configuration": (
         lambda folder: (folder / "config.json").write_text('{"model_type": "mar'),
         r"config\.json: It is no JSON text",

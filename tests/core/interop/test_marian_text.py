@@ -19,7 +19,17 @@ from tests.core.interop.marian_models import (
 )
 
 ODD = (
-    *("", " ", "   ", "\t", "\n", "  Ein  Mann ", "Ein\tMann\nläuft", "Ein\u00a0Mann\u2003läuft\u200b", "\ufeffEin Mann"),
+    *(
+        "",
+        " ",
+        "   ",
+        "\t",
+        "\n",
+        "  Ein  Mann ",
+        "Ein\tMann\nläuft",
+        "Ein\u00a0Mann\u2003läuft\u200b",
+        "\ufeffEin Mann",
+    ),
     *("😀", "Ein 😀 Mann", "👩‍👩‍👧", "日本語のテキスト", "Ελληνικά кириллица", "ﬁnden ½ ㍿ Ａ", "A\u0308pfel Äpfel"),
     *("</s>", "Ein </s> Mann", "<unk><pad>x</s></s>y", "<pad>", "<s> Ein", "Ein<unk>Mann"),
     *(">>deu<< Ein Mann", ">>xxx<< Ein Mann", ">>deu<<Ein Mann", " >>deu<< Ein Mann", ">> a << b", ">>deu<<", ">>a"),
