@@ -34,7 +34,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         epilog="Of every layer, head, label mode and measure the best is chosen by alignment error rate (Och & Ney "
         "2003) on one half of the pairs; what counts is its rate on the other half.",
     )
-    parser.add_argument("--text", help="the word links of this German sentence; - reads it from standard input")
+    parser.add_argument("--text", help="the word links of this sentence; - reads it from standard input")
     parser.add_argument("--target", metavar="TEXT", help="with --text: to this translation (left out: the model's own)")
     parser.add_argument(
         "--head",
@@ -69,10 +69,10 @@ def run(options: argparse.Namespace) -> int:
     from core.translation.translator import Translator
 
     if options.text is None and (options.target is not None or options.head is not None):
-        raise ConfigError("--target and --head go with --text. Give the German sentence with --text.")
+        raise ConfigError("--target and --head go with --text. Give the sentence with --text.")
     if options.text is None and read_head_scalings(options):
         raise ConfigError(
-            "--head-off and --scale-head go with --text: the ranking is that of the whole model. Give the German "
+            "--head-off and --scale-head go with --text: the ranking is that of the whole model. Give the "
             "sentence with --text."
         )
     if options.write_ibm_1 is not None and options.ibm_1 is None:
@@ -172,7 +172,7 @@ def _halves_as_json(choosing: AlignmentScore, reporting: AlignmentScore) -> dict
 
 
 def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
-    """The words of the translation, each with the German word that it is linked to."""
+    """The words of the translation, each with the source word that it is linked to."""
     from core.analysis.alignment_ranking import Aligner, align
 
     text = sys.stdin.read() if options.text == "-" else options.text

@@ -15,7 +15,7 @@ from core.cli.explain import Numbers, add_options, check_options, numbers_beside
 from core.cli.interventions import add_interventions, parse_head, read_experiment
 from core.cli.lines import STANDARD_INPUT, Refusals, arriving_lines, read_one_line, run_lines
 from core.cli.notes import print_notes
-from core.cli.options import add_beam, add_checkpoint
+from core.cli.options import add_beam, add_checkpoint, use_own_beam
 from core.errors import AnalysisError, ConfigError, ExperimentError, TextError
 from core.model.heads import Head
 from core.storage import atomic_path, write_text
@@ -41,7 +41,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     parser.add_argument(
         "text",
-        help="the German sentence; - reads standard input, a sentence a line, and prints a line of JSON for each",
+        help="the sentence; - reads standard input, a sentence a line, and prints a line of JSON for each",
     )
     parser.add_argument("--target", metavar="TEXT", help="read this translation (left out: the model's own)")
     parser.add_argument("--measure", choices=MEASURES, default="weight", help="what the maps hold (%(default)s)")
@@ -74,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
     is_stream = options.text == STANDARD_INPUT and not about_one
     text = "" if is_stream else read_one_line(options.text, about_one)
     translator = Translator.load(options.checkpoint, options.device)
+    use_own_beam(options, translator)
     asked = read_experiment(options, text, translator.checkpoint.codecs.target)
     if is_stream:
         return _print_json_lines(translator, asked, options)
@@ -97,6 +98,7 @@ def options_about_one(options: argparse.Namespace) -> str:
 def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Translation":
     """The result for one sentence, all of standard input where the text is “-”; its notes go to standard error."""
     text = sys.stdin.read() if options.text == STANDARD_INPUT else options.text
+    use_own_beam(options, translator)
     translation = translator.run(read_experiment(options, text, translator.checkpoint.codecs.target))
     print_notes([translation])
     return translation

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from core.cli.options import add_corpus, read_corpus
+from core.cli.options import add_corpus, read_corpus, with_languages
 from core.config import DEFAULT_PRESET, PRESETS, preset
 
 
@@ -23,7 +23,8 @@ def run(options: argparse.Namespace) -> int:
     """Prepares and writes. Raises `AugenmerkError`."""
     from core.corpora.prepared import save_prepared
 
-    corpus = read_corpus(options, preset(options.preset), lambda text: print(text, file=sys.stderr))
+    wanted = with_languages(preset(options.preset), options)
+    corpus = read_corpus(options, wanted, lambda text: print(text, file=sys.stderr))
     save_prepared(corpus, options.out)
     vocabularies = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
     print(

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.cli.options import add_beam, add_checkpoint, read_beam
+from core.cli.options import add_beam, add_checkpoint, read_beam, use_own_beam
 from core.errors import CorpusError
 from core.storage import check_writable, write_text
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `evaluate`."""
     parser = commands.add_parser("evaluate", help="score a model on a corpus", description=__doc__)
-    parser.add_argument("--source", type=Path, required=True, metavar="FILE", help="German lines, plain or .gz")
-    parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their English translations")
+    parser.add_argument("--source", type=Path, required=True, metavar="FILE", help="source lines, plain or .gz")
+    parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their translations")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
     parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one a line")
     add_beam(parser)
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     from core.evaluation.scores import evaluate
     from core.translation.translator import Translator
 
-    beam, length_penalty = read_beam(options)
+    read_beam(options)  # refused at once, if it is to be refused
     if options.hypotheses:
         check_writable(options.hypotheses)
     sources, references = read_lines(options.source), read_lines(options.reference)
@@ -46,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
             "Line N of one must translate line N of the other. Check the two files."
         )
     translator = Translator.load(options.checkpoint, options.device)
+    use_own_beam(options, translator)
+    beam, length_penalty = read_beam(options)
     with tqdm(total=len(sources), unit=" sentences", disable=None, leave=False) as bar:
         scores, hypotheses = evaluate(
             translator,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.failed_save import ask_after_failed_save
-from core.cli.options import add_corpus, add_device, read_corpus
+from core.cli.options import add_corpus, add_device, read_corpus, with_languages
 from core.cli.stopping import stop_on_interrupt
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from core.config.toml import read_toml
@@ -139,7 +139,7 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
         given["compile"] = True
     if options.deterministic:
         given["deterministic"] = True
-    return dataclasses.replace(chosen, training=chosen.training.replace(**given))
+    return with_languages(dataclasses.replace(chosen, training=chosen.training.replace(**given)), options)
 
 
 def read_changes(words: Sequence[str]) -> dict[str, Any]:

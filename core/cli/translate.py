@@ -22,7 +22,7 @@ from core.cli.lines import (
     run_lines,
 )
 from core.cli.notes import print_notes
-from core.cli.options import add_beam, add_checkpoint
+from core.cli.options import add_beam, add_checkpoint, use_own_beam
 from core.errors import ConfigError
 from core.storage import atomic_path, check_writable
 from core.translation.experiment import Experiment, GivenTarget
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `translate`."""
-    parser = commands.add_parser("translate", help="translate a German text", description=__doc__)
-    parser.add_argument("text", help="the German text; - reads standard input, a sentence a line")
+    parser = commands.add_parser("translate", help="translate a text", description=__doc__)
+    parser.add_argument("text", help="the text; - reads standard input, a sentence a line")
     parser.add_argument(
         "--target",
         metavar="TEXT",
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     from core.translation.translator import Translator
 
     compute_on_one_thread()
-    output = read_output(options)
+    read_output(options)  # refused at once, if it is to be refused
     if options.jsonl and options.target is not None:
         raise ConfigError("--target asks about one sentence, and --jsonl is for many. Use --json instead.")
     if options.attention:
@@ -74,6 +74,8 @@ def run(options: argparse.Namespace) -> int:
     is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
     text = options.text if is_stream else read_one_line(options.text, about_one)
     translator = Translator.load(options.checkpoint, options.device)
+    use_own_beam(options, translator)
+    output = read_output(options)
     asked = Experiment("", output, read_interventions(options, translator.checkpoint.codecs.target))
     if options.jsonl:
         return _print_json_lines(translator, asked, options, None if is_stream else text)

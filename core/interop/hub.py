@@ -215,7 +215,7 @@ def _fetch_file(
 
 def _stream(url: str, start: int, should_stop: Callable[[], bool]) -> Iterator[bytes | None]:
     """The body at `url` from byte `start` on, in pieces; None first if the server gives it from its beginning."""
-    from huggingface_hub.utils._headers import build_hf_headers
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 
     if should_stop():
         raise ImportStoppedError

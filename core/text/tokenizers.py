@@ -8,6 +8,7 @@ from typing import Any
 
 from core.config import DataConfig
 from core.errors import ConfigError
+from core.text.languages import two_letter_code
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,19 @@ def _rules(language: str) -> Iterator[Any]:
         yield rules
     finally:
         idle.append(rules)
+
+
+def rules_for(language: str) -> str:
+    """The code of spaCy's rules for a language that it may not know: its own, or "xx", those for any language."""
+    from spacy.util import get_lang_class
+
+    for code in (language, two_letter_code(language)):
+        try:
+            get_lang_class(code)
+        except ImportError:
+            continue
+        return code
+    return "xx"
 
 
 def _make_rules(language: str) -> Any:

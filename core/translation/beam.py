@@ -6,7 +6,10 @@ Neural Machine Translation System", equation 14; its coverage penalty is left ou
     score(Y) = log P(Y | X) / lp(Y),    lp(Y) = ((5 + |Y|) / 6) ** α
 
 with |Y| the number of tokens, the end token included. α = 0 compares plain probabilities, which favours short
-translations; the larger α, the longer they become. Shape legend: `core.model`; besides, N sentences that are still
+translations; the larger α, the longer they become. Hugging Face transformers divide by |Y| ** α instead, so that their
+default α = 1 compares means: only α = 0 is the same there and here.
+
+Shape legend: `core.model`; besides, N sentences that are still
 searched, R hypotheses (rows) of each, C candidates for each.
 """
 

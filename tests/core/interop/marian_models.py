@@ -17,12 +17,15 @@ from transformers.utils import logging
 logging.set_verbosity_error()
 logging.disable_progress_bar()
 
-GERMAN = ("ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee bei den alten häusern "
-          "frau trägt rotes kleid während zwei jungen einen ball werfen neben dem großen baum am fluss").split()  # fmt: skip
-ENGLISH = ("a man dog stands runs on the street and sees many children playing in snow at old houses woman wears "
-           "red dress while two boys throw ball next to big tree by river").split()  # fmt: skip
+GERMAN = tuple(
+    "ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee bei den alten häusern frau trägt "
+    "rotes kleid während zwei jungen einen ball werfen neben dem großen baum am fluss".split()
+)
+ENGLISH = tuple(
+    "a man dog stands runs on the street and sees many children playing in snow at old houses woman wears red dress "
+    "while two boys throw ball next to big tree by river".split()
+)
 CODES = (">>deu<<", ">>fra<<", ">>nld<<")
-MARKS = 3
 
 
 def sentences(words: list[str], count: int, seed: int) -> list[str]:

@@ -390,3 +390,35 @@ def test_forced_tokens_edits_and_given_targets_work(translator: Translator) -> N
     assert [each.text for each in corpus] == alone
     marked = translator.run(Experiment("Ein </s> Mann <pad>"))
     assert marked.source_ids.count(translator.checkpoint.codecs.source.vocabulary.end_id) == 1
+
+
+def test_the_models_own_beam_is_used_unless_another_is_asked_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = folder.parent / "model.safetensors"
+    assert main(["import", str(folder), "--out", str(out)]) == 0
+    translate = ["translate", SENTENCE, "--json", "--checkpoint", str(out)]
+    for options, expected in (([], {"kind": "beam", "size": 4}), (["--beam", "1"], {"kind": "greedy"})):
+        capsys.readouterr()
+        assert main([*translate, *options]) == 0
+        found = json.loads(capsys.readouterr().out)["output"]
+        assert {name: found[name] for name in expected} == expected
+
+
+def test_an_imported_model_is_scored(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = folder.parent / "model.safetensors"
+    save_checkpoint(import_model(folder).checkpoint, out)
+    for name, lines in (("a.de", (SENTENCE, "Ein Hund.")), ("a.en", ("A man runs, and a dog plays.", "A dog."))):
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = ["evaluate", "--source", str(folder / "a.de"), "--reference", str(folder / "a.en"), "--json"]
+    capsys.readouterr()
+    assert main([*command, "--checkpoint", str(out)]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["beam"] == 4
+    translator = Translator.load(out, "cpu")
+    expected = [
+        -value
+        for source, target in ((SENTENCE, "A man runs, and a dog plays."), ("Ein Hund.", "A dog."))
+        for value in translator.run(Experiment(source, GivenTarget(target))).log_probabilities
+    ]
+    assert scores["loss"]["token_weighted"] == pytest.approx(sum(expected) / len(expected), rel=1e-5)
