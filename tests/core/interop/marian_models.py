@@ -18,8 +18,8 @@ logging.set_verbosity_error()
 logging.disable_progress_bar()
 
 GERMAN = tuple(
-    "ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee bei den alten häusern frau trägt "
-    "rotes kleid während zwei jungen einen ball werfen neben dem großen baum am fluss".split()
+    "ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee bei den alten häusern frau "
+    "trägt rotes kleid während zwei jungen einen ball werfen neben dem großen baum am fluss".split()
 )
 ENGLISH = tuple(
     "a man dog stands runs on the street and sees many children playing in snow at old houses woman wears red dress "

@@ -398,7 +398,7 @@ def test_the_models_own_beam_is_used_unless_another_is_asked_for(
     out = folder.parent / "model.safetensors"
     assert main(["import", str(folder), "--out", str(out)]) == 0
     translate = ["translate", SENTENCE, "--json", "--checkpoint", str(out)]
-    for options, expected in (([], {"kind": "beam", "size": 4}), (["--beam", "1"], {"kind": "greedy"})):
+    for options, expected in (([], {"type": "beam", "size": 4}), (["--beam", "1"], {"type": "greedy"})):
         capsys.readouterr()
         assert main([*translate, *options]) == 0
         found = json.loads(capsys.readouterr().out)["output"]
