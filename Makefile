@@ -3,13 +3,15 @@
 # PYTHON=python3.12   use this interpreter (3.11 to 3.13) for the virtual environment
 # TORCH=cpu           on Linux: install the small build of torch, without CUDA
 # KILLS=100           how often `make soak` kills a training
+# MUTANTS=10000       how many damaged checkpoints `make fuzz` tries
+# MINUTES=60          how long `make soak` uses a window
 # TESTS="tests/core"  which tests are run, and any other words for pytest
 # JOBS=1              run so many tests at a time, else one for each processor core, at most 8; 0 runs them where a
 #                     debugger can stop them
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test-quick test test-all check check-static lint format types contract bench soak screenshot \
+.PHONY: help run test-quick test test-all check check-static lint format types contract bench soak fuzz screenshot \
 	train-picture curve wheel clean
 .NOTPARALLEL:
 
@@ -20,6 +22,8 @@ TESTS ?=
 JOBS ?= auto
 PYTEST := -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist worksteal
 KILLS ?= 100
+MUTANTS ?= 10000
+MINUTES ?= 60
 SENTENCE ?= Ein Mann in einem blauen Hemd steht auf einer Leiter.
 SCREENSHOT ?= docs/images/translate.png
 
@@ -35,6 +39,8 @@ help: ## List the targets
 	@echo "  TESTS=tests/core    run only these tests"
 	@echo "  JOBS=1              run so many tests at a time"
 	@echo "  KILLS=20            soak: kill so often"
+	@echo "  MUTANTS=1000        fuzz: try so many damaged checkpoints"
+	@echo "  MINUTES=15          soak: use a window so long"
 
 # --- use -------------------------------------------------------------------------------------------------------------
 
@@ -52,8 +58,8 @@ curve: $(VENV)/.ready-app ## Draw the README's curve of the preset notebook over
 
 # --- verify ----------------------------------------------------------------------------------------------------------
 
-test-quick: $(VENV)/.ready-dev ## Run the tests that start no process and train nothing
-	$(RUN) $(PYTEST) -m "not slow and not subprocess and not training and not figures and not corpus" $(TESTS)
+test-quick: $(VENV)/.ready-dev ## Run the quick tests: no process, no training, nothing that computes for long
+	$(RUN) $(PYTEST) -m "not slow and not heavy and not subprocess and not training and not figures and not corpus" $(TESTS)
 
 test: $(VENV)/.ready-dev ## Set up .venv if needed, and run all tests but the slow ones
 	$(RUN) $(PYTEST) -m "not slow" $(TESTS)
@@ -80,8 +86,14 @@ contract: $(VENV)/.ready-dev
 bench: $(VENV)/.ready-dev ## Measure speed and memory, as a table of ratios
 	$(RUN) -m benchmarks
 
-soak: $(VENV)/.ready-dev ## Kill a training 100 times at random moments: nothing may be lost
-	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/core/training/test_crash.py -s
+soak: $(VENV)/.ready-dev ## Kill a training 100 times, fill its disk, end it by signals: nothing may be lost; use a window for an hour
+	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/core/training/test_crash.py tests/core/training/test_full_disk.py -s
+	AUGENMERK_KILLS=$(KILLS) $(RUN) -m pytest tests/viz_app/test_ending.py -s
+	$(RUN) -m tests.viz_app.soak_window --minutes $(MINUTES)
+
+fuzz: $(VENV)/.ready-dev ## Try damaged files by the thousand, random texts and settings: nothing but refusals (Linux)
+	$(RUN) -m tests.fuzz --checkpoints $(MUTANTS) --bundled 300 --others 4000
+	$(RUN) -m pytest tests/fuzz/test_properties.py --hypothesis-profile=long
 
 # --- ship ------------------------------------------------------------------------------------------------------------
 

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from core.translation.experiment import (
         AttentionRow,
         Beam,
+        CausalMaskLifted,
         Experiment,
         ForcedToken,
         GivenTarget,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         HeadScaled,
         Intervention,
         Output,
+        SoftmaxTemperature,
         SourceWordRemoved,
         SourceWordReplaced,
     )
@@ -57,6 +59,7 @@ __all__ = [
     "AttentionRow",
     "AugenmerkError",
     "Beam",
+    "CausalMaskLifted",
     "CheckpointError",
     "ConfigError",
     "DeviceError",
@@ -73,6 +76,7 @@ __all__ = [
     "ModelReference",
     "Output",
     "SavedExperiment",
+    "SoftmaxTemperature",
     "SourceWordRemoved",
     "SourceWordReplaced",
     "StorageError",
@@ -94,6 +98,7 @@ _NAMES_BY_MODULE = {
     "core.translation.experiment": (
         "AttentionRow",
         "Beam",
+        "CausalMaskLifted",
         "Experiment",
         "ForcedToken",
         "GivenTarget",
@@ -101,6 +106,7 @@ _NAMES_BY_MODULE = {
         "HeadScaled",
         "Intervention",
         "Output",
+        "SoftmaxTemperature",
         "SourceWordRemoved",
         "SourceWordReplaced",
     ),

@@ -1,10 +1,14 @@
-"""Writing files so that a crash, a full disk or a missing permission never leaves half a file.
+"""Writing files so that a crash, a full disk or a missing permission never leaves half a file; reading regular ones.
 
 Everything Augenmerk writes goes through `atomic_path`: a temporary file beside the target, flushed to the disk, then
 renamed over it. Until the rename the older file is untouched.
+
+Every file that a user may have named is opened by `open_file`, or first looked at by `check_regular`: a pipe without a
+writer would block its reader for ever, and a device may never end.
 """
 
 import errno
+import io
 import os
 import stat
 import tempfile
@@ -13,6 +17,60 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import StorageError
+
+
+class NotARegularFileError(OSError):
+    """What was to be read is a device, a pipe or a socket."""
+
+
+def open_file(path: Path | str) -> io.BufferedReader:
+    """The regular file at `path`, to be read.
+
+    Raises:
+        OSError: there is none, it may not be read, or it is a folder, a device, a pipe or a socket. Nothing blocks.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "its name holds a null character", str(path)) from error
+    try:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise NotARegularFileError(errno.EINVAL, "it is a device, a pipe or a socket, no regular file", str(path))
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def reason_of(error: Exception) -> str:
+    """Why reading failed, in the system's words alone where they are known: the path stands in the message already."""
+    return getattr(error, "strerror", None) or str(error)
+
+
+def check_regular(path: Path | str) -> None:
+    """Raises `OSError` where `open_file` would: for libraries that open a file by its name."""
+    open_file(path).close()
+
+
+def read_bytes(path: Path | str, max_bytes: int | None = None) -> bytes:
+    """The content of the regular file at `path`.
+
+    Raises:
+        OSError: as `open_file`, or it has more than `max_bytes`.
+    """
+    with open_file(path) as file:
+        data = file.read() if max_bytes is None else file.read(max_bytes + 1)
+    if max_bytes is not None and len(data) > max_bytes:
+        raise OSError(errno.EFBIG, f"it has more than {max_bytes:,} bytes", str(path))
+    return data
+
+
+def read_text(path: Path | str, max_bytes: int | None = None) -> str:
+    """The same as text, line ends as newlines. Raises `OSError`, or `UnicodeDecodeError` if it is not UTF-8."""
+    return read_bytes(path, max_bytes).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
 @contextmanager

@@ -105,25 +105,27 @@ class Field:
         return float(self.value)
 
 
-def parse(data: bytes, *, max_depth: int) -> Field:
+def parse(data: bytes, *, max_depth: int, max_containers: int | None = None, allow_not_finite: bool = False) -> Field:
     """The value of a JSON text, all of it checked.
 
     Args:
         data: UTF-8. The caller bounds its length.
         max_depth: of lists and objects within each other.
+        max_containers: how many lists and objects there may be; None for any number.
+        allow_not_finite: whether NaN and Infinity are numbers, as Python writes them.
 
     Raises:
         JsonError: it is no such text.
     """
     text = _decoded(data)
-    _check_depth(text, max_depth)
+    _check_nesting(text, max_depth, max_containers)
     try:
         raw = json.loads(
             text,
             object_pairs_hook=_Members,
-            parse_constant=_NoNumber,
+            parse_constant=float if allow_not_finite else _NoNumber,
             parse_int=_parse_whole_number,
-            parse_float=_parse_float,
+            parse_float=float if allow_not_finite else _parse_float,
         )
     except json.JSONDecodeError as error:
         raise JsonError(
@@ -165,13 +167,18 @@ def _decoded(data: bytes) -> str:
         ) from error
 
 
-def _check_depth(text: str, max_depth: int) -> None:
-    """By counting brackets outside strings, so that no input can exhaust the stack."""
-    depth = 0
+def _check_nesting(text: str, max_depth: int, max_containers: int | None) -> None:
+    """By counting brackets outside strings, so that no input can exhaust the stack or, by empty lists, the memory."""
+    depth = count = 0
     for found in _STRING_OR_BRACKET.finditer(text):
         mark = found.group()
         if mark in "[{":
             depth += 1
+            count += 1
+            if max_containers is not None and count > max_containers:
+                raise JsonError(
+                    f"It has more than {max_containers:,} lists and objects. At most so many were expected."
+                )
             if depth > max_depth:
                 raise JsonError(
                     f"Lists and objects are nested more than {max_depth} deep at character {found.start():,}. At most "

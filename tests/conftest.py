@@ -17,6 +17,8 @@ from tests import costs
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 GRACE_SECONDS = 2.0  # for what a test has told to end and which is about to
+IMPORT_SECONDS = 30.0  # for a thread of the window that imports torch on a busy machine: a window leaves it behind
+_CPU_SECONDS_BEFORE = pytest.StashKey[float]()
 
 if sys.platform.startswith("linux") and not os.environ.get("AUGENMERK_TEST_SCREEN"):
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
@@ -44,6 +46,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for name, mark in costs.FIXTURES.items():
             if name in getattr(item, "fixturenames", ()):
                 item.add_marker(mark)
+
+
+@pytest.hookimpl(tryfirst=True)  # before fixtures are set up
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Reads the clock of the processor, for `_marked_for_what_it_costs`."""
+    item.stash[_CPU_SECONDS_BEFORE] = time.process_time()
 
 
 def pytest_collection_finish() -> None:
@@ -82,11 +90,16 @@ def _costs_noticed() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _marked_for_what_it_costs(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fails a test that starts a process or takes optimiser steps, itself or in its fixtures, and is not marked so."""
+    """Fails a test that starts a process, takes optimiser steps or computes for long, and is not marked so.
+
+    What its fixtures do counts too.
+    """
     yield
     for mark in costs.seen_since_last_asked():
         is_marked = request.node.get_closest_marker(mark)
         assert is_marked, f"it {costs.MEANINGS[mark]}: mark it @pytest.mark.{mark}, as make test-quick leaves it out"
+    excess = costs.too_heavy(request.node, time.process_time() - request.node.stash[_CPU_SECONDS_BEFORE])
+    assert excess is None, excess
 
 
 @pytest.fixture(autouse=True)
@@ -109,8 +122,11 @@ def _no_threads_left_behind() -> Iterator[None]:
     """Fails a test after which a Python thread that it started is still running."""
     before = set(threading.enumerate())
     yield
-    deadline = time.monotonic() + GRACE_SECONDS
-    while (left := _started_since(before)) and time.monotonic() < deadline:
+    began = time.monotonic()
+    while left := _started_since(before):
+        grace = IMPORT_SECONDS if all(thread.name.startswith("augenmerk-") for thread in left) else GRACE_SECONDS
+        if time.monotonic() > began + grace:
+            break
         left[0].join(timeout=0.05)
     assert not left, f"threads left behind: {left}"
 

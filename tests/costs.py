@@ -16,6 +16,11 @@ MEANINGS = {
 """The marks of tests that do so, and of no others."""
 FIXTURES = {"copy_translator": "training", "multi30k_folder": "corpus"}
 """Fixtures whose users get a mark, whichever of them comes first."""
+LEFT_OUT = ("slow", "heavy", "subprocess", "training", "figures", "corpus")
+"""The marks of tests that `make test-quick` leaves out."""
+MAX_CPU_SECONDS = 5.0
+"""Of a test without a mark; ten times what asks for the mark `heavy`, because other processes slow a test down, and the
+first of a process imports what all of them need."""
 _seen: set[str] = set()
 
 
@@ -36,6 +41,16 @@ def seen_since_last_asked() -> set[str]:
     seen = set(_seen)
     _seen.clear()
     return seen
+
+
+def too_heavy(node: pytest.Item, cpu_seconds: float) -> str | None:
+    """What to tell of a test that computed for so long; None if that is allowed."""
+    if cpu_seconds <= MAX_CPU_SECONDS or any(node.get_closest_marker(mark) for mark in LEFT_OUT):
+        return None
+    return (
+        f"it computed for {cpu_seconds:.1f} s: make it cheaper, or mark it @pytest.mark.heavy, as make test-quick "
+        "leaves it out"
+    )
 
 
 def _notice(patch: pytest.MonkeyPatch, mark: str, owner: type, name: str) -> None:

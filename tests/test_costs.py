@@ -27,19 +27,33 @@ def test_optimiser_steps_are_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.subprocess
-@pytest.mark.parametrize(("marks", "outcome"), [("", "1 passed, 1 error"), ("@pytest.mark.subprocess", "1 passed")])
-def test_a_test_that_starts_a_process_without_saying_so_fails(tmp_path: Path, marks: str, outcome: str) -> None:
-    file = tmp_path / "test_of_a_process.py"
+@pytest.mark.parametrize("is_marked", [False, True])
+@pytest.mark.parametrize(
+    ("mark", "body", "message"),
+    [
+        ("subprocess", 'subprocess.run([sys.executable, "-c", ""], check=True)', "it starts a process: mark it"),
+        ("heavy", "while time.process_time() - began < 1: pass", "make it cheaper, or mark it"),
+    ],
+)
+def test_a_test_that_costs_more_than_it_says_fails(
+    tmp_path: Path, mark: str, body: str, message: str, is_marked: bool
+) -> None:
+    file = tmp_path / "test_of_a_cost.py"
     file.write_text(f"""
-import subprocess, sys
+import subprocess, sys, time
 import pytest
+from tests import costs
 
-{marks}
+costs.MAX_CPU_SECONDS = 0.9
+began = time.process_time()
+
+{f"@pytest.mark.{mark}" if is_marked else ""}
 def test_it():
-    subprocess.run([sys.executable, "-c", ""], check=True)
+    {body}
 """)
     settings = ["-c", str(REPOSITORY / "pyproject.toml"), "-p", "tests.conftest", "-p", "no:cacheprovider"]
     command = [sys.executable, "-m", "pytest", *settings, str(file)]
     result = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=False)
+    outcome = "1 passed" if is_marked else "1 passed, 1 error"
     assert f"{outcome} in" in result.stdout.splitlines()[-1], result.stdout + result.stderr
-    assert ("it starts a process: mark it @pytest.mark.subprocess" in result.stdout) == (not marks)
+    assert (f"{message} @pytest.mark.{mark}" in result.stdout) == (not is_marked)

@@ -1,7 +1,6 @@
 """Starting the window, and taking its picture."""
 
 import logging
-import signal
 import sys
 import tempfile
 import traceback
@@ -15,7 +14,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 from core.errors import AugenmerkError, StorageError, TextError
 from core.resources import resource_path
 from core.storage import atomic_path
+from viz_app.crash_log import crashes_recorded, default_folder, earlier_reports
+from viz_app.crash_notice import CrashNotice
 from viz_app.documents.experiment_documents import is_experiment
+from viz_app.ending import ended_by_signals
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme, ThemeChoice
@@ -63,17 +65,36 @@ def run_app(
     if screenshot is not None:
         files = checkpoint, experiment
         return _take_screenshot(app, files, sentence, screenshot, theme=theme or "light", size=size)
+    with crashes_recorded(default_folder()):
+        return _run_window(app, checkpoint, experiment, sentence, theme)
+
+
+def _run_window(
+    app: QApplication,
+    checkpoint: Path | None,
+    experiment: Path | None,
+    sentence: str | None,
+    theme: ThemeChoice | None,
+) -> int:
+    """Opens the window with the user's own settings; returns the exit status when it has ended."""
     preferences = Preferences(QSettings("augenmerk", "augenmerk"))
     if theme is not None:
         preferences.theme = theme
     Theme.of_choice(preferences.theme).apply(app)
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C in the terminal ends the app; files are written atomically
+    if not preferences.has_taken_first_steps and sentence is None and experiment is None:
+        window.offer_first_steps()
+    if reports := earlier_reports(default_folder()):
+        notice = CrashNotice(reports)
+        notice.done.connect(window.top_bar.show_notice)
+        window.add_notice(notice)
     fit_to_screen(window)
     window.show()
-    with interpreter_shared_fairly():
-        return app.exec()
+    with interpreter_shared_fairly(), ended_by_signals(app):
+        status = app.exec()
+        window.end()  # if it was not closed: a signal ended the loop, or Qt did because the display is gone
+    return status
 
 
 def fit_to_screen(window: QWidget) -> None:

@@ -9,8 +9,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-HELP_FLAGS = ("-h", "--help")
-USER_ERROR = 2
+from core.cli.guard import USER_ERROR, run_guarded
+
+HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
+WINDOW_COMMANDS = ("app", "figure")
+"""Those that `core.cli` does not know."""
 
 WINDOW_HELP = """\
 Augenmerk translates German into English with a Transformer, and shows where every head of every layer looked.
@@ -18,7 +21,7 @@ Augenmerk translates German into English with a Transformer, and shows where eve
 The window:
   augenmerk                              open the window with the bundled model
   augenmerk app [FILE]                   open it with a checkpoint, or with a saved experiment
-      --sentence TEXT                    start with this sentence
+      --sentence TEXT                    start with this sentence; the word app may be left out before options
       --screenshot PNG                   translate, save a picture of the window, and exit
 
 Pictures without a window:
@@ -36,7 +39,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments[0] == "app":
         return open_window(arguments[1:])
     if arguments[0] in HELP_FLAGS:
-        print(WINDOW_HELP, flush=True)
+        return run_guarded(lambda: _show_help(arguments))
+    if arguments[0].startswith("-") and arguments[0] != VERSION_FLAG:
+        return open_window(arguments)  # those of `app`, which opens without its name too
+    return run_command(arguments)
+
+
+def _show_help(arguments: list[str]) -> int:
+    print(WINDOW_HELP, flush=True)
     return run_command(arguments)
 
 
@@ -48,23 +58,22 @@ def run_command(arguments: list[str]) -> int:
         return draw(arguments[1:])
     from core.cli.main import main as run
 
-    return run(arguments)
+    return run(arguments, WINDOW_COMMANDS)
 
 
 def open_window(arguments: list[str]) -> int:
     """Opens the window as `augenmerk app ARGUMENTS` asks. Returns 2, with a message, if it cannot."""
-    options = window_parser().parse_args(arguments)
+    return run_guarded(lambda: _open_window(window_parser().parse_args(arguments)))
+
+
+def _open_window(options: argparse.Namespace) -> int:
     problem = prepare_display(picture_only=options.screenshot is not None)
     if problem:
         return _refuse(problem)
-    from core.errors import AugenmerkError
+    from viz_app.application import run_app
+    from viz_app.ending import end_process
 
-    try:
-        from viz_app.application import run_app
-
-        return run_app(options.checkpoint, options.sentence, options.screenshot)
-    except AugenmerkError as error:
-        return _refuse(str(error))
+    return end_process(run_app(options.checkpoint, options.sentence, options.screenshot))
 
 
 def window_parser() -> argparse.ArgumentParser:

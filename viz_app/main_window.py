@@ -1,11 +1,11 @@
 """The window: top bar, pages, shortcuts."""
 
-from collections.abc import Callable
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -24,24 +24,42 @@ from viz_app.documents.experiment_documents import ExperimentDocuments, is_exper
 from viz_app.examples import example_sentences
 from viz_app.export.exportable import Exportable
 from viz_app.export.menu import ExportMenu
+from viz_app.learn.station import read_stations
 from viz_app.models.loader import ModelLoader
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_navigation import Direction
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
-from viz_app.theme import PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
-from viz_app.top_bar import TopBar
+from viz_app.theme import GAP, PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
+from viz_app.top_bar import THEME_NAMES, TopBar
+from viz_app.translate.first_steps import FirstSteps
 from viz_app.translate.page import TranslatePage
+from viz_app.views.sentence import SentencePanel
+from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet
 from viz_app.widgets.dialogs import show_about
-from viz_app.worker import ExperimentController, Failure, InferenceWorker
+from viz_app.widgets.explain import TermExplainer
+from viz_app.worker import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
 if TYPE_CHECKING:
+    from viz_app.learn.page import LearnPage
     from viz_app.train.page import TrainPage
 
-TRANSLATE, TRAIN = 0, 1
+TRANSLATE, LEARN, TRAIN = 0, 1, 2
 CLOSE_POLL_MS = 100
-ALT_DIRECTIONS: dict[str, Direction] = {"Left": "left", "Right": "right", "Up": "up", "Down": "down"}
+ALT_DIRECTIONS: dict[str, Direction] = {"left": "left", "right": "right", "up": "up", "down": "down"}
+STANDARD_KEYS = {
+    "Undo": QKeySequence.StandardKey.Undo,
+    "Redo": QKeySequence.StandardKey.Redo,
+    "Open a model": QKeySequence.StandardKey.Open,
+}
+KEYS_OF_MAPS = (
+    ("← → ↑ ↓", "Other heads and layers"),
+    ("O, Space", "Switch the chosen head off or on"),
+    ("D", "Original, changed, difference"),
+    ("Esc", "Let go what is pinned; from the sentence: to the heads"),
+)
+"""Those that the Translate page itself knows, while its maps have the keyboard."""
 
 
 class MainWindow(QMainWindow):
@@ -50,8 +68,9 @@ class MainWindow(QMainWindow):
     Attributes:
         state: the experiment that the Translate page and the analysis tabs show.
         translate_page, analysis: always there.
+        commands: all that has a key, and more, for the palette and the sheet of keys.
         export_menu: exports what the page in sight shows.
-        train_page: None until its tab is first shown; matplotlib comes with it.
+        learn_page, train_page: None until their tabs are first shown; matplotlib comes with the second.
 
     Signals:
         model_opened(ModelInfo)
@@ -78,7 +97,11 @@ class MainWindow(QMainWindow):
         self._is_reopening = checkpoint is None and preferences.model is not None
         self._first_checkpoint = checkpoint or preferences.model
         self._worker = worker or InferenceWorker(parent=self)
-        self._has_painted = False
+        self._has_painted = self._has_ended = False
+        self._closing_since: float | None = None
+        self._close_timer = QTimer(self, interval=CLOSE_POLL_MS)
+        self._close_timer.timeout.connect(self._go_on_closing)
+        self.learn_page: LearnPage | None = None
         self.train_page: TrainPage | None = None
         self._restored: Experiment | None = None
         self._theme_choice: ThemeChoice = preferences.theme
@@ -95,6 +118,8 @@ class MainWindow(QMainWindow):
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
         self._pages = QStackedWidget()
+        self._explainer = TermExplainer(self.open_station, self)
+        self.commands = self._make_commands()
         self._lay_out()
         self._connect()
         self._add_shortcuts()
@@ -109,12 +134,19 @@ class MainWindow(QMainWindow):
         """Opens a checkpoint, None for the bundled one. The model in use stays until the new one is ready."""
         self._loader.open(path)
 
+    def add_notice(self, notice: QWidget) -> None:
+        """Shows a notice between the top bar and the page, until it closes itself."""
+        self._notices.addWidget(notice)
+
     def show_page(self, index: int) -> None:
-        """Changes the page; the Train page is made when it is first wanted."""
-        if index == TRAIN and self.train_page is None:
-            self._make_train_page()
+        """Changes the page; the others beside the Translate page are made when they are first wanted."""
+        page: QWidget = self.translate_page
+        if index == LEARN:
+            page = self.learn_page or self._make_learn_page()
+        elif index == TRAIN:
+            page = self.train_page or self._make_train_page()
         self.top_bar.show_page(index)
-        self._pages.setCurrentIndex(index)
+        self._pages.setCurrentWidget(page)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The window is on the screen: now the model may be opened, which takes seconds of imports."""
@@ -124,20 +156,42 @@ class MainWindow(QMainWindow):
             QTimer.singleShot(0, self, self._open_first_model)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Ends the threads. A training is told to stop and to keep what it learned; the window waits for it."""
-        if self._is_training():
-            self._stop_training_then_close()
+        """Ends the threads. A training is paused first; the window waits for it, but not for ever."""
+        self.save()
+        if self._is_training() and not self._may_leave_training():
+            self._pause_training_then_close()
             event.ignore()
+            return
+        self.end(waits_for_training=False)
+        super().closeEvent(event)
+
+    def save(self) -> None:
+        """Keeps what was typed and what is on the screen until the next start."""
+        if self._has_ended:
             return
         self.translate_page.save()
         self.documents.keep_session()
         self._preferences.set_bytes("window", self.saveGeometry())
         self._preferences.settings.sync()
+
+    def end(self, *, waits_for_training: bool = True) -> None:
+        """Saves, pauses a training and ends the threads, once. Blocks for seconds; a thread that takes longer is left.
+
+        Args:
+            waits_for_training: for as long as it may take to save what it has learned; False if it was waited for.
+        """
+        if self._has_ended:
+            return
+        self.save()
+        self._has_ended = True
+        self._close_timer.stop()
         self.hide()
         if self.train_page is not None:
-            self.train_page.shutdown()
+            self.train_page.shutdown(waits_for_training=waits_for_training)
+        if self.learn_page is not None:
+            self.learn_page.shutdown()
         self._worker.close()
-        super().closeEvent(event)
+        self._preferences.settings.sync()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files may be dropped."""
@@ -175,8 +229,11 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.top_bar)
+        self._notices = QVBoxLayout()
         pages = QVBoxLayout()
         pages.setContentsMargins(PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
+        pages.setSpacing(GAP)
+        pages.addLayout(self._notices)
         pages.addWidget(self._pages)
         column.addLayout(pages, 1)
         self.setCentralWidget(central)
@@ -193,6 +250,7 @@ class MainWindow(QMainWindow):
         self.state.result_changed.connect(self._on_result)
         page.failed.connect(self.failed)
         self.analysis.closed.connect(page.hide_analysis)
+        self.analysis.focus_next = page.head
         page.message.open_requested.connect(self._loader.choose_file)
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
         self.export_menu.done.connect(bar.show_notice)
@@ -207,36 +265,113 @@ class MainWindow(QMainWindow):
         bar.model_button.bundled_requested.connect(lambda: self._open_on_translate_page(None))
         bar.model_button.recent_requested.connect(self._open_on_translate_page)
         bar.theme_chosen.connect(self.set_theme)
+        bar.explanation_requested.connect(self._explainer.begin)
+        bar.keys_requested.connect(self._show_keys)
+        bar.palette_requested.connect(self._show_palette)
         bar.about_requested.connect(lambda: show_about(self))
         bar.quit_requested.connect(self.close)
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._on_system_colors_changed)
 
-    def _add_shortcuts(self) -> None:
-        def add(keys: QKeySequence.StandardKey | str, act: Callable[[], object]) -> None:
-            shortcut = QShortcut(self)
-            if isinstance(keys, str):
-                shortcut.setKey(QKeySequence(keys))
-            else:
-                shortcut.setKeys(keys)  # all of them: of redo the first is Ctrl+Y on some platforms
-            shortcut.activated.connect(act)
+    def _make_commands(self) -> tuple[Command, ...]:
+        """Everything that has a key in the whole window, in the order of the sheet of keys."""
+        walk = self.translate_page.walk
+        return (
+            Command("Translate page", lambda: self.show_page(TRANSLATE), "Ctrl+1", "Pages"),
+            Command("Learn page", lambda: self.show_page(LEARN), "Ctrl+2", "Pages"),
+            Command("Train page", lambda: self.show_page(TRAIN), "Ctrl+3", "Pages"),
+            Command("Analysis panel, open or close", self._toggle_analysis, "Ctrl+4", "Pages"),
+            Command("Type another sentence", self._focus_sentence, "Ctrl+L", "Sentence"),
+            Command("Undo", self._undo, "Ctrl+Z", "Sentence"),
+            Command("Redo", self._redo, "Ctrl+Shift+Z", "Sentence"),
+            Command("Take all changes back", self._reset, group="Sentence"),
+            *(
+                Command(f"Next head: {name}", partial(walk, direction), f"Alt+{name.capitalize()}", "Maps")
+                for name, direction in ALT_DIRECTIONS.items()
+            ),
+            Command("Switch the chosen head off or on", self._switch_head, group="Maps"),
+            Command("Open a model", self._loader.choose_file, "Ctrl+O", "Files"),
+            Command("Open the bundled model", partial(self._open_on_translate_page, None), group="Files"),
+            Command("First steps", self.offer_first_steps, group="Help"),
+            Command("Gallery of examples", self.translate_page.sentence.open_gallery, group="Sentence"),
+            Command("Commands", self._show_palette, "Ctrl+K", "Help"),
+            Command("What is this? Then click on anything", self._explainer.begin, "F1", "Help"),
+            Command("All keys", self._show_keys, "?", "Help"),
+            Command("About Augenmerk", lambda: show_about(self), group="Help"),
+            *(
+                Command(f"Colours: {name.lower()}", partial(self.set_theme, choice), group="Window")
+                for choice, name in THEME_NAMES.items()
+            ),
+            Command("Full screen", self._toggle_full_screen, "F11", "Window"),
+            Command("Quit", self.close, "Ctrl+Q", "Window"),
+        )
 
-        add(QKeySequence.StandardKey.Open, self._loader.choose_file)
-        add("Ctrl+Q", self.close)
-        add("Ctrl+1", lambda: self.show_page(TRANSLATE))
-        add("Ctrl+2", lambda: self.show_page(TRAIN))
-        add("Ctrl+3", self._toggle_analysis)
-        add(QKeySequence.StandardKey.Undo, self._undo)
-        add(QKeySequence.StandardKey.Redo, self._redo)
-        add("Ctrl+L", self._focus_sentence)
-        for key, direction in ALT_DIRECTIONS.items():
-            add(f"Alt+{key}", partial(self.translate_page.walk, direction))
+    def _add_shortcuts(self) -> None:
+        for command in filter(lambda each: each.keys, self.commands):
+            shortcut = QShortcut(self)
+            standard = STANDARD_KEYS.get(command.name)
+            if standard is None:
+                shortcut.setKey(QKeySequence(command.keys))
+            else:
+                shortcut.setKeys(standard)  # all of them: of redo the first is Ctrl+Y on some platforms
+            shortcut.activated.connect(command.act)
+
+    def _show_palette(self) -> None:
+        exports = [
+            Command(f"Export: {action.text().removesuffix(' …')}", action.trigger, group="Files")
+            for action in self.export_menu.entries.values()
+            if action.isEnabled() and not action.isCheckable()
+        ]
+        learn = [
+            Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
+            for station in read_stations()
+        ]
+        CommandPalette((*self.commands, *learn, *exports), self).open()
+
+    def _show_keys(self) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {}
+        for command in filter(lambda each: each.keys, self.commands):
+            groups.setdefault(command.group, []).append((command.keys_shown, command.name))
+        groups.setdefault("Maps", []).extend(KEYS_OF_MAPS)
+        ShortcutSheet(list(groups.items()), self).open()
+
+    def offer_first_steps(self) -> None:
+        """Four sentences about what is on the screen, once the first translation is there."""
+        steps = FirstSteps(self.state)
+
+        def end() -> None:
+            self._preferences.has_taken_first_steps = True
+            steps.hide()
+            steps.deleteLater()
+
+        steps.ended.connect(end)
+        steps.learn_wanted.connect(lambda: self.show_page(LEARN))
+        steps.typing_wanted.connect(self._focus_sentence)
+        self.add_notice(steps)
+
+    def open_station(self, name: str) -> None:
+        """Shows a station of the Learn page, by its name."""
+        self.show_page(LEARN)
+        assert self.learn_page is not None
+        self.learn_page.open_named(name)
+
+    def _toggle_full_screen(self) -> None:
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def _switch_head(self) -> None:
+        if self.state.result is not None:
+            self.show_page(TRANSLATE)
+            self.state.toggle_head(self.state.selection.head)
+
+    def _reset(self) -> None:
+        if self.state.experiment.interventions:
+            self.state.reset()
 
     def _begin(self, sentence: str | None) -> None:
         """The sentence asked for; else what was on the screen, if it belongs to this model; else an example."""
         if sentence is None and self._is_last_model(self._first_checkpoint):
             if self.documents.restore_session():
                 self._restored = self.state.experiment
-            elif text := self._preferences.sentence:  # older versions kept it alone
+            elif text := self.documents.earlier_sentence():  # older versions kept it alone
                 self.translate_page.begin(text)
                 self._restored = self.state.experiment
         if self._restored is None:
@@ -300,12 +435,19 @@ class MainWindow(QMainWindow):
         self.translate_page.toggle_analysis()
 
     def _undo(self) -> None:
-        if self._pages.currentWidget() is self.translate_page:
-            self.translate_page.sentence.undo()
+        if (sentence := self._sentence_in_sight()) is not None:
+            sentence.undo()
 
     def _redo(self) -> None:
-        if self._pages.currentWidget() is self.translate_page:
-            self.translate_page.sentence.redo()
+        if (sentence := self._sentence_in_sight()) is not None:
+            sentence.redo()
+
+    def _sentence_in_sight(self) -> SentencePanel | None:
+        """The sentence of the page in sight; None where it has none."""
+        for page in (self.translate_page, self.learn_page):
+            if page is not None and page is self._pages.currentWidget():
+                return page.sentence
+        return None
 
     def _on_result(self) -> None:
         translation = self.state.translation
@@ -322,7 +464,16 @@ class MainWindow(QMainWindow):
         self.show_page(TRANSLATE)
         self.open_model(path)
 
-    def _make_train_page(self) -> None:
+    def _make_learn_page(self) -> "LearnPage":
+        from viz_app.learn.page import LearnPage
+
+        page = LearnPage(self._worker.sibling(self))
+        page.failed.connect(self.failed)
+        self._pages.addWidget(page)
+        self.learn_page = page
+        return page
+
+    def _make_train_page(self) -> "TrainPage":
         from viz_app.train.page import TrainPage  # matplotlib comes with it
 
         page = TrainPage(self._preferences.settings)
@@ -330,21 +481,44 @@ class MainWindow(QMainWindow):
         page.status_changed.connect(self.top_bar.show_status)
         self._pages.addWidget(page)
         self.train_page = page
+        return page
 
     def _page_in_sight(self) -> Exportable:
         """The page that exports concern."""
-        if self.train_page is not None and self._pages.currentWidget() is self.train_page:
-            return self.train_page
+        for page in (self.learn_page, self.train_page):
+            if page is not None and page is self._pages.currentWidget():
+                return page
         return self.translate_page
 
     def _is_training(self) -> bool:
         return self.train_page is not None and self.train_page.is_running()
 
-    def _stop_training_then_close(self) -> None:
+    def _pause_training_then_close(self) -> None:
         assert self.train_page is not None
-        self.train_page.request_stop()
-        self.top_bar.show_status("stopping the training, saving the model …")
-        QTimer.singleShot(CLOSE_POLL_MS, self, self.close)
+        if self._closing_since is None:
+            self._closing_since = time.monotonic()
+            self.train_page.request_stop()
+            self._close_timer.start()
+        self._show_closing()
+
+    def _may_leave_training(self) -> bool:
+        """Whether it was waited for, or somebody who has waited a while closes the window again."""
+        return self._closing_since is not None and time.monotonic() > self._closing_since + ANSWER_SECONDS
+
+    def _go_on_closing(self) -> None:
+        assert self.train_page is not None
+        assert self._closing_since is not None
+        if not self._is_training() or time.monotonic() > self._closing_since + self.train_page.limit_to_end_s:
+            self._close_timer.stop()
+            self.close()
+        else:
+            self._show_closing()
+
+    def _show_closing(self) -> None:
+        text = "stopping the training, saving the model …"
+        if self._may_leave_training():
+            text += " Close again to quit without it."
+        self.top_bar.show_status(text)
 
     def _on_system_colors_changed(self) -> None:
         if self._theme_choice == "system":

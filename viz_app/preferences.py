@@ -1,5 +1,6 @@
 """What the windows remember between two starts, with a type for each entry."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,11 +16,49 @@ MAX_RECENT = 8
 OptionsT = TypeVar("OptionsT")
 
 
+class RecentFiles:
+    """Files of one kind that were saved or opened before.
+
+    Args:
+        settings: where they are remembered.
+        key: their entry there.
+    """
+
+    def __init__(self, settings: QSettings, key: str) -> None:
+        self._settings, self._key = settings, key
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """At most `MAX_RECENT`, newest first."""
+        stored = self._settings.value(self._key, [])
+        paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
+        return tuple(Path(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
+
+    def remember(self, path: Path) -> None:
+        """Puts a file at the head of the list."""
+        path = path.absolute()
+        self._store([path, *(each for each in self.paths if each != path)][:MAX_RECENT])
+
+    def forget(self, path: Path) -> None:
+        """Takes a file that cannot be opened off the list."""
+        self._store([each for each in self.paths if each != path.absolute()])
+
+    def _store(self, paths: Sequence[Path]) -> None:
+        self._settings.setValue(self._key, [str(each) for each in paths])
+
+
 class Preferences:
-    """A typed face of `QSettings`. An entry that makes no sense reads as if it were not there."""
+    """A typed face of `QSettings`. An entry that makes no sense reads as if it were not there.
+
+    Attributes:
+        settings: where everything is remembered.
+        recent_models, recent_experiments: checkpoints, and experiment files.
+    """
 
     def __init__(self, settings: QSettings) -> None:
         self.settings = settings
+        self.recent_models = RecentFiles(settings, "recent")
+        self.recent_experiments = RecentFiles(settings, "recent_experiments")
 
     @property
     def theme(self) -> ThemeChoice:
@@ -35,6 +74,10 @@ class Preferences:
     def sentence(self) -> str:
         """The sentence that was typed last."""
         return str(self.settings.value("translate/sentence", ""))
+
+    def forget_sentence(self) -> None:
+        """Removes the sentence that an older version kept."""
+        self.settings.remove("translate/sentence")
 
     @property
     def model(self) -> Path | None:
@@ -85,6 +128,15 @@ class Preferences:
         self.settings.setValue("translate/head", f"{head.kind}/{head.layer}/{head.head}")
 
     @property
+    def has_taken_first_steps(self) -> bool:
+        """Whether the first minute's sentences were read or skipped."""
+        return self._flag("translate/first_steps", default=False)
+
+    @has_taken_first_steps.setter
+    def has_taken_first_steps(self, is_done: bool) -> None:
+        self._set_flag("translate/first_steps", is_done)
+
+    @property
     def exports_captions(self) -> bool:
         """Whether exported pictures have a caption."""
         return self._flag("export/caption", default=True)
@@ -103,12 +155,12 @@ class Preferences:
         self._set_flag("translate/lab", is_open)
 
     @property
-    def lab_tab(self) -> str:
+    def analysis_tab(self) -> str:
         """The name of the analysis tab that was used last; empty if none was."""
         return str(self.settings.value("translate/lab_tab", ""))
 
-    @lab_tab.setter
-    def lab_tab(self, name: str) -> None:
+    @analysis_tab.setter
+    def analysis_tab(self, name: str) -> None:
         self.settings.setValue("translate/lab_tab", name)
 
     @property
@@ -117,45 +169,6 @@ class Preferences:
         if self.settings.format() == QSettings.Format.IniFormat:
             return Path(self.settings.fileName()).with_name("session.augenmerk")
         return user_state_path("augenmerk") / "session.augenmerk"
-
-    @property
-    def recent_experiments(self) -> tuple[Path, ...]:
-        """Experiment files that were saved or opened, newest first."""
-        return self._paths("recent_experiments")
-
-    def remember_experiment(self, path: Path) -> None:
-        """Puts an experiment file at the head of its recent list."""
-        self._remember("recent_experiments", path)
-
-    def forget_experiment(self, path: Path) -> None:
-        """Takes an experiment file that cannot be opened off its recent list."""
-        self._forget("recent_experiments", path)
-
-    @property
-    def recent(self) -> tuple[Path, ...]:
-        """Checkpoints opened before, newest first."""
-        return self._paths("recent")
-
-    def remember(self, path: Path) -> None:
-        """Puts a checkpoint at the head of the recent list."""
-        self._remember("recent", path)
-
-    def forget(self, path: Path) -> None:
-        """Takes a checkpoint that cannot be opened off the recent list."""
-        self._forget("recent", path)
-
-    def _paths(self, key: str) -> tuple[Path, ...]:
-        stored = self.settings.value(key, [])
-        paths = [stored] if isinstance(stored, str) else stored if isinstance(stored, list) else []
-        return tuple(Path(path) for path in paths if isinstance(path, str) and path)[:MAX_RECENT]
-
-    def _remember(self, key: str, path: Path) -> None:
-        path = path.absolute()
-        paths = [path, *(each for each in self._paths(key) if each != path)][:MAX_RECENT]
-        self.settings.setValue(key, [str(each) for each in paths])
-
-    def _forget(self, key: str, path: Path) -> None:
-        self.settings.setValue(key, [str(each) for each in self._paths(key) if each != path.absolute()])
 
     def _flag(self, name: str, *, default: bool) -> bool:
         stored = str(self.settings.value(name, "")).lower()

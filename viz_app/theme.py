@@ -4,12 +4,13 @@ Widgets that paint themselves read `current_theme()` while they paint; those tha
 make it again in `changeEvent`, when `is_theme_change` says so. All others follow `Theme.apply`. A label or button says
 what it is by the dynamic property "role" (see `set_role`), never by its own colours:
 
-- QLabel: "title", "heading", "sentence", "dense" (a long sentence), "muted", "small", "warm", "accent", "number",
-  "step"
+- QLabel: "title", "heading", "claim" and "reading" (what a station says), "sentence", "dense" (a long sentence),
+  "muted", "small", "warm", "accent", "number", "step"
 - QPushButton, QToolButton: "primary" (one per page), "flat" (a word that opens a menu), "value" (a chosen value that
-  opens a menu), "value-heading", "legend", "legend-run", "chip" (something that a click removes), "tab", "subtab"
+  opens a menu), "value-heading", "legend", "legend-run", "chip" (something that a click removes), "tab", "subtab",
+  "station"
 - QFrame: "panel" (a rounded surface), "line" (a hairline)
-- QWidget: "lab", "form" (their text fields have a look of their own), "transparent"
+- QWidget: "analysis", "form" (their text fields have a look of their own), "transparent"
 - QSlider: "film"
 """
 
@@ -204,6 +205,8 @@ class Theme:
         QLabel[role="heading"] {{ font-weight: bold; }}
         QLabel[role="sentence"] {{ font-size: {self.pixel_size("large")}px; }}
         QLabel[role="dense"] {{ font-size: {self.base_px}px; }}
+        QLabel[role="claim"] {{ font-size: {self.pixel_size("large")}px; color: {colors.accent}; }}
+        QLabel[role="reading"] {{ font-size: {self.base_px + 2}px; }}
         QLabel[role="muted"] {{ color: {colors.muted}; }}
         QLabel[role="small"] {{ color: {colors.muted}; font-size: {self.pixel_size("small")}px; }}
         QLabel[role="warm"] {{ color: {colors.warm}; }}
@@ -220,9 +223,10 @@ class Theme:
             border-color: {colors.border}; }}
         QToolButton[role="flat"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
             border-radius: {CHIP_RADIUS}px; padding: 3px 6px; }}
+        QToolButton[role="flat"][isDense="true"] {{ padding: 3px 3px; }}
         QToolButton[role="flat"]:hover {{ color: {colors.text}; background: {colors.raised}; }}
         QToolButton[role="flat"]:focus {{ border-color: {colors.accent}; }}
-        QToolButton[role="flat"]::menu-indicator {{ image: none; }}
+        QToolButton[role="flat"]::menu-indicator {{ image: none; width: 0px; }}
         QToolButton[role="chip"] {{ background: {colors.raised}; color: {colors.warm};
             border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 2px 7px; }}
         QToolButton[role="chip"]:hover {{ border-color: {colors.warm}; }}
@@ -233,14 +237,19 @@ class Theme:
         QToolButton[role="tab"]:hover {{ color: {colors.text}; }}
         QToolButton[role="tab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="tab"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
+        QPushButton[role="station"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
+            border-radius: {CHIP_RADIUS}px; padding: 6px 8px; text-align: left; }}
+        QPushButton[role="station"]:hover {{ color: {colors.text}; }}
+        QPushButton[role="station"]:focus {{ border-color: {colors.accent}; }}
+        QPushButton[role="station"]:checked {{ background: {colors.raised}; color: {colors.text}; font-weight: bold; }}
         QToolButton[role="subtab"] {{ background: transparent; color: {colors.muted}; border: 1px solid transparent;
             border-radius: {CHIP_RADIUS}px; padding: 4px 6px; }}
         QToolButton[role="subtab"]:hover {{ color: {colors.text}; }}
         QToolButton[role="subtab"]:focus {{ border-color: {colors.accent}; }}
         QToolButton[role="subtab"]:checked {{ background: {colors.raised}; color: {colors.text}; }}
-        QWidget[role="lab"] QLineEdit {{ background: {colors.raised}; border: 1px solid {colors.border};
+        QWidget[role="analysis"] QLineEdit {{ background: {colors.raised}; border: 1px solid {colors.border};
             border-radius: {CHIP_RADIUS}px; padding: 4px 8px; }}
-        QWidget[role="lab"] QLineEdit:focus {{ border-color: {colors.accent}; }}
+        QWidget[role="analysis"] QLineEdit:focus {{ border-color: {colors.accent}; }}
         QWidget[role="form"] QLineEdit {{ background: {colors.panel}; color: {colors.text};
             border: 1px solid {colors.border}; border-radius: {CHIP_RADIUS}px; padding: 3px 6px;
             selection-background-color: {colors.accent}; }}

@@ -11,7 +11,7 @@ from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.menu_button import MenuButton
 
-PAGES = ("Translate", "Train")
+PAGES = ("Translate", "Learn", "Train")
 NOTICE_MS = 5_000
 THEME_NAMES: dict[ThemeChoice, str] = {"system": "As the system", "light": "Light", "dark": "Dark"}
 
@@ -35,11 +35,15 @@ class TopBar(QWidget):
     Signals:
         page_chosen(int)
         theme_chosen(str)
+        explanation_requested(), keys_requested(), palette_requested()
         about_requested(), quit_requested()
     """
 
     page_chosen = Signal(int)
     theme_chosen = Signal(str)
+    explanation_requested = Signal()
+    keys_requested = Signal()
+    palette_requested = Signal()
     about_requested = Signal()
     quit_requested = Signal()
 
@@ -106,6 +110,10 @@ class TopBar(QWidget):
             action = QAction(THEME_NAMES[choice], group, checkable=True, checked=choice == theme_choice)
             action.triggered.connect(lambda _=False, chosen=choice: self.theme_chosen.emit(chosen))
             menu.addAction(action)
+        menu.addSeparator()
+        menu.addAction("What is this?\tF1").triggered.connect(self.explanation_requested)
+        menu.addAction("All keys\t?").triggered.connect(self.keys_requested)
+        menu.addAction("Commands\tCtrl+K").triggered.connect(self.palette_requested)
         menu.addSeparator()
         menu.addAction("About Augenmerk").triggered.connect(self.about_requested)
         menu.addAction("Quit").triggered.connect(self.quit_requested)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from core.errors import AnalysisError
 from core.resources import resource_path
+from core.storage import read_text
 
 Link = tuple[int, int]
 Links = frozenset[Link]
@@ -199,7 +200,7 @@ def _line_number(path: Path, row: int, text: str) -> int:
 def _rows(path: Path, heading: tuple[str, ...]) -> Iterator[tuple[int, tuple[str, ...]]]:
     """The rows below the heading with their line numbers in the file."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(path).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror or str(error) if isinstance(error, OSError) else "it is not UTF-8"
         raise AnalysisError(

@@ -16,6 +16,9 @@ from core.analysis.measures import MEASURES, Measure, measure_maps
 from core.analysis.selection import LABEL_MODES, LabelMode
 from core.analysis.trace import Trace
 from core.errors import AnalysisError, TextError
+from core.model.interventions import compile_head_factors
+from core.model.transformer import Interventions
+from core.translation.experiment import HeadScaled
 from core.translation.result import FloatArray, MapKind, Translation, Word
 from core.translation.source import encode_source
 from core.translation.target import encode_target
@@ -116,6 +119,7 @@ def rank_aligners(
     gold: Sequence[GoldPair],
     others: Mapping[str, Mapping[int, Links]] | None = None,
     *,
+    scalings: Sequence[HeadScaled] = (),
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> AlignerRanking:
@@ -128,17 +132,19 @@ def rank_aligners(
         translator: whose model is looked at.
         gold: pairs with links by hand.
         others: baselines by name, each with its links by line of the corpus.
+        scalings: heads that are scaled or off throughout.
         on_progress: told how many pairs are done, of how many.
         should_stop: asked before each pair; what was read so far is then ranked.
 
     Raises:
-        AnalysisError: the model can read no gold pair, or a baseline lacks the links of one.
+        AnalysisError: the model can read no gold pair or has no such head, or a baseline lacks the links of a pair.
     """
+    interventions = compile_head_factors(translator.model, {each.head: each.factor for each in scalings}, 1)
     halves, aligners, num_skipped, done = (_Half(), _Half()), list[Aligner](), 0, 0
     for index, pair in enumerate(gold):
         if should_stop():
             break
-        forced = _force(translator, pair)
+        forced = _force(translator, pair, interventions)
         if forced is None:
             num_skipped += 1
         else:
@@ -187,7 +193,7 @@ class _Forced:
     target_words: tuple[Word, ...]
 
 
-def _force(translator: Translator, pair: GoldPair) -> _Forced | None:
+def _force(translator: Translator, pair: GoldPair, interventions: Interventions | None) -> _Forced | None:
     """Reads a pair by teacher forcing; None if the model refuses it or cuts it into other words."""
     codecs, run = translator.checkpoint.codecs, translator.run_config
     start_id, end_id = codecs.target.vocabulary.start_id, codecs.target.vocabulary.end_id
@@ -199,7 +205,7 @@ def _force(translator: Translator, pair: GoldPair) -> _Forced | None:
     same = (len(source.words), len(target.words)) == (len(pair.source), len(pair.target))
     if not same or end_id is None:  # without an end token (the copy task) the last word is never read
         return None
-    trace = trace_pair(translator.model, source.ids, (start_id, *target.ids[:-1]))
+    trace = trace_pair(translator.model, source.ids, (start_id, *target.ids[:-1]), interventions)
     return _Forced(trace, source.words, target.words)
 
 

@@ -115,7 +115,7 @@ def trace_blocks(
         encoder.append(parts)
         states = _feed_forward(layer, states)
     encoded = model.encoder_norm(states)
-    mask = model.target_mask(read)
+    mask = model.target_mask(read, interventions)
     states = model.target_embedding(read)
     for index, layer in enumerate(model.decoder_layers):
         block = _Block(layer.self_attention, layer.self_residual, changes("decoder", index))  # type: ignore[arg-type]

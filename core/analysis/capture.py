@@ -67,7 +67,7 @@ def trace_pair(
         source, read = torch.tensor([source_ids], device=device), torch.tensor([read_ids], device=device)
         model(source, read, need_maps=True, interventions=interventions)
     stacked = {kind: _stack([caught[module] for module in layers]) for kind, layers in attentions.items()}
-    return Trace(**stacked)
+    return Trace(**stacked, lifts_mask=interventions is not None and interventions.lifts_mask is not None)
 
 
 def _head_trace(
@@ -88,7 +88,10 @@ def _head_trace(
     if changes is not None:
         values = changes.scaled(values[None])[0]
     mixing = module.out_proj.weight.t().unflatten(0, (module.num_heads, -1))
-    arrays = (heads(0, states), heads(1, read), values, mixing, maps[0])
+    temperatures = torch.ones(module.num_heads, device=states.device)
+    if changes is not None and changes.temperatures is not None:
+        temperatures = changes.temperatures[0]
+    arrays = (heads(0, states), heads(1, read), values, mixing, maps[0], temperatures)
     return HeadTrace(*(array.float().cpu().numpy() for array in arrays))  # made read-only when stacked
 
 

@@ -16,8 +16,8 @@ from torch.nn import functional
 from core.corpora.batches import pad
 from core.errors import AnalysisError, TextError
 from core.model.heads import Head
-from core.model.interventions import SentenceChanges, all_heads, attentions_of, compile_interventions
-from core.model.transformer import Encoding, Interventions, Transformer
+from core.model.interventions import all_heads, attentions_of, compile_head_factors
+from core.model.transformer import Encoding, Transformer
 from core.translation.decoding import batches_by_length
 from core.translation.experiment import HeadScaled
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, read_only
@@ -188,7 +188,7 @@ def _loss(
             raise _StoppedError
         encoding = batch.encoding
         if off is not None:
-            interventions = _same_for_all(model, {**factors, off: 0.0}, len(batch.source))
+            interventions = compile_head_factors(model, {**factors, off: 0.0}, len(batch.source))
             if off.kind == "encoder":
                 encoding = model.encode(batch.source, interventions=interventions)
             else:
@@ -200,10 +200,6 @@ def _loss(
             )
         )
     return total
-
-
-def _same_for_all(model: Transformer, factors: Mapping[Head, float], num_sentences: int) -> Interventions | None:
-    return compile_interventions(model, [SentenceChanges(factors, {})] * num_sentences)
 
 
 def _encode_pairs(
@@ -239,6 +235,6 @@ def _batches(
         source = pad([pairs[index][0] for index in group], model.padding_id).to(device)
         predicted = [pairs[index][1] for index in group]
         read = pad([(start_id, *ids[:-1]) for ids in predicted], model.padding_id).to(device)
-        encoding = model.encode(source, interventions=_same_for_all(model, factors, len(source)))
+        encoding = model.encode(source, interventions=compile_head_factors(model, factors, len(source)))
         batches.append(_Batch(source, read, pad(predicted, model.padding_id).to(device), encoding))
     return batches

@@ -19,7 +19,8 @@ class QueryKeyDetail:
         query, key: positions of the two tokens: row and column of the map.
         query_vector, key_vector: [K] each; the query as projected, not yet divided by √K.
         products: [K], query · key / √K of each dimension; they sum to `logit`.
-        logit: what the softmax is given for this pair (Vaswani et al. 2017, equation 1).
+        logit: the score of this pair (Vaswani et al. 2017, equation 1).
+        temperature: what scores of this head are divided by before the softmax; 1 unless the experiment says else.
         weight: what it made of it; 0 where the mask hides the key.
         is_visible: whether the mask lets the query see the key.
     """
@@ -33,6 +34,7 @@ class QueryKeyDetail:
     logit: float
     weight: float
     is_visible: bool
+    temperature: float = 1.0
 
     def __post_init__(self) -> None:
         read_only(self.query_vector)
@@ -59,8 +61,8 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
         )
     if query not in range(num_queries) or key not in range(num_keys):
         raise AnalysisError(
-            f"There is no cell in row {query} and column {key}: rows 0 to {num_queries - 1} and columns 0 to "
-            f"{num_keys - 1} were expected. Choose one of these."
+            f"There is no cell in row {query + 1} and column {key + 1}: rows 1 to {num_queries} and columns 1 to "
+            f"{num_keys} were expected. Choose one of these."
         )
     place = head.layer, head.head
     query_vector, key_vector = heads.queries[(*place, query)], heads.keys[(*place, key)]
@@ -74,5 +76,6 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
         products=products,
         logit=float(products.sum(dtype=np.float64)),
         weight=float(heads.weights[(*place, query, key)]),
-        is_visible=head.kind != "decoder" or key <= query,
+        is_visible=head.kind != "decoder" or key <= query or trace.lifts_mask,
+        temperature=float(heads.temperatures[place]),
     )

@@ -13,8 +13,10 @@ from core.analysis import roles as thresholds
 from core.analysis.profiles import SampleProfiles
 from core.analysis.roles import ROLES, Role, roles_of
 from core.model.heads import Head
-from core.storage import write_text
+from core.storage import open_file, read_text, write_text
 from core.translation.result import MAP_KINDS, MapKind
+
+MAX_BYTES = 10_000_000
 
 ENDING = ".roles.json"
 THRESHOLDS = ("POSITION_SHARE", "SINK_SHARE", "ALIGNER_CONFIDENCE", "ALIGNER_COVERAGE", "BROAD_RELATIVE_ENTROPY")
@@ -69,12 +71,12 @@ def read_sample_roles(checkpoint: Path | None) -> SampleRoles | None:
     if checkpoint is None:
         return None
     try:
-        found = json.loads(roles_path(checkpoint).read_text(encoding="utf-8"))
+        found = json.loads(read_text(roles_path(checkpoint), MAX_BYTES))
         if found["thresholds"] != _thresholds() or found["sha256"] != _digest(checkpoint):
             return None
         by_kind = {kind: tuple(tuple(map(_role, layer)) for layer in found[kind]) for kind in MAP_KINDS}
         return SampleRoles(by_kind, str(found["sample"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -88,5 +90,5 @@ def _thresholds() -> dict[str, float]:
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

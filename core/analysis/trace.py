@@ -18,6 +18,7 @@ class HeadTrace:
         mixing: [L, H, K, D], each head's slice of the output projection: `values @ mixing` is what a key adds to the
             output, in full width, if all weight lies on it.
         weights: [L, H, Q, M], the attention weights.
+        temperatures: [L, H], what query · key / √K is divided by before the softmax; 1 unless the experiment says else.
     """
 
     queries: FloatArray
@@ -25,15 +26,22 @@ class HeadTrace:
     values: FloatArray
     mixing: FloatArray
     weights: FloatArray
+    temperatures: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """All heads, for one pair: M and Q are S and S for the encoder, T and T for the decoder, S and T for cross."""
+    """All heads, for one pair: M and Q are S and S for the encoder, T and T for the decoder, S and T for cross.
+
+    Attributes:
+        encoder, decoder, cross: the heads of each kind.
+        lifts_mask: whether the decoder saw later target tokens too.
+    """
 
     encoder: HeadTrace
     decoder: HeadTrace
     cross: HeadTrace
+    lifts_mask: bool = False
 
     def of_kind(self, kind: MapKind) -> HeadTrace:
         """The heads of one kind."""

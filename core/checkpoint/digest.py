@@ -1,10 +1,8 @@
 """A model told apart from others by what it is, not by where its file lies."""
 
 import hashlib
-import json
 
-import torch
-
+from core.checkpoint.checksum import hash_tensors, json_line
 from core.checkpoint.file import Checkpoint
 
 
@@ -15,13 +13,6 @@ def model_digest(checkpoint: Checkpoint) -> str:
     another one for the same model at half precision, whose weights are others.
     """
     digest = hashlib.sha256()
-    for name in sorted(checkpoint.weights):
-        values = checkpoint.weights[name].detach().cpu().contiguous()
-        digest.update(_line(name, str(values.dtype).removeprefix("torch."), list(values.shape)))
-        digest.update(values.reshape(-1).view(torch.uint8).numpy().data)
-    digest.update(_line(checkpoint.codecs.to_dict()))
+    hash_tensors(digest, checkpoint.weights)
+    digest.update(json_line([checkpoint.codecs.to_dict()]))
     return digest.hexdigest()
-
-
-def _line(*values: object) -> bytes:
-    return json.dumps(values, sort_keys=True, separators=(",", ":")).encode("ascii") + b"\n"

@@ -2,30 +2,34 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 from torch import Tensor
-from torch.nn import init
-from torch.overrides import TorchFunctionMode
 
 from core import __version__
+from core.checkpoint.checksum import description_checksum, tensors_checksum
 from core.checkpoint.history import EpochRecord
 from core.checkpoint.origin import Origin
-from core.config import DecodingConfig, RunConfig
-from core.errors import AugenmerkError, CheckpointError
+from core.config import DecodingConfig, ModelConfig, RunConfig
+from core.errors import AugenmerkError, CheckpointError, ConfigError
+from core.model.outline import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
 from core.model.transformer import Transformer
-from core.storage import atomic_path
+from core.storage import atomic_path, open_file, reason_of
+from core.strict_json import Field, shown
+from core.tensor_file import TensorFile, open_tensor_file
 from core.text.codec import CodecPair
 
 FORMAT_NAME = "augenmerk-checkpoint"
 FORMAT_VERSION = 1
 SUFFIX = ".safetensors"
 _WEIGHTS, _STATE = "model.", "state."
+_WEIGHT_TYPES = frozenset(("F16", "BF16", "F32", "F64"))
+_STATE_TYPES = _WEIGHT_TYPES | {"U8", "I32", "I64"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,7 @@ class Checkpoint:
         codecs: text to ids and back.
         weights: parameters by name, shared ones once.
         corpus: name of what it was trained on.
+        corpus_digest: of its contents, `PreparedCorpus.digest`; empty in files of earlier versions.
         history: one record for each validated epoch.
         state: tensors needed to resume training (optimiser, random numbers); empty in a file for translation only.
         progress: numbers needed to resume; empty likewise.
@@ -53,6 +58,7 @@ class Checkpoint:
     state: Mapping[str, Tensor] = field(default_factory=dict)
     progress: Mapping[str, Any] = field(default_factory=dict)
     written_by: str = __version__
+    corpus_digest: str = ""
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
     origin: Origin | None = None
 
@@ -63,63 +69,80 @@ class Checkpoint:
             CheckpointError: the weights do not fit the configuration.
         """
         source, target = self.codecs.source.vocabulary, self.codecs.target.vocabulary
-
-        def empty_model() -> Transformer:
-            return Transformer(self.run.model, len(source), len(target), source.padding_id)
-
-        with _NoRandomNumbers():
-            with torch.device("meta"):
-                outline = empty_model()
-            check_parameters(
-                outline, self.weights
-            )  # before allocating: a damaged width could ask for any amount of memory
-            model = empty_model()
+        shapes = {name: tuple(value.shape) for name, value in self.weights.items()}
+        check_shapes(self.run.model, self.codecs, shapes)  # before allocating: a damaged width could ask for any amount
+        with NoRandomNumbers():
+            model = Transformer(self.run.model, len(source), len(target), source.padding_id)
         fill_parameters(model, self.weights)
         return model.eval()
 
 
-class _NoRandomNumbers(TorchFunctionMode):
-    """Skips random initialization: weights will be loaded, and initializing on "meta" imports half of torch."""
+def check_shapes(config: ModelConfig, codecs: CodecPair, shapes: Mapping[str, tuple[int, ...]]) -> None:
+    """Whether weights of these shapes, by name, are those of a model with this configuration and these vocabularies.
 
-    def __torch_function__(
-        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        """Calls every other function unchanged."""
-        given = kwargs or {}
-        if func in _DRAWING:
-            return args[0] if args else given["tensor"]
-        return func(*args, **given)
+    Takes no longer and no more memory than the weights give reason to, whatever the configuration claims.
+
+    Raises:
+        CheckpointError: a name is missing or extra, a shape differs, or positions that no file holds are too many.
+    """
+    for stack, num_layers in (("encoder", config.num_encoder_layers), ("decoder", config.num_decoder_layers)):
+        present = {name.split(".")[1] for name in shapes if name.startswith(f"{stack}_layers.")}
+        if num_layers > len(present):
+            raise _misfit([f"{num_layers:,} {stack} layers are claimed, and {len(present):,} are there"])
+    if num_table_numbers(config) > MAX_TABLE_NUMBERS:
+        claimed = f"{config.max_positions:,} positions of width {config.width:,}"
+        raise _misfit([f"{claimed} are claimed, more than {MAX_TABLE_NUMBERS:,} numbers"])
+    try:
+        expected = parameter_shapes(config, len(codecs.source.vocabulary), len(codecs.target.vocabulary))
+    except ConfigError as error:
+        raise CheckpointError(str(error)) from error
+    _check_same_shapes(expected, shapes)
 
 
-_DRAWING = (Tensor.uniform_, Tensor.normal_, init.uniform_, init.normal_, init.kaiming_uniform_, init.xavier_uniform_)
-
-
-def check_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
-    """Raises `CheckpointError` if a name is missing or extra, a shape differs, or a value is not a finite number."""
-    parameters = dict(model.named_parameters())
-    problems = [f"{name} is missing" for name in parameters.keys() - weights.keys()]
-    problems += [f"{name} is not known" for name in weights.keys() - parameters.keys()]
+def _check_same_shapes(expected: Mapping[str, tuple[int, ...]], given: Mapping[str, tuple[int, ...]]) -> None:
+    problems = [f"{name} is missing" for name in expected.keys() - given.keys()]
+    problems += [f"{name} is not known" for name in given.keys() - expected.keys()]
     problems += [
-        f"{name} is {list(weights[name].shape)}, not {list(parameters[name].shape)}"
-        for name in parameters.keys() & weights.keys()
-        if weights[name].shape != parameters[name].shape
+        f"{name} is {list(given[name])}, not {list(expected[name])}"
+        for name in expected.keys() & given.keys()
+        if given[name] != expected[name]
     ]
-    problems += [f"{name} is not finite" for name, value in weights.items() if not bool(torch.isfinite(value).all())]
     if problems:
-        raise CheckpointError(
-            f"The weights do not fit the configuration beside them: {'; '.join(sorted(problems)[:3])}"
-            f"{' …' if len(problems) > 3 else ''}. A checkpoint of this architecture was expected; use another file."
-        )
+        raise _misfit(problems)
+
+
+def _misfit(problems: list[str]) -> CheckpointError:
+    return CheckpointError(
+        f"The weights do not fit the configuration beside them: {'; '.join(sorted(problems)[:3])}"
+        f"{' …' if len(problems) > 3 else ''}. A checkpoint of this architecture was expected; use another file."
+    )
+
+
+def not_finite(tensors: Mapping[str, Tensor]) -> list[str]:
+    """What is wrong with each tensor that holds a value that is not finite, by name."""
+    problems = []
+    for name in sorted(tensors):
+        value = tensors[name]
+        if value.is_floating_point():
+            count = value.numel() - int(torch.isfinite(value).sum())
+            if count:
+                problems.append(f"{name} is not finite: {count:,} of its {value.numel():,} values are NaN or infinite")
+    return problems
 
 
 def fill_parameters(model: Transformer, weights: Mapping[str, Tensor]) -> None:
     """Copies `weights` into the model's parameters, and recomputes the buffers.
 
     Raises:
-        CheckpointError: as `check_parameters`.
+        CheckpointError: a name is missing or extra, a shape differs, or a value is not finite.
     """
-    check_parameters(model, weights)
     parameters = dict(model.named_parameters())
+    _check_same_shapes(
+        {name: tuple(parameter.shape) for name, parameter in parameters.items()},
+        {name: tuple(value.shape) for name, value in weights.items()},
+    )
+    if problems := not_finite(weights):
+        raise CheckpointError(f"{problems[0]}. Finite numbers were expected; use another file.")
     with torch.no_grad():
         for name, parameter in parameters.items():
             parameter.copy_(weights[name])
@@ -136,15 +159,18 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         StorageError: the file cannot be written; an older one stays as it was.
     """
     dtype = torch.float16 if half_precision else torch.float32
-    tensors = {_WEIGHTS + name: _on_cpu(value).to(dtype) for name, value in checkpoint.weights.items()}
-    tensors |= {_STATE + name: _on_cpu(value) for name, value in checkpoint.state.items()}
-    metadata = {
+    weights = {name: _on_cpu(value).to(dtype) for name, value in checkpoint.weights.items()}
+    state = {name: _on_cpu(value) for name, value in checkpoint.state.items()}
+    tensors = {_WEIGHTS + name: value for name, value in weights.items()}
+    tensors |= {_STATE + name: value for name, value in state.items()}
+    metadata: dict[str, Any] = {
         "format": FORMAT_NAME,
         "version": FORMAT_VERSION,
         "written_by": __version__,
         "run": checkpoint.run.to_dict(),
         "codecs": checkpoint.codecs.to_dict(),
         "corpus": checkpoint.corpus,
+        "corpus_digest": checkpoint.corpus_digest,
         "history": [asdict(record) for record in checkpoint.history],
         "progress": dict(checkpoint.progress),
     }
@@ -152,6 +178,11 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         metadata["decoding"] = checkpoint.decoding.to_dict()
     if checkpoint.origin is not None:
         metadata["origin"] = asdict(checkpoint.origin)
+    metadata["checksums"] = {
+        "description": description_checksum(metadata),
+        "weights": tensors_checksum(weights),
+        "state": tensors_checksum(state),
+    }
     with atomic_path(path) as temporary:
         try:
             save_file(tensors, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
@@ -164,29 +195,93 @@ def _on_cpu(tensor: Tensor) -> Tensor:
 
 
 def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
-    """Reads a checkpoint.
+    """Reads a checkpoint. Everything in it is checked here, and sizes before anything of that size is made.
 
     Args:
         path: the file.
         with_state: read what is needed to resume training too.
 
     Raises:
-        CheckpointError: the file is missing, empty, cut off, foreign, damaged, or from a newer version.
+        CheckpointError: the file is missing, empty, cut off, foreign, damaged, changed since it was written, or from a
+            newer version.
     """
-    metadata, tensors = _read(Path(path), with_state)
+    path = Path(path)
     try:
-        run = RunConfig.from_dict(metadata["run"])
+        _check_not_empty(path)
+        with open_tensor_file(path, "pt") as file:
+            description = _checked_format(path, file.description)
+            described = _described(path, description)
+            try:
+                check_shapes(described.run.model, described.codecs, _shapes(file, _WEIGHTS, _WEIGHT_TYPES))
+                _shapes(file, _STATE, _STATE_TYPES)
+            except CheckpointError as error:
+                raise CheckpointError(f"{path}: {error}") from error
+            weights = _read(file, _WEIGHTS)
+            state = _read(file, _STATE) if with_state else {}
+    except FileNotFoundError as error:
+        raise CheckpointError(
+            f"There is no file {path}. A checkpoint (*{SUFFIX}) was expected; check the path."
+        ) from error
+    except (OSError, ValueError) as error:
+        raise CheckpointError(
+            f"{path} cannot be read as a checkpoint ({reason_of(error)}). A complete file (*{SUFFIX}) that Augenmerk "
+            "wrote was expected; it may be cut off or of another kind. Use another copy."
+        ) from error
+    _check_values(path, description, weights, state if with_state else None)
+    return replace(described, weights=weights, state=state)
+
+
+def _check_not_empty(path: Path) -> None:
+    with open_file(path) as file:
+        if not file.read(1):
+            raise CheckpointError(f"{path} is empty. A checkpoint (*{SUFFIX}) was expected; use another copy.")
+
+
+def _checked_format(path: Path, found: Field | None) -> dict[str, Any]:
+    metadata = {} if found is None else found.value
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT_NAME:
+        raise CheckpointError(
+            f"{path} is a safetensors file, but not one of Augenmerk's checkpoints. A file that `augenmerk train` or "
+            "the Train page wrote was expected; choose another."
+        )
+    version = metadata.get("version")
+    if isinstance(version, bool) or not isinstance(version, int):
+        raise CheckpointError(
+            f"{path} says that it is a checkpoint, but not of which format: {shown(version)}. A number up to "
+            f"{FORMAT_VERSION} was expected; the file is damaged, use another copy."
+        )
+    if version > FORMAT_VERSION:
+        raise CheckpointError(
+            f"{path} was written by a newer Augenmerk (format {version}, this one reads up to {FORMAT_VERSION}). "
+            "Update Augenmerk, or use a file of this version."
+        )
+    return metadata
+
+
+def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
+    """What the file says, without its tensors. Raises `CheckpointError`."""
+    try:
+        for name in ("corpus", "corpus_digest", "written_by"):
+            if not isinstance(description.get(name, ""), str):
+                raise TypeError(f"{name} is {shown(description[name])}, which is no text")
+        if not isinstance(description["history"], list) or not isinstance(description.get("progress", {}), dict):
+            raise TypeError("history or progress is of another kind")
+        run = RunConfig.from_dict(description["run"])
+        codecs = CodecPair.from_dict(run.data, description["codecs"])
+        decoding = DecodingConfig.from_dict(description.get("decoding", {}))
+        if max(decoding.forbidden_ids or (0,)) >= len(codecs.target.vocabulary):
+            raise ValueError("a forbidden token has the id of none")
         return Checkpoint(
             run=run,
-            codecs=CodecPair.from_dict(run.data, metadata["codecs"]),
-            weights=_with_prefix(tensors, _WEIGHTS),
-            corpus=str(metadata.get("corpus", "")),
-            history=tuple(EpochRecord.from_dict(record) for record in metadata["history"]),
-            decoding=DecodingConfig.from_dict(metadata.get("decoding", {})),
-            origin=Origin.from_dict(metadata["origin"]) if "origin" in metadata else None,
-            state=_with_prefix(tensors, _STATE),
-            progress=dict(metadata.get("progress", {})),
-            written_by=str(metadata.get("written_by", "?")),
+            codecs=codecs,
+            weights={},
+            corpus=description.get("corpus", ""),
+            history=tuple(EpochRecord.from_dict(record) for record in description["history"]),
+            progress=dict(description.get("progress", {})),
+            written_by=description.get("written_by", "?"),
+            corpus_digest=description.get("corpus_digest", ""),
+            decoding=decoding,
+            origin=Origin.from_dict(description["origin"]) if "origin" in description else None,
         )
     except (AugenmerkError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise CheckpointError(
@@ -195,45 +290,47 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
         ) from error
 
 
-def _with_prefix(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
+def _shapes(file: TensorFile, prefix: str, known_types: frozenset[str]) -> dict[str, tuple[int, ...]]:
+    """Of the tensors whose names begin so. Raises `CheckpointError` if one is of a type that is never written."""
+    found = {name.removeprefix(prefix): info for name, info in file.tensors.items() if name.startswith(prefix)}
+    problems = [f"{name} is of the type {info.dtype}" for name, info in found.items() if info.dtype not in known_types]
+    if problems:
+        raise _misfit(problems)
+    return {name: info.shape for name, info in found.items()}
 
 
-def _read(path: Path, with_state: bool) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    try:
-        with path.open("rb") as file:  # the system's own words for a folder or a forbidden file; safetensors has none
-            if not file.read(1):
-                raise CheckpointError(f"{path} is empty. A checkpoint (*{SUFFIX}) was expected; use another copy.")
-        with safe_open(path, framework="pt") as tensors:
-            metadata = json.loads((tensors.metadata() or {}).get("augenmerk", "{}"))
-            _check_format(path, metadata)
-            names = [name for name in tensors.keys() if with_state or name.startswith(_WEIGHTS)]  # noqa: SIM118
-            return metadata, {name: tensors.get_tensor(name) for name in names}
-    except FileNotFoundError as error:
+def _read(file: TensorFile, prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): file.read(name) for name in file.tensors if name.startswith(prefix)}
+
+
+def _check_values(
+    path: Path, description: Mapping[str, Any], weights: Mapping[str, Tensor], state: Mapping[str, Tensor] | None
+) -> None:
+    """Raises `CheckpointError` if a value is not finite, or the values are not those that were written.
+
+    Args:
+        path: of the file.
+        description: with checksums by kind; without any in files of earlier versions.
+        weights, state: by name; None for a state that was not read. With it the description too must be as it was
+            written: a run goes on from the numbers in it.
+    """
+    checksums = description.get("checksums", {})
+    if not isinstance(checksums, dict):
+        raise CheckpointError(f"{path} is damaged: its checksums are {shown(checksums)}. Use another copy.")
+    if checksums and state is not None and description_checksum(description) != checksums.get("description"):
         raise CheckpointError(
-            f"There is no file {path}. A checkpoint (*{SUFFIX}) was expected; check the path."
-        ) from error
-    except (OSError, SafetensorError, ValueError, RecursionError) as error:
-        raise CheckpointError(
-            f"{path} cannot be read as a checkpoint ({error}). A complete file (*{SUFFIX}) that Augenmerk wrote was "
-            "expected; it may be cut off or of another kind. Use another copy."
-        ) from error
-
-
-def _check_format(path: Path, metadata: Any) -> None:
-    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT_NAME:
-        raise CheckpointError(
-            f"{path} is a safetensors file, but not one of Augenmerk's checkpoints. A file that `augenmerk train` or "
-            "the Train page wrote was expected; choose another."
+            f"{path} is damaged: its description is not the one that was written: the checksum differs. The file as "
+            "it was written was expected; use another copy."
         )
-    version = metadata.get("version")
-    if not isinstance(version, int):
-        raise CheckpointError(
-            f"{path} says that it is a checkpoint, but not of which format: {version!r}. A number up to "
-            f"{FORMAT_VERSION} was expected; the file is damaged, use another copy."
-        )
-    if version > FORMAT_VERSION:
-        raise CheckpointError(
-            f"{path} was written by a newer Augenmerk (format {version}, this one reads up to {FORMAT_VERSION}). "
-            "Update Augenmerk, or use a file of this version."
-        )
+    for kind, tensors in (("weights", weights), ("state", state)):
+        if tensors is None:
+            continue
+        problems = not_finite(tensors)
+        if checksums and tensors_checksum(tensors) != checksums.get(kind):
+            what = "weights" if kind == "weights" else "resume state (optimiser, random numbers)"
+            problems.insert(0, f"the {what} are not those that were written: their checksum differs")
+        if problems:
+            raise CheckpointError(
+                f"{path} is damaged: {'; '.join(problems[:3])}. The file as it was written, with finite numbers, was "
+                "expected; use another copy."
+            )

@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CheckpointError
-from core.storage import write_text
+from core.storage import read_text, reason_of, write_text
+from core.strict_json import shown
+
+MAX_HISTORY_BYTES = 50_000_000
+_MAX_COUNT = 2**53
 
 
 @dataclass(frozen=True)
@@ -37,12 +41,16 @@ class EpochRecord:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "EpochRecord":
-        """The record that `asdict` gave. Raises `TypeError` if `values` are damaged."""
+        """The record that `asdict` gave. Raises `TypeError` or `ValueError` if `values` are damaged."""
         for name, value in values.items():
             if name == "bleu" and value is None:
                 continue
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise TypeError(f"{name} is {value!r}, which is no number")
+                raise TypeError(f"{name} is {shown(value)}, which is no number")
+            if name in ("epoch", "step") and not isinstance(value, int):
+                raise TypeError(f"{name} is {value!r}, which is no whole number")
+            if isinstance(value, int) and not 0 <= value <= _MAX_COUNT:
+                raise ValueError(f"{name} is {shown(value)}, which is out of range")
         return cls(**values)
 
 
@@ -62,12 +70,12 @@ def read_history(path: Path) -> tuple[EpochRecord, ...]:
         CheckpointError: the file is missing or damaged.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            return tuple(_record(row) for row in csv.DictReader(file))
+        text = io.StringIO(read_text(path, MAX_HISTORY_BYTES), newline="")
+        return tuple(_record(row) for row in csv.DictReader(text))
     except (OSError, ValueError, TypeError, csv.Error) as error:
         raise CheckpointError(
-            f"{path} cannot be read as the history of a run ({error}). A table that Augenmerk wrote was expected; "
-            "use another copy."
+            f"{path} cannot be read as the history of a run ({reason_of(error)}). A table that Augenmerk wrote was "
+            "expected; use another copy."
         ) from error
 
 

@@ -3,7 +3,7 @@
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,12 @@ from core.analysis.selection import LABEL_MODES
 from core.cli.explain import show_progress
 from core.cli.interventions import add_head_scalings, parse_head, read_head_scalings
 from core.cli.notes import print_notes
-from core.cli.options import add_checkpoint
+from core.cli.options import add_checkpoint, load_translator
 from core.errors import ConfigError
+from core.plain_text import one_line
 from core.storage import write_text
-from core.translation.experiment import Experiment, GivenTarget, Greedy
+from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
+from core.translation.experiment_json import intervention_to_json
 
 if TYPE_CHECKING:
     from core.analysis.alignment_ranking import Aligner, AlignerRanking
@@ -59,22 +61,17 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         help="German and English lines to train IBM model 1 on (left out: its links ship, from Multi30k's train)",
     )
     parser.add_argument("--write-ibm-1", type=Path, metavar="FILE", help="with --ibm-1: write its links for the pairs")
-    parser.add_argument("--json", action="store_true", help="everything as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="everything as JSON; layers, heads and words are counted from 0 there"
+    )
     add_checkpoint(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Ranks, or links one sentence. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
     if options.text is None and (options.target is not None or options.head is not None):
         raise ConfigError("--target and --head go with --text. Give the sentence with --text.")
-    if options.text is None and read_head_scalings(options):
-        raise ConfigError(
-            "--head-off and --scale-head go with --text: the ranking is that of the whole model. Give the "
-            "sentence with --text."
-        )
     if options.write_ibm_1 is not None and options.ibm_1 is None:
         raise ConfigError("--write-ibm-1 goes with --ibm-1. Name the German and the English lines with --ibm-1.")
     if options.head is not None and options.head.kind != "cross":
@@ -82,21 +79,23 @@ def run(options: argparse.Namespace) -> int:
             f"--head names {options.head}. A head of the cross-attention was expected: only these lead from one "
             "sentence to the other. Name one such as cross:2:5."
         )
-    translator = Translator.load(options.checkpoint, options.device)
+    scalings = read_head_scalings(options)
+    translator = load_translator(options)
     if options.text is not None:
-        _print_links(translator, options)
+        _print_links(translator, scalings, options)
         return 0
-    ranking = _rank(translator, options)
-    print(json.dumps(_as_json(ranking), ensure_ascii=False) if options.json else _as_table(ranking))
+    ranking = _rank(translator, scalings, options)
+    told = json.dumps(_as_json(ranking, scalings), ensure_ascii=False) if options.json else _as_table(ranking, scalings)
+    print(told)
     return 0
 
 
-def _rank(translator: "Translator", options: argparse.Namespace) -> "AlignerRanking":
+def _rank(translator: "Translator", scalings: Sequence[HeadScaled], options: argparse.Namespace) -> "AlignerRanking":
     from core.analysis.alignment_ranking import rank_aligners
 
     gold = read_gold(options.gold)
     with show_progress(" pairs") as show:
-        return rank_aligners(translator, gold, _other_baselines(gold, options), on_progress=show)
+        return rank_aligners(translator, gold, _other_baselines(gold, options), scalings=scalings, on_progress=show)
 
 
 def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) -> Mapping[str, Mapping[int, Links]]:
@@ -116,12 +115,13 @@ def _other_baselines(gold: tuple[GoldPair, ...], options: argparse.Namespace) ->
     return {IBM_1_NAME: found}
 
 
-def _as_table(ranking: "AlignerRanking") -> str:
+def _as_table(ranking: "AlignerRanking", scalings: Sequence[HeadScaled]) -> str:
     rows = [(str(score.aligner), score.choosing, score.reporting) for score in ranking.scores[:NUM_SHOWN]]
     others = [(score.name, score.choosing, score.reporting) for score in ranking.baselines]
     lines = [
         f"Alignment error rate in per cent of {len(ranking.scores)} aligners: chosen on {ranking.num_choosing} pairs, "
         f"reported on {ranking.num_reporting} others."
+        + (f" Changed: {', '.join(map(str, scalings))}." if scalings else "")
         + (f" {ranking.num_skipped} pairs could not be read." if ranking.num_skipped else ""),
         f"{'chosen':>7}  {'reported':>8}  {'precision':>9}  {'recall':>6}",
         *(_row(*row) for row in rows),
@@ -138,8 +138,9 @@ def _row(name: str, choosing: AlignmentScore, reporting: AlignmentScore) -> str:
     )
 
 
-def _as_json(ranking: "AlignerRanking") -> dict[str, Any]:
+def _as_json(ranking: "AlignerRanking", scalings: Sequence[HeadScaled]) -> dict[str, Any]:
     return {
+        "interventions": [intervention_to_json(each) for each in scalings],
         "pairs_choosing": ranking.num_choosing,
         "pairs_reporting": ranking.num_reporting,
         "pairs_skipped": ranking.num_skipped,
@@ -154,11 +155,11 @@ def _as_json(ranking: "AlignerRanking") -> dict[str, Any]:
 
 
 def _aligner_as_json(aligner: "Aligner") -> dict[str, Any]:
-    """Layer and head counted from 1; null for a mean."""
+    """Layer and head counted from 0; null for a mean."""
     return {
         "kind": aligner.kind,
-        "layer": None if aligner.layer is None else aligner.layer + 1,
-        "head": None if aligner.head is None else aligner.head + 1,
+        "layer": aligner.layer,
+        "head": aligner.head,
         "rows": aligner.label_mode,
         "measure": aligner.measure,
     }
@@ -171,23 +172,24 @@ def _halves_as_json(choosing: AlignmentScore, reporting: AlignmentScore) -> dict
     }
 
 
-def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
+def _print_links(translator: "Translator", scalings: tuple[HeadScaled, ...], options: argparse.Namespace) -> None:
     """The words of the translation, each with the source word that it is linked to."""
     from core.analysis.alignment_ranking import Aligner, align
 
     text = sys.stdin.read() if options.text == "-" else options.text
     output = Greedy() if options.target is None else GivenTarget(options.target)
-    translation = translator.run(Experiment(text, output, read_head_scalings(options)))
+    translation = translator.run(Experiment(text, output, scalings))
     print_notes([translation])
     if options.head is not None:
         aligner = Aligner(options.head.layer, options.head.head, options.rows, options.measure)
     else:
-        best = _rank(translator, options).best
+        best = _rank(translator, scalings, options).best
         assert best is not None  # nobody stops it
         aligner = best.aligner
     links = align(translator, translation, aligner)
     if options.json:
         found = {
+            "interventions": [intervention_to_json(each) for each in scalings],
             "source": [word.text for word in translation.source_words],
             "target": [word.text for word in translation.target_words],
             "aligner": _aligner_as_json(aligner),
@@ -199,4 +201,4 @@ def _print_links(translator: "Translator", options: argparse.Namespace) -> None:
     print(aligner)
     for link in links:
         source, target = translation.source_words[link.source].text, translation.target_words[link.target].text
-        print(f"{target:{width}}  {source}  ({link.share:.0%})")
+        print(one_line(f"{target:{width}}  {source}  ({link.share:.0%})"))

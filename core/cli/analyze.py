@@ -12,10 +12,10 @@ import numpy as np
 from core.analysis.measures import MEASURES, measure_maps
 from core.analysis.selection import DEFAULT_LABEL_MODE, HIDDEN_KINDS, LABEL_MODES, Selection
 from core.cli.explain import Numbers, add_options, check_options, numbers_beside, shown_maps
-from core.cli.interventions import add_interventions, parse_head, read_experiment
+from core.cli.interventions import add_interventions, parse_head, parse_index, read_experiment
 from core.cli.lines import STANDARD_INPUT, Refusals, arriving_lines, read_one_line, run_lines
 from core.cli.notes import print_notes
-from core.cli.options import add_beam, add_checkpoint, use_own_beam
+from core.cli.options import add_beam, add_checkpoint, load_translator
 from core.errors import AnalysisError, ConfigError, ExperimentError, TextError
 from core.model.heads import Head
 from core.storage import atomic_path, write_text
@@ -51,7 +51,10 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument("--words", action="store_true", help="merge subwords into words")
     parser.add_argument("--hide", nargs="+", choices=HIDDEN_KINDS, default=(), help="leave out, and renormalise")
     parser.add_argument(
-        "--query-key", nargs=3, metavar=("HEAD", "ROW", "COLUMN"), help="the products behind one weight; rows from 0"
+        "--query-key",
+        nargs=3,
+        metavar=("HEAD", "ROW", "COLUMN"),
+        help="the products behind one weight: a head and the numbers of its row and column, counted from 1",
     )
     add_options(parser)
     add_interventions(parser)
@@ -63,8 +66,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Computes and writes. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
     if options.out is not None and options.out.suffix not in SUFFIXES:
         raise ConfigError(
             f"--out is {options.out}. A file that ends in {' or '.join(SUFFIXES)} was expected; name one."
@@ -73,8 +74,7 @@ def run(options: argparse.Namespace) -> int:
     about_one = options_about_one(options)
     is_stream = options.text == STANDARD_INPUT and not about_one
     text = "" if is_stream else read_one_line(options.text, about_one)
-    translator = Translator.load(options.checkpoint, options.device)
-    use_own_beam(options, translator)
+    translator = load_translator(options)
     asked = read_experiment(options, text, translator.checkpoint.codecs.target)
     if is_stream:
         return _print_json_lines(translator, asked, options)
@@ -98,7 +98,6 @@ def options_about_one(options: argparse.Namespace) -> str:
 def read_sentence(translator: "Translator", options: argparse.Namespace) -> "Translation":
     """The result for one sentence, all of standard input where the text is “-”; its notes go to standard error."""
     text = sys.stdin.read() if options.text == STANDARD_INPUT else options.text
-    use_own_beam(options, translator)
     translation = translator.run(read_experiment(options, text, translator.checkpoint.codecs.target))
     print_notes([translation])
     return translation
@@ -133,13 +132,11 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
 
     trace = trace_translation(translator, translation)
     experiment = translation.experiment
-    heads_off = [each.head for each in experiment.head_scalings if each.factor == 0]
     changes = [intervention_to_json(each) for each in experiment.interventions]
     numbers: Numbers = {
         "source": np.array(translation.source_text),
         "translation": np.array(translation.text),
         "measure": np.array(options.measure),
-        "heads_off": np.array([str(head) for head in heads_off], dtype=str),
         INTERVENTIONS: np.array([json.dumps(each) for each in changes], dtype=str),
         "predicted_tokens": np.array(translation.predicted_tokens),
         "log_probabilities": np.array(translation.log_probabilities),
@@ -171,11 +168,10 @@ def _cell(head: str, row: str, column: str) -> tuple[Head, int, int]:
 
 def _place(typed: str, name: str) -> int:
     try:
-        return int(typed)
-    except ValueError:
+        return parse_index(typed)
+    except ValueError as error:
         raise ConfigError(
-            f"--query-key names the {name} {typed!r}. A whole number, counted from 0, was expected; give one, such as "
-            "in cross:2:5 3 4."
+            f"--query-key names a {name} that cannot be: {error}. Give one, such as in cross:2:5 3 4."
         ) from None
 
 

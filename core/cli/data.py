@@ -4,8 +4,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from core.cli.options import add_corpus, read_corpus, with_languages
+from core.cli.options import add_corpus, add_settings, read_corpus, with_languages
 from core.config import DEFAULT_PRESET, PRESETS, preset
+from core.config.dotted import with_dotted
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -15,6 +16,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     prepare = actions.add_parser("prepare", help="tokenize and numericalize once", description=__doc__)
     add_corpus(prepare)
     prepare.add_argument("--preset", choices=PRESETS, default=DEFAULT_PRESET, help="whose way with text (%(default)s)")
+    add_settings(prepare)
     prepare.add_argument("--out", type=Path, required=True, metavar="FILE", help="the file to write (.safetensors)")
     prepare.set_defaults(run=run)
 
@@ -23,8 +25,8 @@ def run(options: argparse.Namespace) -> int:
     """Prepares and writes. Raises `AugenmerkError`."""
     from core.corpora.prepared import save_prepared
 
-    wanted = with_languages(preset(options.preset), options)
-    corpus = read_corpus(options, wanted, lambda text: print(text, file=sys.stderr))
+    run_config = with_languages(with_dotted(preset(options.preset), options.settings), options)
+    corpus = read_corpus(options, run_config, lambda text: print(text, file=sys.stderr))
     save_prepared(corpus, options.out)
     vocabularies = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
     print(

@@ -6,9 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.cli.options import add_beam, add_checkpoint, read_beam, use_own_beam
+from core.cli.interventions import add_head_scalings, read_head_scalings
+from core.cli.options import add_beam, add_checkpoint, load_translator, read_beam
 from core.errors import CorpusError
 from core.storage import check_writable, write_text
+from core.translation.experiment_json import intervention_to_json
 
 if TYPE_CHECKING:
     from core.evaluation.loss import CorpusLoss
@@ -22,6 +24,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their translations")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
     parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one a line")
+    add_head_scalings(parser)
     add_beam(parser)
     add_checkpoint(parser)
     parser.set_defaults(run=run)
@@ -32,11 +35,9 @@ def run(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from core.corpora.parallel import read_lines
-    from core.evaluation.loss import reference_loss
-    from core.evaluation.scores import evaluate
-    from core.translation.translator import Translator
 
     read_beam(options)  # refused at once, if it is to be refused
+    scalings = read_head_scalings(options)
     if options.hypotheses:
         check_writable(options.hypotheses)
     sources, references = read_lines(options.source), read_lines(options.reference)
@@ -45,9 +46,11 @@ def run(options: argparse.Namespace) -> int:
             f"{options.source} has {len(sources)} lines and {options.reference} has {len(references)}. "
             "Line N of one must translate line N of the other. Check the two files."
         )
-    translator = Translator.load(options.checkpoint, options.device)
-    use_own_beam(options, translator)
+    translator = load_translator(options)
     beam, length_penalty = read_beam(options)
+    from core.evaluation.loss import reference_loss  # torch is there by now
+    from core.evaluation.scores import evaluate
+
     with tqdm(total=len(sources), unit=" sentences", disable=None, leave=False) as bar:
         scores, hypotheses = evaluate(
             translator,
@@ -56,24 +59,34 @@ def run(options: argparse.Namespace) -> int:
             lambda done: bar.update(done - bar.n),
             beam=beam,
             length_penalty=length_penalty,
+            scalings=scalings,
         )
-    loss = reference_loss(translator, sources, references)
+    loss = reference_loss(translator, sources, references, scalings)
     if options.json:
-        counted = None if loss is None else asdict(loss)
-        print(json.dumps({**asdict(scores), "loss": counted, "beam": beam, "length_penalty": length_penalty}, indent=2))
+        told = {
+            **asdict(scores),
+            "loss": None if loss is None else asdict(loss),
+            "beam": beam,
+            "length_penalty": length_penalty,
+            "interventions": [intervention_to_json(each) for each in scalings],
+        }
+        print(json.dumps(told, indent=2))
     else:
-        _print(scores, loss, f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy")
+        decoding = f"beam {beam}, length penalty {length_penalty:g}" if beam > 1 else "greedy"
+        _print(scores, loss, decoding, ", ".join(map(str, scalings)))
     if options.hypotheses:  # last: a file that cannot be written must not cost the scores
         write_text(options.hypotheses, "".join(f"{hypothesis.text}\n" for hypothesis in hypotheses))
     return 0
 
 
-def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str) -> None:
+def _print(scores: "CorpusScores", loss: "CorpusLoss | None", decoding: str, changes: str) -> None:
     def interval(ends: tuple[float, float]) -> str:
         return f"{ends[0]:.2f} to {ends[1]:.2f}"
 
     print(f"sentences                            {scores.sentences}")
     print(f"decoding                             {decoding}")
+    if changes:
+        print(f"changed                              {changes}")
     print(f"BLEU, spaCy tokens, lower-cased      {scores.bleu_tokenized_lowercased:.2f}")
     print(f"  95 % bootstrap interval            {interval(scores.bleu_tokenized_lowercased_interval)}")
     print(f"sacreBLEU, cased, detokenized        {scores.sacrebleu:.2f}   {scores.sacrebleu_signature}")

@@ -5,7 +5,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.cli.options import add_device
+from core.cli.options import add_device, load_translator
+from core.plain_text import one_line
 from core.text.languages import language_name
 
 if TYPE_CHECKING:
@@ -23,24 +24,22 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Prints the description. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
-    translator = Translator.load(options.checkpoint, options.device)
+    translator = load_translator(options)
     checkpoint = translator.checkpoint
-    print(f"{translator.path}")
-    print(f"preset      {translator.run_config.preset}: {translator.run_config.description}")
+    print(one_line(translator.path))
+    print(one_line(f"preset      {translator.run_config.preset}: {translator.run_config.description}"))
     data, origin = translator.run_config.data, checkpoint.origin
     if not translator.run_config.is_copy_task:
         print(f"languages   {language_name(data.source_language)} to {language_name(data.target_language)}")
     if translator.target_codes:
-        print(f"codes       {' '.join(translator.target_codes)}")
+        print(one_line(f"codes       {' '.join(translator.target_codes)}"))
     if origin is not None:
         revision = f", revision {origin.revision}" if origin.revision else ""
         licence = f", licence {origin.licence}" if origin.licence else ""
-        print(f"imported    {origin.source} ({origin.format}{revision}{licence})")
+        print(one_line(f"imported    {origin.source} ({origin.format}{revision}{licence})"))
     if checkpoint.corpus:
-        print(f"trained on  {checkpoint.corpus}")
-    print(f"written by  Augenmerk {checkpoint.written_by}")
+        print(one_line(f"trained on  {checkpoint.corpus}"))
+    print(one_line(f"written by  Augenmerk {checkpoint.written_by}"))
     print(f"device      {translator.device.name} ({translator.device.reason})")
     if origin is not None:
         print("\ndecoding")
@@ -49,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     for part in ("model", "data") if origin is not None else ("model", "data", "training"):
         print(f"\n{part}")
         for name, value in getattr(translator.run_config, part).to_dict().items():
-            print(f"  {name:26} {value}")
+            print(one_line(f"  {name:26} {value}"))
     _print_parameters(translator.model)
     _print_history(translator.history)
     return 0
@@ -67,8 +66,14 @@ def parameters_by_module(model: "Transformer") -> Counter[str]:
 def _print_parameters(model: "Transformer") -> None:
     print("\nparameters")
     for name, count in parameters_by_module(model).items():
-        print(f"  {name:26} {count:>12,}")
+        print(f"  {_in_words(name):26} {count:>12,}")
     print(f"  {'all':26} {model.num_parameters:>12,}")
+
+
+def _in_words(module: str) -> str:
+    """“encoder layer 1” for `encoder_layers.0`: what is printed counts from 1."""
+    name, _, layer = module.partition("_layers.")
+    return f"{name} layer {int(layer) + 1}" if layer.isdecimal() else module
 
 
 def _print_history(history: "tuple[EpochRecord, ...]") -> None:

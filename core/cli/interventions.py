@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 from core.cli.options import read_beam
 from core.errors import ExperimentError
 from core.model.heads import ATTENTION_KINDS, Head
+from core.strict_json import MAX_DIGITS
 from core.translation.experiment import (
+    MAX_INDEX,
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -16,10 +19,14 @@ from core.translation.experiment import (
     HeadScaled,
     Intervention,
     Output,
+    SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
-    heads_switched_off,
+    in_canonical_order,
 )
+
+MAX_SHOWN = 60
+"""Characters of an argument in a message."""
 
 if TYPE_CHECKING:
     from core.text.codec import TextCodec
@@ -55,12 +62,28 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
     """Every option that changes what the model does with a sentence."""
     add_head_scalings(parser)
     parser.add_argument(
+        "--temperature",
+        action="append",
+        type=parse_temperature,
+        default=[],
+        metavar="HEAD=T",
+        help="divide the scores of a head by this before its softmax, such as cross:2:5=2: above 1 its weights become "
+        "more even, below 1 sharper",
+    )
+    parser.add_argument(
+        "--lift-mask",
+        action="store_true",
+        help="let the decoder's self-attention see later target tokens too; only with --target",
+    )
+    parser.add_argument(
         "--set-row",
         action="append",
         type=parse_attention_row,
         default=[],
         metavar="HEAD:ROW=W,W,…",
-        help="use these attention weights in one row of a head, whatever its softmax gives: cross:2:5:3=0,1,0",
+        help="use these attention weights in one row of a head, whatever its softmax gives: cross:2:5:3=0,1,0. A row "
+        "is a source token in an encoder head, else a decoding step. There is a weight for each source token, <sos> "
+        "and <eos> included; in a decoder head, for each target token read so far, <sos> included",
     )
     parser.add_argument(
         "--force",
@@ -98,21 +121,23 @@ def add_interventions(parser: argparse.ArgumentParser) -> None:
 
 
 def read_head_scalings(options: argparse.Namespace) -> tuple[HeadScaled, ...]:
-    """What `add_head_scalings` asked for."""
-    return (*heads_switched_off(options.head_off), *options.scale_head)
+    """What `add_head_scalings` asked for. Raises `ExperimentError` if a head is named twice."""
+    return in_canonical_order([*map(HeadScaled, options.head_off), *options.scale_head])
 
 
 def read_interventions(options: argparse.Namespace, target_codec: "TextCodec") -> tuple[Intervention, ...]:
     """What `add_interventions` asked for; words are forced in the tokens of this vocabulary.
 
     Raises:
-        ExperimentError: a word cannot be written with this vocabulary.
+        ExperimentError: a word cannot be written with this vocabulary, or a head is named twice.
     """
     from core.translation.compilation import forced_word
 
     words = [token for step, text in options.force for token in forced_word(step, text, target_codec)]
     edits = (*options.remove_word, *options.replace_word)
-    return (*edits, *read_head_scalings(options), *options.set_row, *words, *options.force_token)
+    mask = (CausalMaskLifted(),) if options.lift_mask else ()
+    heads = (*read_head_scalings(options), *options.temperature, *options.set_row)
+    return (*edits, *heads, *mask, *words, *options.force_token)
 
 
 def read_output(options: argparse.Namespace) -> Output:
@@ -133,22 +158,36 @@ def read_experiment(options: argparse.Namespace, text: str, target_codec: "TextC
 
 def parse_head(text: str) -> Head:
     """The head that kind:layer:head names, counted from 1. Raises `argparse.ArgumentTypeError`."""
-    kind, *places = text.split(":")
-    if kind not in ATTENTION_KINDS or len(places) != 2 or not all(place.isdecimal() and int(place) for place in places):
+    name, *places = text.split(":")
+    kind = next((known for known in ATTENTION_KINDS if known == name), None)
+    try:
+        layer, head = map(parse_index, places)
+    except ValueError:
+        kind = None
+    if kind is None:
         raise argparse.ArgumentTypeError(
-            f"{text!r} names no head. Expected kind:layer:head, the kind one of {', '.join(ATTENTION_KINDS)}, the "
-            "others counted from 1: cross:2:5" + (". Put the sentence before this option." if " " in text else "")
+            f"{_shown(text)} names no head. Expected kind:layer:head, the kind one of {', '.join(ATTENTION_KINDS)}, "
+            "the others counted from 1: cross:2:5" + (". Put the sentence before this option." if " " in text else "")
         )
-    return Head(next(known for known in ATTENTION_KINDS if known == kind), int(places[0]) - 1, int(places[1]) - 1)
+    return Head(kind, layer, head)
 
 
 def parse_head_scaled(text: str) -> HeadScaled:
     """HEAD=FACTOR. Raises `argparse.ArgumentTypeError`."""
     head, factor = _two_parts(text, "a head and a factor", "cross:2:5=0.5")
     try:
-        return HeadScaled(parse_head(head), float(factor))
+        return HeadScaled(parse_head(head), _number(factor))
     except (ValueError, ExperimentError) as error:
         raise _refusal(text, "a head and a factor", "cross:2:5=0.5", error) from error
+
+
+def parse_temperature(text: str) -> SoftmaxTemperature:
+    """HEAD=T. Raises `argparse.ArgumentTypeError`."""
+    head, temperature = _two_parts(text, "a head and a temperature", "cross:2:5=2")
+    try:
+        return SoftmaxTemperature(parse_head(head), float(temperature))
+    except (ValueError, ExperimentError) as error:
+        raise _refusal(text, "a head and a temperature", "cross:2:5=2", error) from error
 
 
 def parse_attention_row(text: str) -> AttentionRow:
@@ -159,7 +198,7 @@ def parse_attention_row(text: str) -> AttentionRow:
     if not head:
         raise _refusal(text, what, example)
     try:
-        return AttentionRow(parse_head(head), _index(row), tuple(float(weight) for weight in weights.split(",")))
+        return AttentionRow(parse_head(head), parse_index(row), tuple(map(_number, weights.split(","))))
     except (ValueError, ExperimentError) as error:
         raise _refusal(text, what, example, error) from error
 
@@ -168,7 +207,7 @@ def parse_forced_word(text: str) -> tuple[int, str]:
     """STEP=WORD, the step counted from 0 in what is returned. Raises `argparse.ArgumentTypeError`."""
     step, word = _two_parts(text, "a step and a word", "3=dog")
     try:
-        return _index(step), word
+        return parse_index(step), word
     except ValueError as error:
         raise _refusal(text, "a step and a word", "3=dog", error) from error
 
@@ -177,7 +216,7 @@ def parse_forced_token(text: str) -> ForcedToken:
     """STEP=TOKEN. Raises `argparse.ArgumentTypeError`."""
     step, token = _two_parts(text, "a step and a token", "3=▁dog")
     try:
-        return ForcedToken(_index(step), token)
+        return ForcedToken(parse_index(step), token)
     except (ValueError, ExperimentError) as error:
         raise _refusal(text, "a step and a token", "3=▁dog", error) from error
 
@@ -185,7 +224,7 @@ def parse_forced_token(text: str) -> ForcedToken:
 def parse_word_removed(text: str) -> SourceWordRemoved:
     """N. Raises `argparse.ArgumentTypeError`."""
     try:
-        return SourceWordRemoved(_index(text))
+        return SourceWordRemoved(parse_index(text))
     except (ValueError, ExperimentError) as error:
         raise _refusal(text, "the number of a word", "2", error) from error
 
@@ -194,7 +233,7 @@ def parse_word_replaced(text: str) -> SourceWordReplaced:
     """N=TEXT. Raises `argparse.ArgumentTypeError`."""
     place, replacement = _two_parts(text, "the number of a word and a text", "2=Katze")
     try:
-        return SourceWordReplaced(_index(place), replacement)
+        return SourceWordReplaced(parse_index(place), replacement)
     except (ValueError, ExperimentError) as error:
         raise _refusal(text, "the number of a word and a text", "2=Katze", error) from error
 
@@ -206,16 +245,27 @@ def _two_parts(text: str, what: str, example: str) -> tuple[str, str]:
     return first, second
 
 
-def _index(text: str) -> int:
+def parse_index(text: str) -> int:
     """A number counted from 1, as one counted from 0. Raises `ValueError`."""
-    number = int(text) if text.isdecimal() else 0
-    if number < 1:
-        raise ValueError(f"{text!r} is no number counted from 1")
+    number = int(text) if text.isdecimal() and len(text) <= MAX_DIGITS else 0
+    if not 1 <= number <= MAX_INDEX + 1:
+        raise ValueError(f"{_shown(text)} is not a whole number from 1 to {MAX_INDEX + 1:,}")
     return number - 1
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{_shown(text)} is not a number") from None
 
 
 def _refusal(text: str, what: str, example: str, error: Exception | None = None) -> argparse.ArgumentTypeError:
     if isinstance(error, ExperimentError):
-        return argparse.ArgumentTypeError(f"{text!r}: {error}")
-    reason = f" ({error})" if error else ""
-    return argparse.ArgumentTypeError(f"{text!r} is not what was expected: {what}, such as {example}{reason}")
+        return argparse.ArgumentTypeError(f"{_shown(text)}: {error}")
+    reason = f": {error}" if error else ""
+    return argparse.ArgumentTypeError(f"{_shown(text)} was given. Expected {what}, such as {example}{reason}")
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}…")

@@ -154,8 +154,9 @@ def run_lines(
         need_maps: whether translations hold attention maps.
 
     Raises:
-        AnalysisError: the model has no head of that name, whatever the line.
+        ExperimentError, AnalysisError: the model has no such head or no such token, whatever the line.
     """
+    translator.check(asked)
     number = 0
     for lines in arriving:
         for first in range(0, len(lines), NUM_TOGETHER):

@@ -1,121 +1,65 @@
-"""The command line: parses, hands over, and turns user errors into one message and exit status 2."""
+"""The command line: chooses the command, parses its options, hands over."""
 
 import argparse
-import io
-import os
+import difflib
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, TextIO, cast
+from collections.abc import Callable, Collection, Sequence
+from importlib import import_module
+from pathlib import Path
 
 from core import __version__
-from core.cli import align, analyze, average, data, evaluate, import_model, info, runs, train, translate
-from core.errors import AugenmerkError
+from core.cli.guard import run_guarded
 
-USER_ERROR = 2
-INTERRUPTED = 130
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns its exit status: 0, 2 for a user's error, 130 when interrupted."""
-    options = make_parser().parse_args(argv)
-    return run_guarded(lambda: options.run(options))
+COMMANDS = ("translate", "analyze", "align", "train", "runs", "evaluate", "data", "info", "average", "import")
+"""Each is a module of this package, or `_MODULES` names it. Only the one that is asked for is imported: some need
+seconds."""
+_MODULES = {"import": "import_model"}
+"""Of commands whose name a module cannot have."""
+_OWN_OPTIONS = ("-h", "--help", "--version")
 
 
-def run_guarded(command: Callable[[], int]) -> int:
-    """Runs a command; what a user can act on becomes one message on standard error and an exit status."""
-    status = 0
-    try:
-        with _watched_output():
-            status = _run(command)
-            if sys.stdout is not None:
-                sys.stdout.flush()  # here, because at the end of the process nobody could be told
-    except BrokenPipeError:  # the reader of our output, `head` for instance, has seen enough
-        _discard_output()
-    except _OutputError as error:
-        print(f"augenmerk: {error}", file=sys.stderr)
-        _discard_output()
-        return USER_ERROR
-    return status
+def main(argv: Sequence[str] | None = None, other_commands: Collection[str] = ()) -> int:
+    """Runs one command and returns its exit status: 0, 2 for a user's error, 130 when interrupted.
+
+    Args:
+        argv: the command and its options; None for those of the process.
+        other_commands: names of commands that the caller runs itself, for messages.
+    """
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    return run_guarded(lambda: _parsed_and_run(arguments, other_commands))
 
 
-def _run(command: Callable[[], int]) -> int:
-    try:
-        return command()
-    except AugenmerkError as error:
-        print(f"augenmerk: {error}", file=sys.stderr)
-        return USER_ERROR
-    except KeyboardInterrupt:
-        print("augenmerk: interrupted", file=sys.stderr)
-        return INTERRUPTED
+def _parsed_and_run(arguments: list[str], other_commands: Collection[str]) -> int:
+    first = arguments[0] if arguments else ""
+    parser = make_parser([first] if first in COMMANDS else COMMANDS)
+    if first and first not in (*COMMANDS, *_OWN_OPTIONS):
+        parser.error(_no_such_command(first, other_commands))
+    options = parser.parse_args(arguments)
+    run: Callable[[argparse.Namespace], int] = options.run
+    return run(options)
 
 
-class _OutputError(Exception):
-    """Standard output took no more: its disk is full, for instance. No `OSError`, which other code may handle."""
-
-
-class _WatchedOutput:
-    """A text stream whose failures to write are told apart from those of any other file."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        with self._failing_apart():
-            return self._stream.write(text)
-
-    def flush(self) -> None:
-        with self._failing_apart():
-            self._stream.flush()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    @staticmethod
-    @contextmanager
-    def _failing_apart() -> Iterator[None]:
-        try:
-            yield
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            raise _OutputError(
-                f"the output cannot be written: {error.strerror or error}. A place with enough free space was "
-                "expected; free some, or send the output elsewhere."
-            ) from error
-
-
-@contextmanager
-def _watched_output() -> Iterator[None]:
-    """Standard output as `_WatchedOutput` while this lasts."""
-    stream = sys.stdout
-    if stream is None:  # a program without a console
-        yield
-        return
-    sys.stdout = cast(TextIO, _WatchedOutput(stream))
-    try:
-        yield
-    finally:
-        sys.stdout = stream
-
-
-def _discard_output() -> None:
-    """Sends what is still to be written nowhere, so that the end of the process does not fail on it again."""
-    with suppress(io.UnsupportedOperation):  # no file of the system, as where a test catches the output
-        output = sys.stdout.fileno()
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, output)
-        os.close(nowhere)
-
-
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def make_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParser:
+    """The parser of these commands."""
     parser = argparse.ArgumentParser(
         prog="augenmerk",
         description="Train a translating Transformer, or import one, and look at every head's attention.",
     )
     parser.add_argument("--version", action="version", version=f"augenmerk {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for module in (translate, analyze, align, train, runs, evaluate, data, info, average, import_model):
-        module.add_command(commands)
+    actions = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    for name in commands:
+        import_module(f"core.cli.{_MODULES.get(name, name)}").add_command(actions)
     return parser
+
+
+def _no_such_command(given: str, other_commands: Collection[str]) -> str:
+    """What to say about a first argument that is no command."""
+    known = (*other_commands, *COMMANDS)
+    problem = f"{given!r} stands where a command was expected: one of {', '.join(known)}."
+    if given.startswith("-"):
+        return f"{problem} Put the command before its options."
+    if near := difflib.get_close_matches(given, known, n=1):
+        return f"{problem} Did you mean {near[0]}?"
+    if "app" in other_commands and Path(given).is_file():
+        return f"{problem} To open a file in the window: augenmerk app FILE."
+    return f"{problem} To translate a sentence: augenmerk translate SENTENCE."

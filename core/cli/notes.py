@@ -4,6 +4,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from core.plain_text import printable
+
 if TYPE_CHECKING:
     from core.translation.result import Translation
 
@@ -12,7 +14,7 @@ def print_notes(translations: "Iterable[Translation]", where: str = "") -> None:
     """What the reader of these translations should know, each thing once."""
     notes = [note for each in translations for note in notes_of(each)]
     for note in dict.fromkeys(notes):
-        print(f"augenmerk: note: {where}{note}", file=sys.stderr)
+        print(f"augenmerk: note: {where}{printable(note)}", file=sys.stderr)
 
 
 def notes_of(translation: "Translation") -> tuple[str, ...]:

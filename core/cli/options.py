@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.config import RunConfig
-from core.corpora.loading import COPY, load_corpus, load_pair
-from core.corpora.prepared import PreparedCorpus
 from core.errors import ConfigError
+from core.imports import collector_paused
 from core.translation.experiment import DEFAULT_LENGTH_PENALTY, check_beam
 
 if TYPE_CHECKING:
+    from core.corpora.prepared import PreparedCorpus
     from core.translation.translator import Translator
 
 
@@ -22,6 +22,21 @@ def add_checkpoint(parser: argparse.ArgumentParser) -> None:
         "--checkpoint", type=Path, metavar="FILE", help="a checkpoint (left out: the bundled model, German to English)"
     )
     add_device(parser)
+
+
+def load_translator(options: argparse.Namespace) -> "Translator":
+    """The model that `add_checkpoint` asked for; where no beam size is asked for, the model's own is used.
+
+    Raises:
+        AugenmerkError: it cannot be used.
+    """
+    with collector_paused(for_good=True):
+        from core.translation.translator import Translator
+
+    translator = Translator.load(options.checkpoint, options.device)
+    if getattr(options, "beam", 1) is None:
+        options.beam = translator.checkpoint.decoding.beam
+    return translator
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -46,12 +61,6 @@ def add_beam(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def use_own_beam(options: argparse.Namespace, translator: "Translator") -> None:
-    """Where no beam size is asked for, the model's own."""
-    if options.beam is None:
-        options.beam = translator.checkpoint.decoding.beam
-
-
 def read_beam(options: argparse.Namespace) -> tuple[int, float]:
     """Beam and length penalty that the options name; greedy if they name none. Raises `ConfigError`."""
     beam = 1 if options.beam is None else options.beam
@@ -63,6 +72,18 @@ def read_beam(options: argparse.Namespace) -> tuple[int, float]:
             "nothing that it could change. Add --beam 4, or leave it out."
         )
     return beam, length_penalty
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """`--set`."""
+    parser.add_argument(
+        "--set",
+        dest="settings",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="any other setting by its dotted name, as in a run's run.toml: model.width=64; can be repeated",
+    )
 
 
 def add_corpus(parser: argparse.ArgumentParser) -> None:
@@ -91,13 +112,15 @@ def with_languages(run: RunConfig, options: argparse.Namespace) -> RunConfig:
     return replace(run, data=run.data.replace(**given))
 
 
-def read_corpus(options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None]) -> PreparedCorpus:
+def read_corpus(options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None]) -> "PreparedCorpus":
     """The corpus that the options name.
 
     Raises:
         ConfigError: none, or two, are named.
         CorpusError: it cannot be read.
     """
+    from core.corpora.loading import COPY, load_corpus, load_pair
+
     pair: Sequence[Path | None] = (options.source, options.target)
     if options.data is None and all(pair):
         return load_pair(options.source, options.target, run, on_phase)

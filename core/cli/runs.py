@@ -1,45 +1,82 @@
 """`augenmerk runs`: the training runs in a folder, with their best scores."""
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import CheckpointError
+from core.plain_text import one_line
 
 if TYPE_CHECKING:
     from core.training.overview import RunSummary
 
-_HEADER = f"{'run':24} {'preset':16} {'epochs':>9} {'steps':>8} {'best loss':>10} {'best BLEU':>10}  state"
+_HEADER = ("run", "preset", "epochs", "steps", "best loss", "best BLEU", "state")
+_TO_THE_RIGHT = frozenset({2, 3, 4, 5})
+"""Columns of numbers."""
+HERE = Path("runs")
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `runs`."""
     parser = commands.add_parser("runs", help="list training runs", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("runs"), help="where to look (default: runs)")
+    parser.add_argument(
+        "folder",
+        nargs="?",
+        type=Path,
+        help=f"where to look (left out: {HERE} in this folder, and the folder that the window saves runs to)",
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the table. Raises `AugenmerkError`."""
+    """Prints a table for each folder that holds runs. Raises `AugenmerkError`."""
+    from core.training.folder import default_runs_folder
     from core.training.overview import list_runs
 
-    found = list_runs(options.folder)
-    if not found:
+    folders = [options.folder] if options.folder is not None else [HERE, default_runs_folder()]
+    found = {folder: list_runs(folder) for folder in _each_once(folders)}
+    if not any(found.values()):
         raise CheckpointError(
-            f"There is no run in {options.folder}. A folder that `augenmerk train --out` wrote to, or one that holds "
-            "such folders, was expected. Name it."
+            f"There is no run in {' or '.join(map(str, found))}. A folder that `augenmerk train --out` wrote to, or "
+            "one that holds such folders, was expected. Name it."
         )
-    print(_HEADER)
-    for summary in found:
-        print(_line(summary))
+    tables = [
+        "\n".join([*([one_line(folder)] if len(found) > 1 else []), *_table(runs)])
+        for folder, runs in found.items()
+        if runs
+    ]
+    print("\n\n".join(tables))
     return 0
 
 
-def _line(summary: "RunSummary") -> str:
+def _each_once(folders: Sequence[Path]) -> list[Path]:
+    return list({folder.resolve(): folder for folder in reversed(folders)}.values())[::-1]
+
+
+def _table(runs: "Sequence[RunSummary]") -> list[str]:
+    """A header and a line for each run, the columns as wide as what they hold."""
+    rows = [_HEADER, *map(_cells, runs)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(_aligned(row, widths)).rstrip() for row in rows]
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    return [
+        cell.rjust(width) if place in _TO_THE_RIGHT else cell.ljust(width)
+        for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+    ]
+
+
+def _cells(summary: "RunSummary") -> tuple[str, ...]:
     best, bleu = summary.best, summary.best_bleu
     total = summary.run.training.num_epochs if summary.run else "?"
-    epochs = f"{len(summary.history)}/{total}"
-    loss = f"{best.validation_loss:.4f}" if best else "–"
-    score = f"{bleu:.2f}" if bleu is not None else "–"
-    name = summary.folder.resolve().name
-    return f"{name:24} {summary.preset:16} {epochs:>9} {summary.step:8d} {loss:>10} {score:>10}  {summary.state}"
+    return (
+        one_line(summary.folder.resolve().name),
+        one_line(summary.preset),
+        f"{len(summary.history)}/{total}",
+        str(summary.step),
+        f"{best.validation_loss:.4f}" if best else "–",
+        f"{bleu:.2f}" if bleu is not None else "–",
+        summary.state,
+    )

@@ -1,5 +1,6 @@
-"""Ctrl-C, and a polite kill, while a model is trained."""
+"""Ctrl-C, a polite kill, and the end of the terminal, while a model is trained."""
 
+import contextlib
 import dataclasses
 import os
 import signal
@@ -9,6 +10,10 @@ from contextlib import contextmanager
 from typing import Any
 
 STOPPING = b"\nStopping after this step; what was learned is kept.\n"
+HANGUP = getattr(signal, "SIGHUP", None)
+"""The terminal is closed, or the connection to it lost. Windows has no such signal."""
+ENDING_SECONDS = 5.0
+"""A session that ends sends SIGTERM and SIGHUP one after the other; within this time they are one request."""
 
 
 @dataclasses.dataclass
@@ -35,27 +40,34 @@ class StopFlag:
 
 @contextmanager
 def stop_on_interrupt(echo_seconds: float = 0.0, *, announce: bool = True) -> Iterator[StopFlag]:
-    """Turns the first Ctrl-C (or a polite kill) into a request to stop; the second acts at once.
+    """Turns the first Ctrl-C (SIGINT, SIGTERM or SIGHUP) into a request to stop; a second Ctrl-C or kill acts at once.
+
+    Of SIGHUP only the first counts, and none if it was ignored, as `nohup` has it.
 
     Args:
         echo_seconds: a second one within this time is taken for the first.
         announce: say that it was heard.
     """
-    flag, first = StopFlag(), 0.0
+    flag, first, echo = StopFlag(), 0.0, echo_seconds
 
     def request(number: int, frame: Any) -> None:
-        nonlocal first
+        nonlocal first, echo
         if flag.is_asking:
             raise KeyboardInterrupt
         if flag.requested:
-            if time.monotonic() - first < echo_seconds:
+            if number == HANGUP or time.monotonic() - first < echo:
                 return
             raise KeyboardInterrupt
         flag.requested, first = True, time.monotonic()
+        if number != signal.SIGINT:
+            echo = max(echo, ENDING_SECONDS)
         if announce:  # not by `print`: the bar may be in the middle of writing, and a stream is not entered twice
-            os.write(2, STOPPING)
+            with contextlib.suppress(OSError):  # the terminal may be gone
+                os.write(2, STOPPING)
 
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if HANGUP is not None and signal.getsignal(HANGUP) != signal.SIG_IGN:
+        numbers.append(HANGUP)
     earlier = [signal.signal(number, request) for number in numbers]
     try:
         yield flag

@@ -4,17 +4,19 @@ import argparse
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.failed_save import ask_after_failed_save
-from core.cli.options import add_corpus, add_device, read_corpus, with_languages
+from core.cli.options import add_corpus, add_device, add_settings, read_corpus, with_languages
 from core.cli.stopping import stop_on_interrupt
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from core.config.dotted import with_dotted
 from core.config.toml import read_toml
 from core.durations import duration
 from core.errors import ConfigError
+from core.plain_text import printable
 
 if TYPE_CHECKING:
     from core.training.distributed import World
@@ -33,6 +35,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument("--config", type=Path, metavar="FILE", help="instead: a TOML file, such as run.toml of a run")
     add_corpus(parser)
     _add_settings(parser)
+    add_settings(parser)
     parser.add_argument("--compile", action="store_true", help="compile the model first, with torch.compile")
     parser.add_argument("--deterministic", action="store_true", help="on a GPU, compute the same bits each time")
     parser.add_argument("--probe", metavar="SENTENCE", help="translated at each validation: the film of attention")
@@ -44,6 +47,11 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         default=[],
         metavar="NAME=VALUE",
         help="a training setting to have otherwise, from here on if the run is resumed: learning_rate=1e-4",
+    )
+    parser.add_argument(
+        "--allow-changed-data",
+        action="store_true",
+        help="resume even if the training data has changed since the run was saved",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="folder for checkpoints and history")
     add_device(parser)
@@ -70,7 +78,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Trains. Ctrl-C once stops and keeps what was learned. Raises `AugenmerkError`."""
+    """Trains. Ctrl-C once, or the end of the terminal, stops and keeps what was learned. Raises `AugenmerkError`."""
     from core.cli.together import ECHO_SECONDS, train_with_others
     from core.training.distributed import SINGLE_PROCESS, is_distributed
 
@@ -81,10 +89,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = 0.0) -> int:
+    from core.device import choose_device
     from core.training.loop import train
+    from core.training.memory import check_address_space, check_memory_for_training
     from core.training.tensorboard import tensorboard_log
 
     changes = read_changes(options.change)
+    check_address_space()
+    check_memory_for_training(wanted.model, choose_device(world.device(options.device)).name)
     show = TerminalProgress()
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(tensorboard_log(options.out, show.say)) if options.tensorboard else None
@@ -108,6 +120,7 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
             device=options.device,
             resume=options.resume,
             changes=changes,
+            allow_changed_data=options.allow_changed_data,
             probe=options.probe,
             on_event=on_event,
             should_stop=lambda: stop.requested,
@@ -139,7 +152,8 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
         given["compile"] = True
     if options.deterministic:
         given["deterministic"] = True
-    return with_languages(dataclasses.replace(chosen, training=chosen.training.replace(**given)), options)
+    run = dataclasses.replace(chosen, training=chosen.training.replace(**given))
+    return with_languages(with_dotted(run, options.settings, [f"training.{name}" for name in given]), options)
 
 
 def read_changes(words: Sequence[str]) -> dict[str, Any]:
@@ -165,15 +179,33 @@ def _value(text: str) -> int | float | str | None:
 
 
 class TerminalProgress:
-    """Draws training events as a progress bar and one line for each epoch, on standard error."""
+    """Draws training events as a progress bar and one line for each epoch, on standard error.
+
+    A terminal that is gone ends no training: nothing is shown any more.
+    """
 
     def __init__(self) -> None:
         self._bar: Any = None
+        self._is_gone = False
 
     def __call__(self, event: "TrainingEvent") -> None:
         """Shows one event."""
+        with self._unless_gone():
+            self._show(event)
+
+    @contextlib.contextmanager
+    def _unless_gone(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError:  # EIO: the terminal was closed; EPIPE: nobody reads the log any more
+            self._is_gone = True
+            self._bar = None
+
+    def _show(self, event: "TrainingEvent") -> None:
         from core.training import events
 
+        if self._is_gone:
+            return
         match event:
             case events.PhaseStarted():
                 self.phase(event.text)
@@ -194,7 +226,7 @@ class TerminalProgress:
                     f"{bleu}{duration(event.seconds)}{'  best' if event.is_best else ''}"
                 )
             case events.SampleTranslated(examples=(example, *_)):
-                self.say(f"  {example.source}\n  → {example.hypothesis}")
+                self.say(printable(f"  {example.source}\n  → {example.hypothesis}"))
             case events.Noted():
                 self.say(event.text)
             case events.TrainingFinished():
@@ -209,9 +241,10 @@ class TerminalProgress:
 
     def close(self) -> None:
         """Takes the bar away."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+        with self._unless_gone():
+            if self._bar is not None:
+                self._bar.close()
+                self._bar = None
 
     def _start(self, event: Any) -> None:
         from tqdm import tqdm
@@ -244,7 +277,10 @@ class TerminalProgress:
 
     def say(self, text: str) -> None:
         """Shows a line, above the bar."""
-        if self._bar is None:
-            print(text, file=sys.stderr)
-        else:
-            self._bar.write(text, file=sys.stderr)
+        if self._is_gone:
+            return
+        with self._unless_gone():
+            if self._bar is None:
+                print(text, file=sys.stderr)
+            else:
+                self._bar.write(text, file=sys.stderr)

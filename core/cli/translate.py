@@ -22,8 +22,10 @@ from core.cli.lines import (
     run_lines,
 )
 from core.cli.notes import print_notes
-from core.cli.options import add_beam, add_checkpoint, use_own_beam
+from core.cli.options import add_beam, add_checkpoint, load_translator
 from core.errors import ConfigError
+from core.imports import collector_paused
+from core.plain_text import one_line, printable
 from core.storage import atomic_path, check_writable
 from core.translation.experiment import Experiment, GivenTarget
 from core.translation.experiment_json import intervention_to_json, output_to_json
@@ -62,8 +64,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Translates and prints. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
     compute_on_one_thread()
     read_output(options)  # refused at once, if it is to be refused
     if options.jsonl and options.target is not None:
@@ -73,8 +73,7 @@ def run(options: argparse.Namespace) -> int:
     about_one = _options_about_one(options)
     is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
     text = options.text if is_stream else read_one_line(options.text, about_one)
-    translator = Translator.load(options.checkpoint, options.device)
-    use_own_beam(options, translator)
+    translator = load_translator(options)
     output = read_output(options)
     asked = Experiment("", output, read_interventions(options, translator.checkpoint.codecs.target))
     if options.jsonl:
@@ -102,7 +101,7 @@ def _print_one(translator: "Translator", experiment: Experiment, options: argpar
         values = as_dict(translation) | ({} if given is None else {"given": as_dict(given)})
         print(json.dumps(values, ensure_ascii=False, indent=2))
         return 0
-    print(translation.text, flush=True)
+    print(one_line(translation.text), flush=True)
     if given is not None:
         print_beside(translation, given)
     print_notes(found)
@@ -115,12 +114,12 @@ def _print_lines(translator: "Translator", asked: Experiment) -> int:
     for outcome in run_lines(translator, arriving_lines(sys.stdin), asked, need_maps=False):
         refusals.add(outcome)
         if outcome.translation is not None:
-            print(outcome.translation.text, flush=True)
+            print(one_line(outcome.translation.text), flush=True)
             print_notes([outcome.translation], f"line {outcome.number}: ")
         else:
             print(flush=True)
             if not outcome.is_empty:
-                print(f"augenmerk: line {outcome.number}: {outcome.error}", file=sys.stderr)
+                print(f"augenmerk: line {outcome.number}: {printable(str(outcome.error))}", file=sys.stderr)
     if refusals.num_empty == refusals.num_lines:
         translator.compile(asked)  # says that there is nothing to translate
     return refusals.exit_status()
@@ -174,7 +173,7 @@ def _file_of(options: argparse.Namespace, number: int) -> Path:
 
 def print_beside(own: "Translation", given: "Translation") -> None:
     """The given translation, and both probabilities: of the whole, and of a token on average."""
-    print(given.text)
+    print(one_line(given.text))
     for name, each in (("own", own), ("given", given)):
         num_tokens = len(each.log_probabilities)
         print(
@@ -185,7 +184,8 @@ def print_beside(own: "Translation", given: "Translation") -> None:
 
 def compute_on_one_thread() -> None:
     """The steps of one sentence are too small to share among threads, unless OMP_NUM_THREADS says otherwise."""
-    import torch
+    with collector_paused(for_good=True):
+        import torch
 
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(1)

@@ -3,10 +3,21 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from core.config.settings import Settings, require_boolean, require_choice, require_integer, require_language
+from core.config.settings import (
+    LARGEST_NUMBER,
+    Settings,
+    require_boolean,
+    require_choice,
+    require_integer,
+    require_language,
+)
+from core.errors import ConfigError
 
 Tokenization = Literal["spacy", "symbols", "marian"]
 LetterCase = Literal["keep", "lower", "sentence"]
+MAX_SUBWORDS = 1_000_000
+MAX_COPIED = 100_000_000
+"""Symbols that the copy task draws for an epoch."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,15 @@ class DataConfig(Settings):
         )
         for name in ("max_length", "num_subwords"):
             if (value := getattr(self, name)) is not None:
-                require_integer("data", **{name: value})
+                most = MAX_SUBWORDS if name == "num_subwords" else LARGEST_NUMBER
+                require_integer("data", maximum=most, **{name: value})
         # a start symbol, and something to copy
-        require_integer("data", minimum=2, copy_length=self.copy_length, copy_symbols=self.copy_symbols)
+        require_integer(
+            "data", minimum=2, maximum=1_000_000, copy_length=self.copy_length, copy_symbols=self.copy_symbols
+        )
+        num_copied = (self.copy_training_pairs + self.copy_validation_pairs) * self.copy_length
+        if num_copied > MAX_COPIED:
+            raise ConfigError(
+                f"data: copy_training_pairs, copy_validation_pairs and copy_length ask for {num_copied:,} symbols; at "
+                f"most {MAX_COPIED:,} were expected. Lower one of them."
+            )

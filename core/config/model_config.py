@@ -12,6 +12,10 @@ Positions = Literal["learned", "sinusoidal", "sinusoidal-halves"]
 Activation = Literal["relu", "gelu", "swish"]
 Tying = Literal["none", "output", "all"]
 Initialization = Literal["xavier", "xavier-normal-embeddings"]
+MAX_LAYERS = 1_000
+"""Of each stack: as many as the deepest Transformers that were published (DeepNet, Wang et al. 2022)."""
+MAX_WIDTH = 2**18
+MAX_POSITIONS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,21 @@ class ModelConfig(Settings):
     def __post_init__(self) -> None:
         require_integer(
             "model",
-            width=self.width,
+            maximum=MAX_LAYERS,
             num_encoder_layers=self.num_encoder_layers,
             num_decoder_layers=self.num_decoder_layers,
+        )
+        require_integer(
+            "model",
+            maximum=MAX_WIDTH,
+            width=self.width,
             num_heads=self.num_heads,
             feed_forward_width=self.feed_forward_width,
-            max_positions=self.max_positions,
         )
+        require_integer("model", maximum=MAX_POSITIONS, max_positions=self.max_positions)
         for name in ("num_decoder_heads", "decoder_feed_forward_width"):
             if (value := getattr(self, name)) is not None:
-                require_integer("model", **{name: value})
+                require_integer("model", maximum=MAX_WIDTH, **{name: value})
         require_fraction("model", dropout=self.dropout)
         require_boolean(
             "model",

@@ -1,6 +1,6 @@
 """The named configurations: the published systems, and our own."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from core.config.data_config import DataConfig
@@ -8,6 +8,7 @@ from core.config.model_config import ModelConfig
 from core.config.settings import require_mapping
 from core.config.training_config import TrainingConfig
 from core.errors import ConfigError
+from core.strict_json import shown
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,10 @@ class RunConfig:
         """Whether the run generates its own data: random sequences of symbols."""
         return self.data.tokenization == "symbols"
 
+    def with_training(self, **settings: Any) -> "RunConfig":
+        """The run with other training settings. Raises `ConfigError` if one is unknown or refused."""
+        return replace(self, training=self.training.replace(**settings))
+
     def to_dict(self) -> dict[str, Any]:
         """The run as JSON-ready values."""
         return {
@@ -76,9 +81,14 @@ class RunConfig:
                 f"A run has no part {', '.join(unknown)}. Expected preset, description, model, data and "
                 "training. Remove the unknown part or correct its spelling."
             )
+        for name in ("preset", "description"):
+            if not isinstance(values.get(name, ""), str):
+                raise ConfigError(
+                    f"A run's {name} is {shown(values[name])}; a text was expected. Put it between quotation marks."
+                )
         return cls(
-            preset=str(values.get("preset", "custom")),
-            description=str(values.get("description", "")),
+            preset=values.get("preset", "custom"),
+            description=values.get("description", ""),
             model=ModelConfig.from_dict(values.get("model", {})),
             data=DataConfig.from_dict(values.get("data", {})),
             training=TrainingConfig.from_dict(values.get("training", {})),
@@ -128,6 +138,7 @@ PRESETS: dict[str, RunConfig] = {
                 batch_size=2500,
                 num_epochs=30,
                 cooldown_epochs=10,
+                fit_schedule=True,
                 noam_factor=0.5,
                 warmup_steps=400,
                 clip_norm=1.0,

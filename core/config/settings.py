@@ -1,11 +1,23 @@
 """Shared by the configuration classes: validation with messages, conversion to and from dictionaries."""
 
 import dataclasses
-import re
 from collections.abc import Collection
 from typing import Any, Self
 
 from core.errors import ConfigError
+from core.strict_json import shown
+
+LARGEST_NUMBER = 2**31 - 1
+"""The largest whole number that a setting may be, unless it says otherwise: what libraries take for a count."""
+LARGEST_REAL = 1e100
+"""The same of other numbers: products of a few of them stay finite."""
+
+LANGUAGES = tuple(
+    "af am ar az bg bn bo ca cs da de dsb el en es et eu fa fi fo fr ga gd grc gu he hi hr hsb ht hu hy id is it ja "
+    "kmr kn ko ky la lb lg lij lt lv mk ml mr ms nb ne nl nn pl pt ro ru sa si sk sl sq sr sv ta te th ti tl tn tr tt "
+    "uk ur vi xx yo zh".split()
+)
+"""Codes of the languages that spaCy has rules for. A code names a module of spaCy, so a file may name only these."""
 
 
 class Settings:
@@ -41,7 +53,7 @@ def require_mapping(owner: str, values: object) -> None:
     """Raises `ConfigError` unless `values` is a dictionary."""
     if not isinstance(values, dict):
         raise ConfigError(
-            f"{owner} is described by {values!r}; names of settings with their values were expected. "
+            f"{owner} is described by {_quoted(values)}; names of settings with their values were expected. "
             "Correct the description."
         )
 
@@ -49,27 +61,32 @@ def require_mapping(owner: str, values: object) -> None:
 def require_positive(owner: str, **values: float) -> None:
     """Raises `ConfigError` unless every value is a number greater than zero."""
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= LARGEST_REAL:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a number greater than 0 was expected. Choose another value."
+                f"{owner}: {name} is {_quoted(value)}; a number greater than 0 was expected. Choose another value."
             )
 
 
 def require_not_negative(owner: str, **values: float) -> None:
     """Raises `ConfigError` unless every value is a finite number of at least zero."""
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_REAL:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a number of at least 0 was expected. Choose another value."
+                f"{owner}: {name} is {_quoted(value)}; a number of at least 0 was expected. Choose another value."
             )
 
 
-def require_integer(owner: str, *, minimum: int = 1, **values: int) -> None:
-    """Raises `ConfigError` unless every value is a whole number of at least `minimum`."""
+def require_integer(owner: str, *, minimum: int = 1, maximum: int = LARGEST_NUMBER, **values: int) -> None:
+    """Raises `ConfigError` unless every value is a whole number from `minimum` to `maximum`."""
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < minimum:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a whole number of at least {minimum} was expected. "
+                f"{owner}: {name} is {_quoted(value)}; a whole number of at least {minimum} was expected. "
+                "Choose another value."
+            )
+        if value > maximum:
+            raise ConfigError(
+                f"{owner}: {name} is {_quoted(value)}; a whole number of at most {maximum:,} was expected. "
                 "Choose another value."
             )
 
@@ -79,7 +96,8 @@ def require_fraction(owner: str, **values: float) -> None:
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a number from 0 up to, but not, 1 was expected. Choose another value."
+                f"{owner}: {name} is {_quoted(value)}; a number from 0 up to, but not, 1 was expected. "
+                "Choose another value."
             )
 
 
@@ -88,7 +106,7 @@ def require_choice(owner: str, choices: Collection[str], **values: str) -> None:
     for name, value in values.items():
         if value not in choices:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; one of {', '.join(choices)} was expected. Choose one of these."
+                f"{owner}: {name} is {_quoted(value)}; one of {', '.join(choices)} was expected. Choose one of these."
             )
 
 
@@ -96,13 +114,22 @@ def require_boolean(owner: str, **values: bool) -> None:
     """Raises `ConfigError` unless every value is true or false."""
     for name, value in values.items():
         if not isinstance(value, bool):
-            raise ConfigError(f"{owner}: {name} is {value!r}; true or false was expected. Choose one of these.")
+            raise ConfigError(f"{owner}: {name} is {_quoted(value)}; true or false was expected. Choose one of these.")
 
 
 def require_language(owner: str, **values: str) -> None:
-    """Raises `ConfigError` unless every value looks like the code of a language; whether spaCy knows it shows later."""
+    """Raises `ConfigError` unless every value is the code of a language that spaCy has rules for."""
     for name, value in values.items():
-        if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z]+([-_][A-Za-z]+)*", value):
+        if value not in LANGUAGES:
             raise ConfigError(
-                f"{owner}: {name} is {value!r}; a language's code such as de or en was expected. Choose one."
+                f"{owner}: {name} is {_quoted(value)}; a language's code such as de or en was expected, and spaCy must "
+                "have rules for it. Choose one."
             )
+
+
+def _quoted(value: object) -> str:
+    """The value in a message, as Python writes it; a long one shortened, for anybody may have written it."""
+    if isinstance(value, int) and value.bit_length() > 100:
+        return shown(value)
+    text = repr(value)
+    return text if len(text) <= 80 else text[:79] + "…"

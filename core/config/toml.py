@@ -14,7 +14,9 @@ from core.config.presets import PRESETS, RunConfig
 from core.config.settings import Settings, require_mapping
 from core.config.training_config import TrainingConfig
 from core.errors import ConfigError
+from core.storage import read_text
 
+MAX_BYTES = 1_000_000
 NOTHING = "none"
 """How None is written, which TOML lacks."""
 _PARTS: dict[str, type[Settings]] = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
@@ -63,7 +65,7 @@ def read_toml(path: Path) -> RunConfig:
         ConfigError: it is missing or no TOML, or a setting is unknown or refused.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_text(path, MAX_BYTES)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(
@@ -87,7 +89,7 @@ def from_toml(text: str) -> RunConfig:
     """
     try:
         values = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # ValueError: of TOML, or a number of thousands of digits
         raise ConfigError(
             f"This is not TOML: {error}. Lines such as batch_size = 64 below [training] were expected; correct it."
         ) from error

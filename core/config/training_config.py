@@ -41,6 +41,9 @@ class TrainingConfig(Settings):
             make one optimiser step (The Annotated Transformer, 2022): the warm-up is then as many times shorter.
         cooldown_epochs: over this many last epochs the rate falls linearly to zero, in any schedule; 0 for none.
             Improves short runs (Hägele et al. 2024).
+        fit_schedule: in a run that is too short for them, the warm-up is shortened to a quarter of its steps (the rate
+            still rises to the same height), and the cool-down to half of its epochs (`core.training.schedules`). Not
+            set in the published presets, nor in runs of earlier versions.
         adam_beta1, adam_beta2, adam_epsilon: Adam's constants.
         label_smoothing: ε, spread evenly over the V − 2 words that are neither true nor padding.
         clip_norm: largest gradient norm; None for no clipping.
@@ -74,6 +77,7 @@ class TrainingConfig(Settings):
     warmup_steps: int = 4000
     schedule_unit: ScheduleUnit = "optimizer-steps"
     cooldown_epochs: int = 0
+    fit_schedule: bool = False
     adam_beta1: float = 0.9
     adam_beta2: float = 0.999
     adam_epsilon: float = 1e-8
@@ -127,7 +131,9 @@ class TrainingConfig(Settings):
         )
         require_not_negative("training", r_drop=self.r_drop)
         require_choice("training", ("auto", "float32", "bfloat16"), precision=self.precision)
-        require_boolean("training", compile=self.compile, deterministic=self.deterministic)
+        require_boolean(
+            "training", compile=self.compile, deterministic=self.deterministic, fit_schedule=self.fit_schedule
+        )
         if self.clip_norm is not None:
             require_positive("training", clip_norm=self.clip_norm)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 2**63:

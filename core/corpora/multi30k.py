@@ -14,7 +14,7 @@ import platformdirs
 import requests
 
 from core.errors import CorpusError, StorageError
-from core.storage import atomic_path
+from core.storage import atomic_path, read_bytes
 
 COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
 BASE_URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"
@@ -183,7 +183,7 @@ def _explain(error: requests.RequestException) -> str:
 
 def _is_whole(path: Path, file: RemoteFile) -> bool:
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest() == file.sha256
+        return hashlib.sha256(read_bytes(path)).hexdigest() == file.sha256
     except OSError:
         return False
 

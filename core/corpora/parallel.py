@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import CorpusError
+from core.storage import read_bytes
 
 VALIDATION_NAMES = ("val", "valid", "validation", "dev")
 MAX_HELD_OUT = 1000
@@ -150,7 +151,7 @@ def _select(pairs: SentencePairs, indices: Sequence[int]) -> SentencePairs:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_bytes(path)
     except FileNotFoundError as error:
         raise CorpusError(
             f"There is no file {path}. A text with one sentence a line was expected there. "

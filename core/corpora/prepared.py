@@ -3,23 +3,28 @@
 A machine without spaCy can train from such a file.
 """
 
+import hashlib
 import json
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from core.config import DataConfig
 from core.corpora.copy_task import draw_sequences
 from core.corpora.parallel import SentencePairs
 from core.errors import AugenmerkError, CorpusError
-from core.storage import atomic_path
+from core.storage import atomic_path, reason_of
+from core.strict_json import shown
+from core.tensor_file import TensorFile, open_tensor_file
 from core.text.codec import CodecPair, TextCodec, split_lines
 from core.text.tokenizers import make_tokenizer
 from core.text.vocabulary import Vocabulary
@@ -27,6 +32,13 @@ from core.text.vocabulary import Vocabulary
 FORMAT_NAME = "augenmerk-prepared-data"
 FORMAT_VERSION = 1
 MAX_KEPT_VALIDATION_TEXTS = 1_100
+_SENTENCES_AT_ONCE = 10_000
+_ARRAYS = [
+    f"{split}.{side}.{kind}"
+    for split in ("train", "validation")
+    for side in ("source", "target")
+    for kind in ("ids", "lengths")
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +72,19 @@ class PreparedCorpus:
     validation: EncodedPairs
     validation_texts: SentencePairs = field(default_factory=lambda: SentencePairs((), ()))
     num_left_out: int = 0
+
+    @cached_property
+    def digest(self) -> str:
+        """Identifies the ids of both splits, in their order: hexadecimal digits, the same on every machine."""
+        sha256 = hashlib.sha256()
+        for pairs in (self.train, self.validation):
+            for sentences in (pairs.source, pairs.target):
+                sha256.update(len(sentences).to_bytes(8, "little"))
+                for first in range(0, len(sentences), _SENTENCES_AT_ONCE):
+                    some = sentences[first : first + _SENTENCES_AT_ONCE]
+                    sha256.update(np.fromiter(map(len, some), dtype="<i4").tobytes())
+                    sha256.update(np.fromiter(chain.from_iterable(some), dtype="<i4").tobytes())
+        return sha256.hexdigest()
 
     def training_pairs(self, epoch: int, seed: int) -> EncodedPairs:
         """The pairs of one epoch: always the same, but for the copy task, which draws new ones."""
@@ -193,33 +218,31 @@ def load_prepared(path: Path) -> PreparedCorpus:
         CorpusError: the file is missing, damaged, foreign or from a newer version.
     """
     try:
-        with path.open("rb"):  # the system's own words for a folder or a forbidden file; safetensors has none
-            pass
-        with safe_open(path, framework="numpy") as file:
-            metadata = json.loads((file.metadata() or {}).get("augenmerk", "{}"))
+        with open_tensor_file(path, "numpy") as file:
+            metadata: Any = None if file.description is None else file.description.value
             _check_format(path, metadata)
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
+            arrays = {name: _read_numbers(file, name) for name in _ARRAYS}
         config = DataConfig.from_dict(metadata["data"])
         codecs = CodecPair.from_dict(config, metadata["codecs"])
         return PreparedCorpus(
-            name=str(metadata["name"]),
+            name=_text(metadata["name"]),
             config=config,
             codecs=codecs,
             train=_unpack(arrays, "train", codecs),
             validation=_unpack(arrays, "validation", codecs),
             validation_texts=SentencePairs(
-                tuple(map(str, metadata["validation_source"])), tuple(map(str, metadata["validation_target"]))
+                tuple(map(_text, metadata["validation_source"])), tuple(map(_text, metadata["validation_target"]))
             ),
-            num_left_out=int(metadata["num_left_out"]),
+            num_left_out=_count(metadata["num_left_out"]),
         )
     except _UnsuitableFileError:
         raise
     except FileNotFoundError as error:
         raise CorpusError(f"There is no file {path}. Prepared data was expected; check the path.") from error
-    except (OSError, SafetensorError, KeyError, ValueError, TypeError, RecursionError, AugenmerkError) as error:
+    except (OSError, KeyError, ValueError, TypeError, AugenmerkError) as error:
         raise CorpusError(
-            f"{path} cannot be read as prepared data ({error}). A file written by `augenmerk data prepare` was "
-            "expected, or a folder with training text; make it again or choose another."
+            f"{path} cannot be read as prepared data ({reason_of(error)}). A file written by `augenmerk data prepare` "
+            "was expected, or a folder with training text; make it again or choose another."
         ) from error
 
 
@@ -233,11 +256,33 @@ def _check_format(path: Path, metadata: Any) -> None:
             f"{path} is a safetensors file, but not prepared data. A file written by `augenmerk data prepare` was "
             "expected; choose another."
         )
-    if metadata["version"] > FORMAT_VERSION:
+    if _count(metadata["version"]) > FORMAT_VERSION:
         raise _UnsuitableFileError(
             f"{path} was written by a newer Augenmerk (format {metadata['version']}, this one reads up to "
             f"{FORMAT_VERSION}). Update Augenmerk, or prepare the data again with this one."
         )
+
+
+def _text(value: object) -> str:
+    """Raises `TypeError` if it is none."""
+    if not isinstance(value, str):
+        raise TypeError(f"{shown(value)} is no text")
+    return value
+
+
+def _count(value: object) -> int:
+    """Raises `TypeError` if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise TypeError(f"{shown(value)} is no count")
+    return value
+
+
+def _read_numbers(file: TensorFile, name: str) -> NDArray[np.int32]:
+    """A row of 32-bit whole numbers. Raises `ValueError` or `KeyError`."""
+    if file.tensors[name].dtype != "I32" or len(file.tensors[name].shape) != 1:
+        raise ValueError(f"{name} is no row of 32-bit whole numbers")
+    numbers: NDArray[np.int32] = file.read(name)
+    return numbers
 
 
 def _unpack(arrays: dict[str, NDArray[np.int32]], split: str, codecs: CodecPair) -> EncodedPairs:

@@ -9,9 +9,11 @@ from torch.nn import functional
 
 from core.corpora.batches import Batch, collate, validation_batches
 from core.corpora.prepared import EncodedPairs, encode_lines, encode_pairs
+from core.model.interventions import compile_head_factors
 from core.model.transformer import Transformer
 from core.text.codec import split_lines
 from core.text.tokenizers import make_tokenizer
+from core.translation.experiment import HeadScaled
 from core.translation.translator import Translator
 
 
@@ -35,14 +37,20 @@ class CorpusLoss:
         return math.exp(min(self.token_weighted, 700.0))
 
 
-def corpus_loss(model: Transformer, batches: Iterable[Batch]) -> CorpusLoss:
-    """The model's loss over `batches`, without dropout. The model is left in the mode it was in."""
+def corpus_loss(model: Transformer, batches: Iterable[Batch], scalings: Sequence[HeadScaled] = ()) -> CorpusLoss:
+    """The model's loss over `batches`, without dropout. The model is left in the mode it was in.
+
+    Raises:
+        AnalysisError: there is no such head to be scaled.
+    """
+    factors = {scaling.head: scaling.factor for scaling in scalings}
     was_training = model.training
     model.eval()
     sums, counts = [], []
     with torch.inference_mode():
         for batch in batches:
-            logits = model(batch.source, batch.target[:, :-1]).logits
+            interventions = compile_head_factors(model, factors, len(batch.source))
+            logits = model(batch.source, batch.target[:, :-1], interventions=interventions).logits
             loss = functional.cross_entropy(
                 logits.flatten(0, 1).float(),
                 batch.target[:, 1:].flatten(),
@@ -59,13 +67,16 @@ def corpus_loss(model: Transformer, batches: Iterable[Batch]) -> CorpusLoss:
     )
 
 
-def reference_loss(translator: Translator, sources: Sequence[str], references: Sequence[str]) -> CorpusLoss | None:
+def reference_loss(
+    translator: Translator, sources: Sequence[str], references: Sequence[str], scalings: Sequence[HeadScaled] = ()
+) -> CorpusLoss | None:
     """How surprised the model is by `references`, forced word by word, in the batches of its own training settings.
 
     For a checkpoint of `notebook` on the test split, `batch_mean` is counted as its published test loss.
 
     Args:
         sources, references: of the same length.
+        scalings: heads that are scaled or off throughout.
 
     Returns:
         The loss over the pairs that the model has room for; None if it has room for none.
@@ -90,4 +101,4 @@ def reference_loss(translator: Translator, sources: Sequence[str], references: S
         collate(pairs, indices, model.padding_id).to(translator.device.name)
         for indices in validation_batches(pairs, run.training)
     )
-    return corpus_loss(model, batches)
+    return corpus_loss(model, batches, scalings)

@@ -9,7 +9,7 @@ from core.evaluation.bootstrap import NUM_RESAMPLES, bleu_statistics, bootstrap_
 from core.text.codec import fold_case
 from core.text.legacy import bleu
 from core.text.tokenizers import SpacyTokenizer, rules_for
-from core.translation.experiment import DEFAULT_LENGTH_PENALTY
+from core.translation.experiment import DEFAULT_LENGTH_PENALTY, HeadScaled
 from core.translation.translator import Hypothesis, Translator
 
 
@@ -93,12 +93,14 @@ def evaluate(
     *,
     beam: int = 1,
     length_penalty: float = DEFAULT_LENGTH_PENALTY,
+    scalings: Sequence[HeadScaled] = (),
 ) -> tuple[CorpusScores, list[Hypothesis]]:
-    """Translates `sources`, greedily or with a beam, and scores the result.
+    """Translates `sources`, greedily or with a beam, perhaps with heads scaled or off, and scores the result.
 
     Raises:
         CorpusError: there is nothing to translate, or the two sides differ in length.
         ConfigError: the beam or the length penalty is out of range.
+        AnalysisError: the model has no such head.
     """
     if len(sources) != len(references) or not sources:
         raise CorpusError(
@@ -106,7 +108,9 @@ def evaluate(
             "least one, was expected. Check the two files."
         )
     began = time.perf_counter()
-    hypotheses = translator.translate_corpus(sources, beam=beam, length_penalty=length_penalty, on_progress=on_progress)
+    hypotheses = translator.translate_corpus(
+        sources, beam=beam, length_penalty=length_penalty, scalings=scalings, on_progress=on_progress
+    )
     seconds = time.perf_counter() - began
     config = translator.run_config.data
     language = rules_for(config.target_language)

@@ -135,7 +135,7 @@ def _vocabularies_of_2018(source: _Words, target: _Words) -> tuple[Vocabulary, V
     source_tokens = vocabulary_tokens(sides[0], 2, _SPECIALS_2018_SOURCE)
     target_tokens = vocabulary_tokens(sides[1], 2, _SPECIALS_2018_TARGET)
     return (
-        Vocabulary(tuple(source_tokens), padding_id=1, start_id=1, end_id=1, unknown_id=0),  # no marks but padding
+        Vocabulary(tuple(source_tokens), padding_id=1, start_id=1, end_id=None, unknown_id=0),  # no marks but padding
         Vocabulary(tuple(target_tokens), padding_id=1, start_id=2, end_id=3, unknown_id=0),
     )
 

@@ -35,17 +35,24 @@ class AttentionChanges:
     Attributes:
         scale: [B, H], what each head's output is multiplied by; None for 1.
         rows: rows that are set, for each sentence; None if there are none.
+        temperatures: [B, H], what each head's scores are divided by before the softmax; None for 1.
     """
 
     scale: Tensor | None
     rows: tuple[tuple[RowOverride, ...], ...] | None
+    temperatures: Tensor | None = None
 
     def select(self, batch: Tensor) -> "AttentionChanges":
         """Those of the sentences with these indices [B']."""
         return AttentionChanges(
             None if self.scale is None else self.scale[batch],
             None if self.rows is None else tuple(self.rows[index] for index in batch.tolist()),
+            None if self.temperatures is None else self.temperatures[batch],
         )
+
+    def tempered(self, queries: Tensor) -> Tensor:
+        """Queries [B, H, Q, K] of which the products with keys are those divided by the heads' temperatures."""
+        return queries if self.temperatures is None else queries / self.temperatures[:, :, None, None]
 
     def with_rows(self, weights: Tensor, first_query: int = 0) -> Tensor:
         """Weights [B, H, Q, M] of the queries from `first_query` on, with the rows that are set among them."""
@@ -179,6 +186,8 @@ class MultiHeadAttention(nn.Module):
         changes: AttentionChanges | None,
     ) -> Tensor:
         """[B, D] for queries [B, H, 1, K], keys and values [B, H, M, K]."""
+        if changes is not None:
+            queries = changes.tempered(queries)
         if changes is None or changes.rows is None:
             mixed = functional.scaled_dot_product_attention(queries, keys, values, mask)
         else:
@@ -212,6 +221,8 @@ class MultiHeadAttention(nn.Module):
         need_maps: bool,
         changes: AttentionChanges | None,
     ) -> tuple[Tensor, Tensor | None]:
+        if changes is not None:
+            queries = changes.tempered(queries)
         drops = self.training and self.dropout > 0
         drops_by_hand = drops and queries.device.type == "cpu"  # the fused kernel has no dropout there
         if need_maps or drops_by_hand or (changes is not None and changes.rows is not None):

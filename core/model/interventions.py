@@ -7,7 +7,7 @@ Translation", and many after them). Shape legend: `core.model`.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -26,15 +26,19 @@ class SentenceChanges:
         factors: what the outputs of heads are multiplied by.
         rows: weights that are used in place of the softmax's, by head and query position, one weight for each key that
             the query sees. Rows of positions that are never reached change nothing.
+        temperatures: what the scores of heads are divided by before the softmax.
+        lifts_mask: whether the decoder's self-attention sees later target tokens too.
     """
 
-    factors: Mapping[Head, float]
-    rows: Mapping[tuple[Head, int], Sequence[float]]
+    factors: Mapping[Head, float] = field(default_factory=dict)
+    rows: Mapping[tuple[Head, int], Sequence[float]] = field(default_factory=dict)
+    temperatures: Mapping[Head, float] = field(default_factory=dict)
+    lifts_mask: bool = False
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is changed."""
-        return not self.factors and not self.rows
+        return not (self.factors or self.rows or self.temperatures or self.lifts_mask)
 
 
 def compile_interventions(model: Transformer, sentences: Sequence[SentenceChanges]) -> Interventions | None:
@@ -48,7 +52,7 @@ def compile_interventions(model: Transformer, sentences: Sequence[SentenceChange
     modules = attentions_of(model)
     touched: dict[tuple[AttentionKind, int], None] = {}
     for sentence in sentences:
-        for head in (*sentence.factors, *(head for head, _ in sentence.rows)):
+        for head in (*sentence.factors, *sentence.temperatures, *(head for head, _ in sentence.rows)):
             _check(head, modules)
             touched[head.kind, head.layer] = None
     like = model.output.weight
@@ -56,19 +60,31 @@ def compile_interventions(model: Transformer, sentences: Sequence[SentenceChange
         {
             (kind, layer): _changes_of_module(kind, layer, modules[kind][layer].num_heads, sentences, like)
             for kind, layer in touched
-        }
+        },
+        lifts_mask=torch.tensor([sentence.lifts_mask for sentence in sentences], device=like.device)
+        if any(sentence.lifts_mask for sentence in sentences)
+        else None,
     )
+
+
+def compile_head_factors(model: Transformer, factors: Mapping[Head, float], num_sentences: int) -> Interventions | None:
+    """The same heads scaled for each of so many sentences. Raises `AnalysisError` if the model has no such head."""
+    return compile_interventions(model, [SentenceChanges(factors, {})] * num_sentences)
 
 
 def _changes_of_module(
     kind: AttentionKind, layer: int, num_heads: int, sentences: Sequence[SentenceChanges], like: Tensor
 ) -> AttentionChanges:
     scale = torch.ones(len(sentences), num_heads, device=like.device, dtype=like.dtype)
+    temperatures = torch.ones_like(scale)
     rows: list[tuple[RowOverride, ...]] = []
     for index, sentence in enumerate(sentences):
         for head, factor in sentence.factors.items():
             if (head.kind, head.layer) == (kind, layer):
                 scale[index, head.head] = factor
+        for head, temperature in sentence.temperatures.items():
+            if (head.kind, head.layer) == (kind, layer):
+                temperatures[index, head.head] = temperature
         rows.append(
             tuple(
                 RowOverride(head.head, query, torch.tensor(list(weights), device=like.device, dtype=like.dtype))
@@ -79,6 +95,7 @@ def _changes_of_module(
     return AttentionChanges(
         scale if bool((scale != 1).any()) else None,
         tuple(rows) if any(rows) else None,
+        temperatures if bool((temperatures != 1).any()) else None,
     )
 
 

@@ -36,9 +36,11 @@ class Interventions:
 
     Attributes:
         changes: by kind and layer, counted from 0; modules that are not there are as they are.
+        lifts_mask: [B], True where the decoder sees later target tokens too; None if it does so nowhere.
     """
 
     changes: Mapping[tuple[AttentionKind, int], AttentionChanges]
+    lifts_mask: Tensor | None = None
 
     def of(self, kind: AttentionKind, layer: int) -> AttentionChanges | None:
         """What is changed in one module."""
@@ -46,7 +48,10 @@ class Interventions:
 
     def select(self, batch: Tensor) -> "Interventions":
         """Those of the sentences with these indices [B']."""
-        return Interventions({place: changes.select(batch) for place, changes in self.changes.items()})
+        return Interventions(
+            {place: changes.select(batch) for place, changes in self.changes.items()},
+            None if self.lifts_mask is None else self.lifts_mask[batch],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,13 +192,19 @@ class Transformer(nn.Module):
             return None
         return mask[:, None, None, :]
 
-    def target_mask(self, target: Tensor) -> Tensor:
-        """[1, 1, T, T], True where a position of the ids [B, T] may look: at itself and before.
+    def target_mask(self, target: Tensor, interventions: Interventions | None = None) -> Tensor:
+        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at itself and before.
 
-        Padding stands at the right, where no real token looks; and in Marian's models its id begins every target.
+        Padding stands at the right, where no real token looks; and in Marian's models its id begins every target. Where
+        `interventions` lift the causal mask, later positions are seen too, and padding is not.
         """
         length = target.size(1)
-        return torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
+        causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
+        if interventions is None or interventions.lifts_mask is None:
+            return causal
+        is_real = target != self.padding_id
+        is_real[:, 0] = True
+        return causal | (interventions.lifts_mask[:, None, None, None] & is_real[:, None, None, :])
 
     def encode(
         self, source: Tensor, *, need_maps: bool = False, interventions: Interventions | None = None
@@ -251,7 +262,7 @@ class Transformer(nn.Module):
     def _run_decoder(
         self, target: Tensor, encoding: Encoding, need_maps: bool
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        target_mask = self.target_mask(target)
+        target_mask = self.target_mask(target, encoding.interventions)
         states = self.target_embedding(target)
         self_maps, cross_maps = [], []
         for index, layer in enumerate(self.decoder_layers):

@@ -85,6 +85,8 @@ class CodecPair:
                 vocabulary = subwords.vocabulary
                 return cls.build(config, vocabulary, vocabulary, subwords)
             source, target = (Vocabulary.from_dict(values[side]) for side in ("source", "target"))
+            if source.padding_id != target.padding_id:  # a model knows one
+                raise ValueError("source and target are padded by different ids")
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise CheckpointError(
                 f"The vocabularies in this file are damaged ({error!r}). A file written by Augenmerk was expected; "

@@ -172,10 +172,14 @@ class MarianCodec(TextCodec):
         """The words with spaces between them; `text_of` knows more."""
         return " ".join(words)
 
-    def label(self, token_id: int) -> str:
-        """A token for display: pieces without SentencePiece's mark, later pieces of a word after a dot."""
-        token = self.vocabulary.tokens[token_id]
-        return token if token_id in self.vocabulary.special_ids else _label(token, is_first=False)
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """All tokens for display: pieces without SentencePiece's mark, later pieces of a word after a dot."""
+        special_ids = self.vocabulary.special_ids
+        return tuple(
+            token if token_id in special_ids else _label(token, is_first=False)
+            for token_id, token in enumerate(self.vocabulary.tokens)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The codec as JSON-ready values; its language is among the settings."""

@@ -2,12 +2,15 @@
 
 import base64
 import io
+import random
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import sentencepiece
 
 from core.errors import CorpusError
+from core.text.bpe_dropout import BpeDropout
+from core.text.subword_check import check_model
 from core.text.vocabulary import END, PADDING, SPECIALS, START, UNKNOWN, Vocabulary
 
 WORD_MARK = "▁"
@@ -77,15 +80,17 @@ class Subwords:
         Args:
             words: of known characters.
             dropout: probability that a merge is left out, in [0, 1).
-            seed: the same seed gives the same pieces; less than 2^32.
+            seed: the same seed gives the same pieces, in any process.
         """
-        sentencepiece.set_random_generator_seed(seed)
-        written = [word.replace(WORD_MARK, "_") for word in words]
-        # one worker thread: sentencepiece starts a new one for each call, and its random numbers with it
-        pieces = self._processor.encode(
-            written, out_type=str, enable_sampling=True, alpha=dropout, nbest_size=-1, num_threads=1
-        )
-        return [tuple(each) for each in pieces]
+        generator = random.Random(seed)
+        written = ("".join(self.pieces_of(word)) for word in words)  # as sentencepiece normalizes it, with `WORD_MARK`
+        return [self._bpe_dropout.sample(text, dropout, generator) for text in written]
+
+    @cached_property
+    def _bpe_dropout(self) -> BpeDropout:
+        count, processor = self._processor.get_piece_size(), self._processor
+        indices = [index for index in range(count) if not (processor.is_control(index) or processor.is_unknown(index))]
+        return BpeDropout({processor.id_to_piece(index): processor.get_score(index) for index in indices})
 
     def to_text(self) -> str:
         """The model in base64, for JSON."""
@@ -94,9 +99,12 @@ class Subwords:
     @classmethod
     def from_text(cls, text: str) -> "Subwords":
         """The inverse of `to_text`. Raises `ValueError`, `TypeError` or `RuntimeError` if it is damaged."""
+        if not isinstance(text, str):
+            raise TypeError("the subwords are no text")
         model = base64.b64decode(text, validate=True)
         if not model:
             raise ValueError("the subwords are empty")
+        check_model(model)
         subwords = cls(model)
         if subwords.vocabulary.tokens[: len(SPECIALS)] != SPECIALS:
             raise ValueError(f"the subwords do not begin with {' '.join(SPECIALS)}")

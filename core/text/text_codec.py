@@ -3,11 +3,12 @@
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from core.config.data_config import LetterCase
 from core.text.detokenize import capitalize_first, detokenize
 from core.text.subwords import WORD_MARK, Subwords
-from core.text.tokenizers import Token, Tokenizer
+from core.text.tokenizers import SymbolTokenizer, Token, Tokenizer
 from core.text.vocabulary import Vocabulary
 
 CONTINUATION = "·"
@@ -76,6 +77,11 @@ class TextCodec:
         return self.subwords is not None
 
     @property
+    def copies_symbols(self) -> bool:
+        """Whether this is a side of the copy task, where nothing marks the end of a sequence."""
+        return self.vocabulary.end_id is None and isinstance(self.tokenizer, SymbolTokenizer)
+
+    @property
     def target_codes(self) -> tuple[str, ...]:
         """Tokens that a source may begin with to say into which language to translate; none for one pair."""
         return ()
@@ -123,12 +129,20 @@ class TextCodec:
         """The tokens that stand for no word."""
         return frozenset(self.vocabulary.tokens[token_id] for token_id in self.vocabulary.special_ids)
 
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """All tokens for display: pieces without sentencepiece's mark, later pieces of a word after a dot."""
+        if self.subwords is None:
+            return self.vocabulary.tokens
+        special_ids = self.vocabulary.special_ids
+        return tuple(
+            token if token_id in special_ids else piece_label(token)
+            for token_id, token in enumerate(self.vocabulary.tokens)
+        )
+
     def label(self, token_id: int) -> str:
-        """A token for display: pieces without sentencepiece's mark, later pieces of a word after a dot."""
-        token = self.vocabulary.tokens[token_id]
-        if self.subwords is None or token_id in self.vocabulary.special_ids:
-            return token
-        return piece_label(token)
+        """A token for display, see `labels`."""
+        return self.labels[token_id]
 
     def join(self, words: Sequence[str]) -> str:
         """A readable sentence: detokenized, capitalized where case was folded."""

@@ -1,14 +1,23 @@
 """Splits a line of text into words: spaCy's rules for a language, or symbols between spaces."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from importlib.util import find_spec
 
 from core.config import DataConfig
-from core.errors import ConfigError
+from core.config.settings import require_language
+from core.errors import ConfigError, CorpusError, TextError
 from core.text.languages import two_letter_code
+from core.text.word_rules import SHIPPED, Piece, shipped_rules
+
+MAX_CHARACTERS = 20_000
+"""Of a text that someone typed, wherever one can be typed: twice what a thousand words have."""
+MAX_WORD_CHARACTERS = 1_000
+"""Between two spaces: spaCy takes time that grows with the square of it, two seconds for 5,000 opening brackets."""
+_LONG_WORD = re.compile(rf"\S{{{MAX_WORD_CHARACTERS + 1}}}")
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,8 @@ class Token:
 class SpacyTokenizer:
     """The rule-based tokenizer of `spacy.blank(language)`: the one the published systems used. No model is needed.
 
-    spaCy is imported at the first sentence, because that takes seconds.
+    For the languages whose rules ship, `core.text.word_rules` gives the same tokens without spaCy, which takes seconds
+    to import; for another, spaCy is imported at the first sentence.
     """
 
     def __init__(self, language: str, *, keep_spaces: bool = False) -> None:
@@ -31,29 +41,63 @@ class SpacyTokenizer:
         self.keep_spaces = keep_spaces
 
     def __call__(self, line: str) -> list[Token]:
-        """The words of a typed line, without white space."""
+        """The words of a typed line, without white space. Raises `TextError` if it or a word of it is too long."""
+        check_length(line)
         with _rules(self.language) as rules:
             return [
-                Token(token.text, token.idx, token.idx + len(token.text)) for token in rules(line) if not token.is_space
+                Token(piece.text, piece.start, piece.start + len(piece.text))
+                for piece in rules(line)
+                if not piece.text.isspace()
             ]
 
     def pipe(self, lines: Iterable[str]) -> Iterator[list[str]]:
-        """The words of a corpus's lines, without their places; with `keep_spaces`, doubled spaces are words too."""
+        """The words of a corpus's lines, without their places; with `keep_spaces`, doubled spaces are words too.
+
+        Raises:
+            CorpusError: a word is too long.
+        """
         with _rules(self.language) as rules:
-            for document in rules.pipe((line.strip() for line in lines), batch_size=1000):
-                yield [token.text for token in document if self.keep_spaces or not token.is_space]
+            for line in _without_long_words(lines):
+                yield [piece.text for piece in rules(line) if self.keep_spaces or not piece.text.isspace()]
 
 
-_idle_rules: defaultdict[str, list[Any]] = defaultdict(list)
-"""By language, spaCy's tokenizers that nobody uses at the moment. They differ in nothing but in who uses them."""
+def check_length(line: str) -> None:
+    """Raises `TextError` if a typed text, or a word of it, is too long to be cut into words in a moment."""
+    if len(line) > MAX_CHARACTERS:
+        raise TextError(
+            f"The text has {len(line):,} characters. At most {MAX_CHARACTERS:,} were expected; shorten it, or "
+            "translate it sentence by sentence."
+        )
+    if found := _LONG_WORD.search(line):
+        raise TextError(
+            f"The word that begins with {found[0][:40]!r} has more than {MAX_WORD_CHARACTERS:,} characters without a "
+            "space. Words of a sentence were expected; put spaces between them, or leave it out."
+        )
+
+
+def _without_long_words(lines: Iterable[str]) -> Iterator[str]:
+    """The lines of a corpus without white space around them. Raises `CorpusError` if a word is too long."""
+    for number, line in enumerate(lines, start=1):
+        if found := _LONG_WORD.search(line):
+            raise CorpusError(
+                f"In sentence {number:,} of the corpus, the word that begins with {found[0][:40]!r} has more than "
+                f"{MAX_WORD_CHARACTERS:,} characters without a space. Words of a sentence were expected; take the "
+                "sentence out, on both sides."
+            )
+        yield line.strip()
+
+
+Rules = Callable[[str], list[Piece]]
+_idle_rules: defaultdict[str, list[Rules]] = defaultdict(list)
+"""By language, rules that nobody uses at the moment. They differ in nothing but in who uses them."""
 
 
 @contextmanager
-def _rules(language: str) -> Iterator[Any]:
-    """A tokenizer of spaCy for one user at a time.
+def _rules(language: str) -> Iterator[Rules]:
+    """The rules of a language for one user at a time.
 
-    To make one takes a sixth of a second, so it is kept for the next user: another model of the same language, another
-    corpus. It caches what it has cut, so no two threads may use it at once.
+    To make them takes a moment, so they are kept for the next user: another model of the same language, another corpus.
+    They remember what they have cut, so no two threads may use them at once.
     """
     idle = _idle_rules[language]
     try:
@@ -67,35 +111,50 @@ def _rules(language: str) -> Iterator[Any]:
 
 
 def rules_for(language: str) -> str:
-    """The code of spaCy's rules for a language that it may not know: its own, or "xx", those for any language."""
-    from spacy.util import get_lang_class
-
-    for code in (language, two_letter_code(language)):
+    """The code of rules for a language that spaCy may not know: its own, or "xx", those for any language."""
+    for code in dict.fromkeys((language, two_letter_code(language))):
         try:
-            get_lang_class(code)
-        except ImportError:
+            _make_rules(code)
+        except ConfigError:
             continue
         return code
     return "xx"
 
 
-def _make_rules(language: str) -> Any:
-    import spacy
+def has_rules(*languages: str) -> bool:
+    """Whether text of these languages can be cut here: a server that trains from prepared data may have no spaCy."""
+    return all(language in SHIPPED for language in languages) or find_spec("spacy") is not None
 
+
+def _make_rules(language: str) -> Rules:
+    require_language("tokenizer", language=language)  # before a module of that name is imported
+    return shipped_rules(language) if language in SHIPPED else rules_of_spacy(language)
+
+
+def rules_of_spacy(language: str) -> Rules:
+    """spaCy's own tokenizer. Raises `ConfigError` if the language needs a package that is not here."""
     try:
-        return spacy.blank(language).tokenizer
-    except (ImportError, ValueError) as error:
+        import spacy
+
+        rules = spacy.blank(language).tokenizer
+    except (ImportError, ValueError, AttributeError) as error:
         raise ConfigError(
-            f"spaCy has no rules for the language {language!r}. A code such as de or en was expected; "
-            "choose one that spaCy knows."
+            f"spaCy's rules for the language {language!r} cannot be used here: {error}. A language that needs no other "
+            "package was expected, such as de or en; choose one, or install that package."
         ) from error
+
+    def cut(text: str) -> list[Piece]:
+        return [Piece(token.text, token.idx, bool(token.whitespace_)) for token in rules(text)]
+
+    return cut
 
 
 class SymbolTokenizer:
     """Symbols between spaces, for the copy task."""
 
     def __call__(self, line: str) -> list[Token]:
-        """The symbols of one line."""
+        """The symbols of one line. Raises `TextError` if it is too long."""
+        check_length(line)
         tokens, position = [], 0
         for text in line.split():
             start = line.index(text, position)

@@ -1,5 +1,6 @@
 """Tokens and their ids."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ STARTS, ENDS = frozenset((START, PADDING, "<s>")), frozenset((END, "</s>"))
 """Labels of what a decoder reads first, and of what ends a sentence; Marian's begin with `<pad>`, end with `</s>`."""
 MARKS = frozenset((*SPECIALS, "<blank>")) | STARTS | ENDS
 """All labels that stand for no word."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Vocabulary:
         """From token to id."""
         return {token: index for index, token in enumerate(self.tokens)}
 
-    @property
+    @cached_property
     def special_ids(self) -> frozenset[int]:
         """Ids that stand for no word. A start token that is a symbol of its task (the copy task) is a word."""
         marks = (self.padding_id, self.end_id, self.unknown_id)
@@ -80,11 +82,27 @@ class Vocabulary:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "Vocabulary":
         """The inverse of `to_dict`. Raises `ValueError`, `TypeError` or `KeyError` if it is damaged."""
+        if not isinstance(values["tokens"], list):
+            raise TypeError("the tokens are no list")
         vocabulary = cls(**{**values, "tokens": tuple(values["tokens"])})
         if not all(isinstance(token, str) for token in vocabulary.tokens) or len(vocabulary.ids) != len(vocabulary):
             raise ValueError("the tokens are not different words")
-        required, optional = (vocabulary.padding_id, vocabulary.start_id), (vocabulary.end_id, vocabulary.unknown_id)
-        for mark in (*required, *(mark for mark in optional if mark is not None)):
-            if mark not in range(len(vocabulary)):
-                raise ValueError(f"{mark!r} is the id of no token")
+        if any(_SURROGATE.search(token) for token in vocabulary.tokens):
+            raise ValueError("a token holds an invalid character (lone surrogate)")
+        vocabulary.check_marks()
         return vocabulary
+
+    def check_marks(self) -> None:
+        """Raises `ValueError` or `TypeError` unless each special token has an id of its own, and a word is left."""
+        optional = [mark for mark in (self.end_id, self.unknown_id) if mark is not None]
+        marks = [self.padding_id, self.start_id, *optional]
+        for mark in marks:
+            if isinstance(mark, bool) or not isinstance(mark, int):
+                raise TypeError(f"{mark!r} is no id")
+            if mark not in range(len(self)):
+                raise ValueError(f"{mark!r} is the id of no token")
+        of_meaning = [self.padding_id, *optional]  # padding may also be what starts a sentence
+        if len(set(of_meaning)) != len(of_meaning) or self.start_id in optional:
+            raise ValueError("two special tokens have the same id")
+        if len(self.special_ids) == len(self):
+            raise ValueError("there is no word beside the special tokens")

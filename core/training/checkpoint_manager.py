@@ -1,4 +1,4 @@
-"""Writes the files of a run: the best and the newest checkpoints, the history, the film.
+"""Writes the files of a run: the best and the newest checkpoints, the history, every step's metrics, the film.
 
 Older files are removed only after the new one is complete. If a file cannot be written, the caller decides: retry or
 stop.
@@ -14,19 +14,23 @@ from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from core.checkpoint.history import EpochRecord, write_history
 from core.errors import CheckpointError, StorageError
 from core.storage import atomic_path
-from core.training.events import AfterFailedSave, CheckpointSaved, SaveFailed, TrainingEvent
-from core.training.film import FilmFrame, frame_path, frame_paths, step_of_frame, write_frame
+from core.training.events import AfterFailedSave, CheckpointSaved, Noted, SaveFailed, StepDone, TrainingEvent
+from core.training.film import FilmFrame, frame_path, own_frame_paths, step_of_frame, write_frame
 from core.training.folder import (
     BEST,
     HISTORY,
     LAST,
+    RUN_SETTINGS,
+    STEPS,
     CheckpointKind,
     describe_checkpoint,
     kept_checkpoints,
     older_files,
 )
+from core.training.lock import FolderLock
 from core.training.record import RunRecord
 from core.training.session import TrainingSession
+from core.training.step_metrics import StepMetricsWriter
 
 OnSaveFailed = Callable[[SaveFailed], AfterFailedSave]
 
@@ -36,7 +40,8 @@ class CheckpointManager:
 
     Args:
         session: the run.
-        folder: of the run.
+        lock: of the run's folder.
+        record: of the run.
         on_event: called with each saved checkpoint and each failed save.
         on_save_failed: decides after a failed save whether to "retry" or to "stop"; training waits for it.
     """
@@ -44,16 +49,21 @@ class CheckpointManager:
     def __init__(
         self,
         session: TrainingSession,
-        folder: Path,
+        lock: FolderLock,
+        record: RunRecord,
         on_event: Callable[[TrainingEvent], None],
         on_save_failed: OnSaveFailed,
     ) -> None:
         self.session = session
-        self.folder = folder
+        self.folder = lock.folder
+        self._lock = lock
+        self._record = record
+        self._steps = StepMetricsWriter(lock.folder, session.progress.step)
+        self._has_told_of_steps = False
         self.on_event = on_event
         self.on_save_failed = on_save_failed
 
-    def begin(self, record: RunRecord) -> None:
+    def begin(self) -> None:
         """Writes history and record, so that a read-only folder fails at once; removes later frames of the film.
 
         Raises:
@@ -61,30 +71,46 @@ class CheckpointManager:
         """
         progress = self.session.progress
         write_history(self.folder / HISTORY, progress.history)
-        record.begin(progress.step)
-        for path in frame_paths(self.folder):
+        self._record.begin(progress.step)
+        for path in own_frame_paths(self.folder):
             if step_of_frame(path) > progress.step:
                 with contextlib.suppress(OSError):
                     path.unlink()
+
+    def add_step(self, event: StepDone) -> None:
+        """Adds a step to the metrics; a failure is told with the next checkpoint."""
+        self._steps.append(event)
+
+    def close(self) -> None:
+        """Writes the last metrics."""
+        self._tell_of_steps(self._steps.close())
+
+    def _tell_of_steps(self, is_complete: bool) -> None:
+        if not (is_complete or self._has_told_of_steps):
+            self._has_told_of_steps = True
+            text = "cannot be written. Training goes on without them, and writes them as soon as it can."
+            self.on_event(Noted(f"The metrics of each step ({self.folder / STEPS}) {text}"))
 
     def save_last(self) -> None:
         """Saves the checkpoint to resume from; `keep_last` says how many are kept.
 
         Raises:
-            DivergedError: the weights are no longer finite; the last good checkpoint is kept.
+            DivergedError: the weights are not finite or absurd; the last good checkpoint is kept.
             StorageError: it cannot be written.
         """
-        self.session.require_finite_weights()
+        self.session.require_sound_weights()
         progress, path = self.session.progress, self.folder / LAST
         num_kept = self.session.run.training.keep_last
         older = describe_checkpoint(path, "last") if num_kept > 1 else None
 
         def write() -> None:
+            self._tell_of_steps(self._steps.sync())
             if older and older.step < progress.step:
                 _link_or_copy(path, self.folder / f"last-step{older.step:07d}.safetensors")
             save_checkpoint(self.session.resumable_snapshot(), path)
 
         self.write_or_ask(path, write)
+        self.write_or_ask(self.folder / RUN_SETTINGS, self._record.write_settings)
         self.on_event(CheckpointSaved(path, "last", progress.epoch, progress.step))
         self._remove_surplus("last", num_kept)
 
@@ -144,9 +170,13 @@ class CheckpointManager:
                     path.unlink()
 
     def write_or_ask(self, path: Path, write: Callable[[], object]) -> None:
-        """Calls `write`; after a failure retries or raises `StorageError`, as `on_save_failed` decides."""
+        """Calls `write`; after a failure retries or raises `StorageError`, as `on_save_failed` decides.
+
+        A folder that was deleted is made anew, with its lock. Raises `TrainingError` if another training has it then.
+        """
         while True:
             try:
+                self._restore_folder()
                 write()
                 return
             except StorageError as error:
@@ -154,6 +184,18 @@ class CheckpointManager:
                 self.on_event(failure)
                 if self.on_save_failed(failure) == "stop":
                     raise
+
+    def _restore_folder(self) -> None:
+        """Makes the folder anew if it was deleted, or moved elsewhere. Raises `StorageError` or `TrainingError`."""
+        if self._lock.renew():
+            self._record.write_again()
+            write_history(self.folder / HISTORY, self.session.progress.history)
+            self.on_event(
+                Noted(
+                    f"The folder {self.folder} was deleted or moved while its run was training. It is made anew; what "
+                    "was saved in it before is not in it."
+                )
+            )
 
 
 def _best_name(epoch: int, step: int) -> str:

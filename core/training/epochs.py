@@ -1,5 +1,6 @@
 """The loop over epochs: steps, validations, checkpoints. It prints nothing and knows neither threads nor windows."""
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,9 +24,9 @@ from core.training.events import (
     TrainingStarted,
 )
 from core.training.folder import BEST, LAST
-from core.training.schedules import cooldown_factor, warmup_optimizer_steps
+from core.training.schedules import cooldown_factor, describe_schedule, fitted_cooldown_epochs
 from core.training.session import TrainingSession
-from core.training.validation import Validator
+from core.training.validation import ValidationStoppedError, Validator
 
 OnEvent = Callable[[TrainingEvent], None]
 ShouldStop = Callable[[], bool | StopRequest]
@@ -88,29 +89,40 @@ class EpochLoop:
         self.started = time.perf_counter()
         self.seconds_before = sum(record.seconds for record in self.progress.history) + self.progress.epoch_seconds
         self.groups = self._epoch_groups()
-        if self.progress.group >= len(self.groups):
+        if not self.progress.steps_per_epoch:
+            self.progress.steps_per_epoch = len(self.groups)
+        if self.progress.group > len(self.groups):
             raise CheckpointError(
-                f"The run stands at step {self.progress.group + 1} of its epoch, but with this corpus an epoch has "
+                f"The run has done {self.progress.group} steps of its epoch, but with this corpus an epoch has "
                 f"{len(self.groups)}. The corpus it was started with was expected: resume with that, or start a new "
                 "run in another folder."
             )
 
     def run_to_end(self) -> TrainingFinished:
         """Trains until the run is complete, reaches its step limit, or is stopped."""
-        groups = self.groups
-        self._announce(len(groups))
+        self._announce(len(self.groups))
         if self.progress.step == 0:
             self._add_to_film(None)
-        while (reason := self._reason_to_end()) is None:
-            batches = [self._collate(indices) for indices in groups[self.progress.group]]
-            if not self._run_step(batches, epochs_done=self.progress.epoch - 1 + self.progress.group / len(groups)):
+        while True:
+            if self._is_at_epoch_end:  # also that of a run that was stopped while it was validated
+                with contextlib.suppress(ValidationStoppedError):
+                    self._end_epoch()
+                    self.groups = self._epoch_groups()
+            if (reason := self._reason_to_end()) is not None:
+                return self._finish(reason)
+            if self._is_at_epoch_end:
                 continue
-            if self.progress.group == len(groups):
-                self._end_epoch()
-                groups = self._epoch_groups()
-            elif self.progress.step % self.run.training.checkpoint_steps == 0:
+            done = self.progress.group
+            batches = [self._collate(indices) for indices in self.groups[done]]
+            if not self._run_step(batches, epochs_done=self.progress.epoch - 1 + done / len(self.groups)):
+                continue
+            if not self._is_at_epoch_end and self.progress.step % self.run.training.checkpoint_steps == 0:
                 self.checkpoints.save_last()
-        return self._finish(reason)
+
+    @property
+    def _is_at_epoch_end(self) -> bool:
+        """Whether all steps of the epoch are done, and its validation is not."""
+        return self.progress.group == len(self.groups)
 
     def _epoch_groups(self) -> list[list[list[int]]]:
         """The micro-batches of each optimiser step of this epoch, each as indices of pairs."""
@@ -142,19 +154,9 @@ class EpochLoop:
                 folder=self.checkpoints.folder,
             )
         )
-        if (note := self._note_on_warmup()) is not None:
+        note = describe_schedule(training, self.progress.steps_per_epoch)
+        if note is not None and not self.run.is_copy_task:  # which was published that short
             self.on_event(Noted(note))
-
-    def _note_on_warmup(self) -> str | None:
-        """What to know of a run that ends before its rate is highest; the copy task was published that short."""
-        warmup = warmup_optimizer_steps(self.run.training)
-        if self.num_steps >= warmup or self.run.is_copy_task:
-            return None
-        return (
-            f"The learning rate rises for {warmup:,} steps (warm-up), but this run has {self.num_steps:,}: it ends at "
-            f"{self.num_steps / warmup:.0%} of the highest rate. {self.run.preset} was made for a larger corpus or a "
-            "longer run: raise num_epochs or lower warmup_steps to train it to its end."
-        )
 
     def _reason_to_end(self) -> EndReason | None:
         training, progress = self.run.training, self.progress
@@ -170,42 +172,45 @@ class EpochLoop:
         """False if `should_stop` interrupted the step: then it has had no effect."""
         began = time.perf_counter()
         training = self.run.training
-        factor = cooldown_factor(epochs_done, training.num_epochs, training.cooldown_epochs)
+        factor = cooldown_factor(epochs_done, training.num_epochs, fitted_cooldown_epochs(training))
         result = self.session.step(batches, factor, self.should_stop)
         if result is None:
             return False
         seconds = time.perf_counter() - began
         self.throughput.add(seconds, result.num_tokens)
         self.progress.epoch_seconds += seconds
-        self.on_event(
-            StepDone(
-                step=self.progress.step,
-                epoch=self.progress.epoch,
-                loss=result.loss,
-                learning_rate=result.learning_rate,
-                gradient_norm=result.gradient_norm,
-                num_tokens=result.num_tokens,
-                tokens_per_second=self.throughput.tokens_per_second,
-                seconds_left=max(0, self.num_steps - self.progress.step) * self.throughput.seconds_per_step,
-            )
+        event = StepDone(
+            step=self.progress.step,
+            epoch=self.progress.epoch,
+            loss=result.loss,
+            learning_rate=result.learning_rate,
+            gradient_norm=result.gradient_norm,
+            num_tokens=result.num_tokens,
+            tokens_per_second=self.throughput.tokens_per_second,
+            seconds_left=max(0, self.num_steps - self.progress.step) * self.throughput.seconds_per_step,
         )
+        self.checkpoints.add_step(event)
+        self.on_event(event)
         return True
 
     def _end_epoch(self) -> None:
-        record = self._validate(with_sample=True)
+        """Validates and saves. Raises `ValidationStoppedError` if stopped; the run then stands at its last step."""
+        self.session.require_sound_weights()  # before they are judged, and perhaps saved as the best
+        record = self._validate(with_sample=True, should_stop=self.should_stop)
         self.progress.history.append(record)
         self.checkpoints.save_history()
         self._keep(record, self.progress.history)
         self.progress.begin_epoch(self.progress.epoch + 1)
         self.checkpoints.save_last()
 
-    def _validate(self, *, with_sample: bool) -> EpochRecord:
+    def _validate(self, *, with_sample: bool, should_stop: ShouldStop = lambda: False) -> EpochRecord:
+        """Raises `ValidationStoppedError` if `should_stop`, asked before each batch, says so."""
         self.on_event(PhaseStarted("Validating"))
         bleu = None
-        loss = self.validator.loss()
+        loss = self.validator.loss(should_stop)
         if with_sample and self.validator.sample.sources:
             self.on_event(PhaseStarted("Translating a sample"))
-            sample = self.validator.translate_sample()
+            sample = self.validator.translate_sample(should_stop)
             self.on_event(sample)
             bleu = sample.bleu
         self._add_to_film(loss.token_weighted)
@@ -225,21 +230,31 @@ class EpochLoop:
         )
 
     def _validate_after_stop(self) -> None:
-        """After a stop within an epoch, where a full validation takes long: validates on some pairs, or not at all.
+        """After a stop, where a full validation takes long or was just stopped: validates on some pairs, or not at all.
 
         The checkpoint to resume from was written before and is not affected: the next full validation decides.
         """
         progress = self.progress
-        stopped = f"Stopped within epoch {progress.epoch}: {LAST} holds step {progress.step:,}. "
+        if self._is_at_epoch_end:
+            stopped = (
+                f"Stopped while epoch {progress.epoch} was validated: {LAST} holds its last step, {progress.step:,}, "
+                "and a resumed run validates it first."
+            )
+            unjudged = ""
+        else:
+            stopped = f"Stopped within epoch {progress.epoch}: {LAST} holds step {progress.step:,}."
+            unjudged = " It was not validated, which takes long;"
         if progress.best_epoch:
-            text = f"It was not validated, which takes long; {BEST} is still that of epoch {progress.best_epoch}."
-            self.on_event(Noted(stopped + text))
+            self.on_event(Noted(f"{stopped}{unjudged} {BEST} is still that of epoch {progress.best_epoch}."))
             return
         self.on_event(PhaseStarted("Validating on some pairs"))
         loss, num_pairs = self.validator.loss_on_subset()
         whole = len(self.session.corpus.validation)
-        text = f"It was validated on only {num_pairs:,} of {whole:,} pairs, because all of them would take long."
-        self.on_event(Noted(stopped + text))
+        if num_pairs < whole:
+            stopped += (
+                f" It was validated on only {num_pairs:,} of {whole:,} pairs, because all of them would take long."
+            )
+        self.on_event(Noted(stopped))
         record = self._record(loss, None)
         self._keep(record, [*progress.history, record])
 
@@ -275,7 +290,7 @@ class EpochLoop:
             if not (progress.group and progress.epoch_tokens):
                 if not progress.best_epoch:  # stopped before the first step: both files are still written
                     self.checkpoints.save_best(progress.history)
-            elif reason == "stopped" and not self.validator.is_fast:
+            elif reason == "stopped" and (self._is_at_epoch_end or not self.validator.is_fast):
                 self._validate_after_stop()
             else:
                 record = self._validate(with_sample=reason != "stopped")  # a user who stops does not want to wait

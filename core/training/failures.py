@@ -3,16 +3,17 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from core.config import TrainingConfig
 from core.errors import TrainingError
+from core.memory import is_out_of_memory
 from core.training.events import TrainingFinished
 from core.training.folder import kept_checkpoints
 
+Built = TypeVar("Built")
 LARGEST_NORM = 1.0
 """The proposed clipping norm where gradients are not clipped: that of the published systems."""
-_OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "cannot allocate memory")
 
 
 @dataclass(frozen=True)
@@ -22,10 +23,12 @@ class Proposal:
     Attributes:
         changes: settings of `TrainingConfig` and the values to try, ready for `train(..., resume=True, changes=...)`.
         text: the same as text: "a learning rate of 0.00025 instead of 0.0005".
+        allows_changed_data: continue although the training data is different now.
     """
 
     text: str
     changes: Mapping[str, float | int] = field(default_factory=dict)
+    allows_changed_data: bool = False
 
 
 class InterruptedTrainingError(TrainingError):
@@ -50,6 +53,10 @@ class DivergedError(InterruptedTrainingError):
 
 class OutOfMemoryError(InterruptedTrainingError):
     """A step did not fit into the memory; the proposal is smaller batches, more of them accumulated."""
+
+
+class ChangedDataError(InterruptedTrainingError):
+    """The training data is not what the run to resume was trained on; the proposal is to take it as it is now."""
 
 
 def lower_rate(training: TrainingConfig) -> Proposal:
@@ -77,11 +84,6 @@ def smaller_batches(training: TrainingConfig) -> Proposal | None:
         "which learns the same",
         {"batch_size": size, "num_accumulated": number},
     )
-
-
-def is_out_of_memory(error: BaseException) -> bool:
-    """Whether the error means that the machine or the device is out of memory."""
-    return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OUT_OF_MEMORY)
 
 
 class _Position(Protocol):
@@ -119,6 +121,24 @@ def with_explained_failures(
     saved = kept_checkpoints(folder, "last")
     path, step = (saved[0].path, saved[0].step) if saved else (None, 0)
     raise kind(f"{message} {_what_to_do(proposal, path, step)}", proposal, path)
+
+
+def with_explained_lack_of_memory(build: Callable[[], Built]) -> Built:
+    """What `build` gives; where memory runs out in it, the model is too large, whatever its batches.
+
+    Raises:
+        TrainingError: instead of what was raised for lack of memory.
+    """
+    try:
+        return build()
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        reason = (str(error) or repr(error)).splitlines()[0]
+    raise TrainingError(
+        f"There is not enough memory to build the model ({reason}). Choose a smaller model, or raise the limit that "
+        "this process has (ulimit -v), if there is one."
+    )
 
 
 def _what_to_do(proposal: Proposal | None, path: Path | None, step: int) -> str:

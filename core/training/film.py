@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from core.errors import CheckpointError
-from core.storage import atomic_path
+from core.storage import atomic_path, reason_of
+from core.tensor_file import open_tensor_file
 from core.translation.experiment import Experiment
 from core.translation.result import Alternative, AttentionMaps, Translation, Word
 
@@ -106,6 +107,11 @@ def frame_paths(run_folder: Path) -> list[Path]:
     return [Path(run_folder) / FILM / name for name in names if _FRAME_NAME.fullmatch(name)]
 
 
+def own_frame_paths(run_folder: Path) -> list[Path]:
+    """The files of the film that may be removed; none if the film's folder is a link to another place."""
+    return [] if (Path(run_folder) / FILM).is_symlink() else frame_paths(run_folder)
+
+
 def step_of_frame(path: Path) -> int:
     """The step of the frame at `path`, from its name."""
     match = _FRAME_NAME.fullmatch(path.name)
@@ -115,21 +121,24 @@ def step_of_frame(path: Path) -> int:
 def read_frame(path: Path) -> FilmFrame:
     """One frame. Raises `CheckpointError` if it is missing, damaged, foreign or of a newer version."""
     try:
-        with safe_open(path, framework="numpy") as tensors:
-            header = json.loads((tensors.metadata() or {}).get("augenmerk", "{}"))
-            if header.get("format") != FORMAT_NAME or header["version"] > FORMAT_VERSION:
+        with open_tensor_file(path, "numpy") as file:
+            header: Any = None if file.description is None else file.description.value
+            if header is None or header.get("format") != FORMAT_NAME or header["version"] > FORMAT_VERSION:
                 raise ValueError("another format, or a newer one")
-            arrays = {name: tensors.get_tensor(name) for name in ("encoder", "decoder", "cross")}
+            kinds = ("encoder", "decoder", "cross")
+            if any(file.tensors[kind].dtype != "F16" for kind in kinds):
+                raise ValueError("maps that are no 16-bit floats")
+            arrays = {kind: file.read(kind) for kind in kinds}
         return FilmFrame(
             epoch=int(header["epoch"]),
             step=int(header["step"]),
             validation_loss=None if header["validation_loss"] is None else float(header["validation_loss"]),
             translation=_rebuild(header["translation"], arrays),
         )
-    except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise CheckpointError(
-            f"{path} cannot be read as a frame of a film ({error}). A complete file that Augenmerk wrote while "
-            "training was expected; leave it out, or use another copy."
+            f"{path} cannot be read as a frame of a film ({reason_of(error)}). A complete file that Augenmerk wrote "
+            "while training was expected; leave it out, or use another copy."
         ) from error
 
 

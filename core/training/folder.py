@@ -1,21 +1,21 @@
 """A run's folder: the names of its files, and what stands there. No torch here."""
 
 import contextlib
-import json
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from safetensors import SafetensorError, safe_open
+import platformdirs
 
 from core.checkpoint.history import EpochRecord
 from core.errors import TrainingError
 from core.storage import cannot_write
-from core.training.film import FILM, frame_paths
+from core.tensor_file import open_tensor_file
+from core.training.film import FILM, own_frame_paths
 
-LAST, BEST, HISTORY = "last.safetensors", "best.safetensors", "history.csv"
+LAST, BEST, HISTORY, STEPS = "last.safetensors", "best.safetensors", "history.csv", "steps.bin"
 RUN_SETTINGS, ENVIRONMENT, TENSORBOARD = "run.toml", "environment.json", "tensorboard"
 CheckpointKind = Literal["best", "last"]
 _KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
@@ -24,6 +24,11 @@ _KEPT_NAMES: dict[CheckpointKind, re.Pattern[str]] = {
 }
 _PART_NAME = re.compile(r"\..+\.part|\.tmp[A-Za-z0-9]{6}")
 """What `core.storage.atomic_path` writes before it renames, and what safetensors does within that."""
+
+
+def default_runs_folder() -> Path:
+    """The folder that the window saves runs to unless another is chosen: in the user's data directory."""
+    return platformdirs.user_data_path("augenmerk", appauthor=False) / "runs"
 
 
 def require_no_other_run(folder: Path, resume: bool) -> None:
@@ -82,8 +87,10 @@ def older_files(folder: Path, kind: CheckpointKind) -> list[Path]:
 def describe_checkpoint(path: Path, kind: CheckpointKind) -> KeptCheckpoint | None:
     """The description in the header of a checkpoint; None if it cannot be read."""
     try:
-        with safe_open(path, framework="numpy") as tensors:
-            header: dict[str, Any] = json.loads((tensors.metadata() or {})["augenmerk"])
+        with open_tensor_file(path, "numpy") as file:
+            if file.description is None or not isinstance(file.description.value, dict):
+                return None
+            header: dict[str, Any] = file.description.value
         history, progress = header["history"], header.get("progress") or {}
         validated: dict[str, Any] = history[-1] if history else {}
         return KeptCheckpoint(
@@ -94,7 +101,7 @@ def describe_checkpoint(path: Path, kind: CheckpointKind) -> KeptCheckpoint | No
             validation_loss=float(validated.get("validation_loss", "inf")),
             validated=_record(validated),
         )
-    except (OSError, SafetensorError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return None
 
 
@@ -102,7 +109,7 @@ def _record(values: dict[str, Any]) -> EpochRecord | None:
     """None if a value is missing or not a number."""
     try:
         return EpochRecord.from_dict(values)
-    except TypeError:
+    except (TypeError, ValueError):
         return None
 
 
@@ -113,7 +120,7 @@ def discard_run(folder: Path) -> None:
         StorageError: something cannot be removed.
     """
     try:
-        for path in [*run_files(folder), *frame_paths(folder)]:
+        for path in [*run_files(folder), *own_frame_paths(folder)]:
             path.unlink(missing_ok=True)
         for path in (folder / FILM, folder / TENSORBOARD, folder):
             with contextlib.suppress(OSError):  # not empty: it contains files of the user
@@ -124,14 +131,15 @@ def discard_run(folder: Path) -> None:
 
 def run_files(folder: Path) -> list[Path]:
     """The files in `folder` that belong to its run; the lock and the film are not among them."""
-    own = [Path(folder) / name for name in (LAST, BEST, HISTORY, RUN_SETTINGS, ENVIRONMENT)]
-    logs = sorted((Path(folder) / TENSORBOARD).glob("events.out.tfevents.*"))
+    own = [Path(folder) / name for name in (LAST, BEST, HISTORY, STEPS, RUN_SETTINGS, ENVIRONMENT)]
+    board = Path(folder) / TENSORBOARD
+    logs = [] if board.is_symlink() else sorted(board.glob("events.out.tfevents.*"))
     return [*own, *older_files(folder, "best"), *older_files(folder, "last"), *logs]
 
 
 def remove_partial_files(folder: Path) -> None:
     """Removes partial files that a killed process left in `folder`. Raises `OSError`."""
     film = folder / FILM
-    for path in [*folder.iterdir(), *(film.iterdir() if film.is_dir() else ())]:
+    for path in [*folder.iterdir(), *(film.iterdir() if film.is_dir() and not film.is_symlink() else ())]:
         if _PART_NAME.fullmatch(path.name):
             path.unlink(missing_ok=True)

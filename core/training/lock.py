@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from core.errors import TrainingError
-from core.storage import cannot_write
+from core.storage import cannot_write, read_text
 from core.training.folder import remove_partial_files
 
 LOCK = "run.lock"
@@ -26,8 +26,79 @@ _NO_LOCKS_HERE = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL)
 _OWNER = re.compile(r"process (\d+) on (.+)")
 
 
+class FolderLock:
+    """The lock of one folder, held since it was made.
+
+    Args:
+        folder: created if it is missing.
+
+    Raises:
+        TrainingError: another training is writing to it.
+        StorageError: the folder cannot be written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._path = folder / LOCK
+        self._is_new_folder = False
+        self._descriptor = self._acquire()
+
+    def renew(self) -> bool:
+        """Locks the folder again if it, or the lock in it, was deleted or moved. Returns whether that was so.
+
+        Raises:
+            TrainingError: another training is writing to it now.
+            StorageError: the folder cannot be written.
+        """
+        if self._is_in_place():
+            return False
+        before = self._descriptor
+        self._descriptor = self._acquire()
+        os.close(before)
+        return True
+
+    def release(self) -> None:
+        """Removes the lock, and the folder if it was created by this lock and is empty."""
+        with contextlib.suppress(OSError):  # Windows cannot remove an open file; an unlocked one does no harm
+            if self._is_in_place():  # else it is another training's
+                self._path.unlink()
+        os.close(self._descriptor)
+        if self._is_new_folder:
+            with contextlib.suppress(OSError):
+                self.folder.rmdir()
+
+    def _is_in_place(self) -> bool:
+        try:
+            return os.path.samestat(os.fstat(self._descriptor), self._path.stat())
+        except OSError:
+            return False
+
+    def _acquire(self) -> int:
+        try:
+            self._is_new_folder |= not self.folder.is_dir()
+            self.folder.mkdir(parents=True, exist_ok=True)
+            descriptor = _open_locked(self._path)
+        except OSError as error:
+            raise cannot_write(self._path, error) from error
+        if descriptor is None:
+            raise TrainingError(
+                f"Another training is running in {self.folder} ({_owner(self._path)}). A folder that no other training "
+                "writes to was expected: wait until that one has ended, stop it, or choose another folder."
+            )
+        try:
+            os.ftruncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
+            remove_partial_files(self.folder)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+            os.close(descriptor)
+            raise cannot_write(self._path, error) from error
+        return descriptor
+
+
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
+def locked(folder: Path) -> Iterator[FolderLock]:
     """Locks `folder` against other trainings; creates it if it is missing.
 
     Partial files of a killed process are removed.
@@ -36,33 +107,11 @@ def locked(folder: Path) -> Iterator[None]:
         TrainingError: another training is writing to it.
         StorageError: the folder cannot be written.
     """
-    path = folder / LOCK
+    lock = FolderLock(folder)
     try:
-        is_new = not folder.is_dir()
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = _open_locked(path)
-    except OSError as error:
-        raise cannot_write(path, error) from error
-    if descriptor is None:
-        raise TrainingError(
-            f"Another training is running in {folder} ({_owner(path)}). A folder that no other training writes to was "
-            "expected: wait until that one has ended, stop it, or choose another folder."
-        )
-    try:
-        try:
-            os.ftruncate(descriptor, 0)
-            os.write(descriptor, f"process {os.getpid()} on {socket.gethostname()}\n".encode())
-            remove_partial_files(folder)
-        except OSError as error:
-            raise cannot_write(path, error) from error
-        yield
+        yield lock
     finally:
-        with contextlib.suppress(OSError):  # Windows cannot remove an open file; an unlocked one does no harm
-            path.unlink()
-        os.close(descriptor)
-        if is_new:
-            with contextlib.suppress(OSError):  # the folder was created and is empty
-                folder.rmdir()
+        lock.release()
 
 
 def is_locked(folder: Path) -> bool:
@@ -144,6 +193,6 @@ def _is_alive(owner: str) -> bool:
 
 def _owner(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip() or "it does not say which"
-    except OSError:
+        return read_text(path, 10_000).strip() or "it does not say which"
+    except (OSError, UnicodeDecodeError):
         return "it does not say which"

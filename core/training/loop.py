@@ -17,10 +17,11 @@ from core.training.device_report import describe_device_choices
 from core.training.distributed import SINGLE_PROCESS, World
 from core.training.epochs import EpochLoop, OnEvent, ShouldStop
 from core.training.events import Noted, PhaseStarted, TrainingFinished
-from core.training.failures import with_explained_failures
+from core.training.failures import ChangedDataError, with_explained_failures, with_explained_lack_of_memory
 from core.training.film import read_film
 from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, discard_run, require_no_other_run
 from core.training.lock import locked
+from core.training.memory import check_address_space, check_memory_for_training
 from core.training.record import RunRecord, was_interrupted_before_first_checkpoint
 from core.training.resuming import require_same_run
 from core.training.session import TrainingSession
@@ -37,6 +38,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     device: str = "auto",
     resume: bool = False,
     changes: Mapping[str, Any] | None = None,
+    allow_changed_data: bool = False,
     probe: str | None = None,
     on_event: OnEvent = lambda event: None,
     should_stop: ShouldStop = lambda: False,
@@ -54,11 +56,13 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
             crashed before its first checkpoint starts again. Settings must be the same except for the length of the
             run, the number of kept files and the settings in `changes`.
         changes: settings of `TrainingConfig` to change from here on, for instance a lower rate.
+        allow_changed_data: resume even if the corpus has other sentences than the run was saved with.
         probe: the sentence of the film; None for the one the film already has, or one of the validation split.
         on_event: called with every step, epoch and checkpoint, in this thread.
-        should_stop: asked before every step, and between the micro-batches of a step, which is then undone. True or
-            "keep": the run is saved, validated if that takes only seconds, and ended; "pause": saved and ended;
-            "discard": ended, its files deleted.
+        should_stop: asked before every step, between the micro-batches of a step, which is then undone, and before each
+            batch of a validation at an epoch's end, which is then made after resuming. True or "keep": the run is
+            saved, validated if that takes only seconds, and ended; "pause": saved and ended; "discard": ended, its
+            files deleted.
         on_save_failed: asked when a file cannot be written: "retry", or "stop", which raises `StorageError`.
         world: the processes that train together, of which this is the main one; the others `run_worker`.
 
@@ -67,7 +71,8 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
 
     Raises:
         TrainingError: the folder contains another run, or another training is writing to it.
-        InterruptedTrainingError: the loss is no longer finite, or memory ran out; carries a proposal.
+        InterruptedTrainingError: the loss is no longer finite, memory ran out, or the data of the run to resume has
+            changed; carries a proposal.
         ConfigError: a setting is invalid, or the data does not fit the model's positions or the batches.
         TextError: the probe cannot be read.
         CheckpointError: the run to resume is missing, damaged or has other settings.
@@ -79,24 +84,30 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     require_no_other_run(folder, resume)
     check_corpus_fits(run, corpus)
     choice = choose_device(world.device(device))
-    with locked(folder), deterministic(run.training.deterministic, choice.name) as determinism:
+    check_address_space()
+    sizes = (len(codec.vocabulary) for codec in (corpus.codecs.source, corpus.codecs.target))
+    check_memory_for_training(run.model, choice.name, *sizes)
+    with locked(folder) as lock, deterministic(run.training.deterministic, choice.name) as determinism:
         require_no_other_run(folder, resume)
         on_event(PhaseStarted(f"Moving the model to {choice.name}"))
         if run.training.compile:
             on_event(PhaseStarted("Compiling the model, which takes minutes"))
-        session = TrainingSession(run, corpus, choice.name, world)
+        session = with_explained_lack_of_memory(lambda: TrainingSession(run, corpus, choice.name, world))
         if resume:
-            _resume(session, folder, frozenset(changes or {}), on_event)
+            _resume(session, folder, frozenset(changes or {}), allow_changed_data, on_event)
             probe = probe or _probe_of_film(folder)
         validator = Validator(session, choice, probe)
-        checkpoints = CheckpointManager(session, folder, on_event, on_save_failed)
         choices = [*describe_device_choices(session), *filter(None, [determinism])]
         for line in choices:
             on_event(PhaseStarted(line))
-        record = RunRecord(folder, run, choice, session.precision.name, corpus.name, choices)
+        record = RunRecord(folder, session.run, choice, session.precision.name, corpus.name, choices)
+        checkpoints = CheckpointManager(session, lock, record, on_event, on_save_failed)
         loop = EpochLoop(session, checkpoints, validator, choice, on_event, should_stop)
-        checkpoints.begin(record)
-        finished = with_explained_failures(loop.run_to_end, run.training, folder, session.progress)
+        checkpoints.begin()
+        try:
+            finished = with_explained_failures(loop.run_to_end, run.training, folder, session.progress)
+        finally:
+            checkpoints.close()
         if finished.reason == "discarded":
             discard_run(folder)
         else:
@@ -108,15 +119,21 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     return finished
 
 
-def _resume(session: TrainingSession, folder: Path, changed: frozenset[str], on_event: OnEvent) -> None:
-    """Restores `session` from the run in `folder`. Raises `CheckpointError` or `ConfigError`."""
+def _resume(
+    session: TrainingSession, folder: Path, changed: frozenset[str], allow_changed_data: bool, on_event: OnEvent
+) -> None:
+    """Restores `session` from the run in `folder`. Raises `CheckpointError`, `ConfigError` or `ChangedDataError`."""
     if was_interrupted_before_first_checkpoint(folder):
         require_same_run(session.run, read_toml(folder / RUN_SETTINGS), changed)
         on_event(Noted(f"The run in {folder} ended before its first checkpoint, so it starts again."))
         return
     on_event(PhaseStarted(f"Resuming from {folder / LAST}"))
-    checkpoint, _, notes = load_resumable(folder)
-    notes += session.restore(checkpoint, changed)
+    checkpoint, path, notes = load_resumable(folder)
+    try:
+        notes += session.restore(checkpoint, changed, allow_changed_data=allow_changed_data)
+    except ChangedDataError as error:
+        error.resumable_checkpoint = path
+        raise
     for note in notes:
         on_event(Noted(note))
 

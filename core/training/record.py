@@ -16,10 +16,12 @@ from core.config import RunConfig
 from core.config.toml import to_toml
 from core.device import DeviceChoice
 from core.errors import CheckpointError
-from core.storage import write_text
+from core.storage import read_text, write_text
 from core.training.events import EndReason
 from core.training.folder import BEST, ENVIRONMENT, HISTORY, LAST, RUN_SETTINGS, older_files
 
+MAX_BYTES = 50_000_000
+"""Of `environment.json`: each start of a run adds some 1,500."""
 _PACKAGES = ("torch", "numpy", "safetensors", "sentencepiece", "spacy", "torchtext")
 
 
@@ -47,6 +49,7 @@ class RunRecord:
         self.folder = folder
         self.run = run
         self.starts = read_starts(folder)
+        self._has_written_settings = False
         self.entry = describe_environment(device, precision) | {
             "choices": [" ".join(without_paths(line.split(" "))) for line in choices],
             "corpus": corpus,
@@ -54,10 +57,27 @@ class RunRecord:
         }
 
     def begin(self, step: int) -> None:
-        """The run is about to continue from `step`. Raises `StorageError`."""
+        """The run is about to continue from `step`. Raises `StorageError`.
+
+        The settings of a run that is resumed are written with its first checkpoint: an attempt that fails before leaves
+        the ones that its checkpoint has.
+        """
         self.entry["first_step"] = step
         self.starts = [*self.starts, self.entry]
-        write_text(self.folder / RUN_SETTINGS, to_toml(self.run))
+        if step == 0:
+            self.write_settings()
+        self._write()
+
+    def write_settings(self) -> None:
+        """Writes `run.toml`, once. Raises `StorageError`."""
+        if not self._has_written_settings:
+            write_text(self.folder / RUN_SETTINGS, to_toml(self.run))
+            self._has_written_settings = True
+
+    def write_again(self) -> None:
+        """Writes both files anew, because they were deleted. Raises `StorageError`."""
+        self._has_written_settings = False
+        self.write_settings()
         self._write()
 
     def end(self, reason: EndReason, step: int) -> None:
@@ -73,7 +93,7 @@ class RunRecord:
 def read_starts(folder: Path) -> list[dict[str, Any]]:
     """The entries of `environment.json`, oldest first; none if there is no such file or it is damaged."""
     try:
-        starts = json.loads((Path(folder) / ENVIRONMENT).read_text(encoding="utf-8"))["starts"]
+        starts = json.loads(read_text(Path(folder) / ENVIRONMENT, MAX_BYTES))["starts"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
     return [entry for entry in starts if isinstance(entry, dict)] if isinstance(starts, list) else []

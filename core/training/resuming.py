@@ -8,12 +8,14 @@ from typing import Any
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig, TrainingConfig
 from core.errors import CheckpointError
-from core.training.schedules import cooldown_factor
+from core.strict_json import shown
+from core.training.schedules import cooldown_factor, fitted_cooldown_epochs
 
 _FREE_TO_CHANGE = frozenset(
     ("num_epochs", "max_steps", "checkpoint_steps", "keep_best", "keep_last", "patience", "sample_size")
 )
 """Settings that may change on resuming: none of them changes a training step (but see `_on_cooldown`)."""
+_LARGEST_COUNT = 2**53
 _OF_BATCHES = ("batch_unit", "batch_size", "batching", "num_accumulated")
 
 
@@ -28,6 +30,8 @@ class Progress:
         learning_rate: of the last of them.
         epoch_loss_sum, epoch_tokens: of the steps done within the epoch.
         epoch_seconds: spent within the epoch.
+        steps_per_epoch: optimiser steps of the run's first epoch; 0 before it, and in runs of earlier versions.
+        first_loss: of the first step; 0 before it, and in runs of earlier versions.
         best_epoch, best_validation_loss: of the best validation so far; 0 and infinity before the first.
         history: the epochs that are complete.
     """
@@ -39,6 +43,8 @@ class Progress:
     epoch_loss_sum: float = 0.0
     epoch_tokens: int = 0
     epoch_seconds: float = 0.0
+    steps_per_epoch: int = 0
+    first_loss: float = 0.0
     best_epoch: int = 0
     best_validation_loss: float = math.inf
     history: list[EpochRecord] = field(default_factory=list)
@@ -57,13 +63,16 @@ class Progress:
 
 
 def progress_of(values: Mapping[str, Any], history: Sequence[EpochRecord]) -> Progress:
-    """The inverse of `Progress.to_dict`. Raises `TypeError` or `KeyError` if the values are damaged."""
+    """The inverse of `Progress.to_dict`. Raises `TypeError`, `ValueError` or `KeyError` if the values are damaged."""
     values = dict(values)
     if values["best_validation_loss"] is None:
         values["best_validation_loss"] = math.inf
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise TypeError(f"{name} is {value!r}, which is not a number")
+        is_count = isinstance(getattr(Progress, name, None), int)
+        if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
+            raise TypeError(f"{name} is {shown(value)}, which is no {'whole ' if is_count else ''}number")
+        if not (1 if name == "epoch" else 0) <= value <= _LARGEST_COUNT and name != "best_validation_loss":
+            raise ValueError(f"{name} is {shown(value)}, which is out of range")
     return Progress(**values, history=list(history))
 
 
@@ -97,9 +106,21 @@ def fit_to_changes(progress: Progress, now: TrainingConfig, then: TrainingConfig
     return [*_on_batches(progress, now, then), *_on_cooldown(progress, now, then)]
 
 
+def fit_to_changed_data(progress: Progress) -> list[str]:
+    """A position within an epoch has no meaning if the sentences differ. Returns notes for the user."""
+    note = "The training data is not the same as when this run was saved."
+    if progress.group == 0:
+        return [note]
+    progress.begin_epoch(progress.epoch)
+    return [f"{note} Epoch {progress.epoch} starts again with it."]
+
+
 def _on_batches(progress: Progress, now: TrainingConfig, then: TrainingConfig) -> list[str]:
     """A position within an epoch has no meaning if the batches differ."""
-    if progress.group == 0 or all(getattr(now, name) == getattr(then, name) for name in _OF_BATCHES):
+    if all(getattr(now, name) == getattr(then, name) for name in _OF_BATCHES):
+        return []
+    progress.steps_per_epoch = 0
+    if progress.group == 0:
         return []
     progress.begin_epoch(progress.epoch)
     return [f"The batches are different now, so epoch {progress.epoch} starts again."]
@@ -108,7 +129,7 @@ def _on_batches(progress: Progress, now: TrainingConfig, then: TrainingConfig) -
 def _on_cooldown(progress: Progress, now: TrainingConfig, then: TrainingConfig) -> list[str]:
     """A run made longer after its cooldown began returns to the higher rate."""
     done = progress.epoch - 1
-    before, after = (cooldown_factor(done, each.num_epochs, each.cooldown_epochs) for each in (then, now))
+    before, after = (cooldown_factor(done, each.num_epochs, fitted_cooldown_epochs(each)) for each in (then, now))
     if math.isclose(before, after):
         return []
     note = (

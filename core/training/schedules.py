@@ -1,6 +1,11 @@
-"""Learning rates by step."""
+"""Learning rates by step, and what becomes of warm-up and cool-down in a run that is too short for them."""
 
 from core.config import ModelConfig, TrainingConfig
+
+MAX_WARMUP_SHARE = 1 / 4
+"""Of the steps of a run that fits its schedule."""
+MAX_COOLDOWN_SHARE = 1 / 2
+"""Of the epochs of a run that fits its schedule."""
 
 
 def noam_rate(step: int, width: int, factor: float, warmup_steps: int) -> float:
@@ -9,7 +14,7 @@ def noam_rate(step: int, width: int, factor: float, warmup_steps: int) -> float:
     return float(factor * width**-0.5 * min(step**-0.5, step * warmup_steps**-1.5))
 
 
-def cooldown_factor(epochs_done: float, num_epochs: int, cooldown_epochs: int) -> float:
+def cooldown_factor(epochs_done: float, num_epochs: int, cooldown_epochs: float) -> float:
     """The factor of the learning rate: 1, falling linearly to 0 over the last `cooldown_epochs` of `num_epochs`."""
     if cooldown_epochs == 0:
         return 1.0
@@ -37,3 +42,84 @@ def warmup_optimizer_steps(training: TrainingConfig) -> int:
     if training.schedule != "noam":
         return 0
     return -(-training.warmup_steps // schedule_step(1, training))
+
+
+def fitted_cooldown_epochs(training: TrainingConfig) -> float:
+    """The last epochs, over which the rate falls to zero: as set, or fewer in a short run that fits its schedule."""
+    if not training.fit_schedule:
+        return training.cooldown_epochs
+    return min(training.cooldown_epochs, MAX_COOLDOWN_SHARE * training.num_epochs)
+
+
+def fitted_to(training: TrainingConfig, steps_per_epoch: int) -> TrainingConfig:
+    """The settings with the warm-up that a run has: as set, or shorter in a short run that fits its schedule.
+
+    The highest rate stays that of the settings, so that a shorter warm-up does not mean a higher rate.
+
+    Args:
+        training: the settings.
+        steps_per_epoch: optimiser steps; 0 if they are not known, and the settings are left as they are.
+    """
+    num_steps = _num_steps(training, steps_per_epoch)
+    if not (training.fit_schedule and training.schedule == "noam" and num_steps):
+        return training
+    longest = max(1, int(MAX_WARMUP_SHARE * schedule_step(num_steps, training)))
+    if training.warmup_steps <= longest:
+        return training
+    factor = training.noam_factor * (longest / training.warmup_steps) ** 0.5
+    return training.replace(warmup_steps=longest, noam_factor=factor)
+
+
+def describe_schedule(training: TrainingConfig, steps_per_epoch: int = 0) -> str | None:
+    """What a person should know of the schedule of a short run, before it starts; None if there is nothing to tell.
+
+    Args:
+        training: the settings.
+        steps_per_epoch: optimiser steps; 0 if they are not known yet, as in a form.
+    """
+    sentences = [_describe_cooldown(training), _describe_warmup(training, steps_per_epoch)]
+    return " ".join(filter(None, sentences)) or None
+
+
+def _describe_cooldown(training: TrainingConfig) -> str | None:
+    asked, fitted, length = training.cooldown_epochs, fitted_cooldown_epochs(training), _epochs(training.num_epochs)
+    if fitted < asked:
+        return (
+            f"A run of {length} is short for a cool-down of {_epochs(asked)}: the rate falls to zero over the last "
+            f"{_epochs(fitted)} instead."
+        )
+    if asked > training.num_epochs:
+        share = cooldown_factor(0, training.num_epochs, asked)
+        return (
+            f"A run of {length} is shorter than its cool-down of {_epochs(asked)}: the rate begins at {share:.0%} and "
+            "only falls. Raise num_epochs, lower cooldown_epochs, or set fit_schedule."
+        )
+    return None
+
+
+def _describe_warmup(training: TrainingConfig, steps_per_epoch: int) -> str | None:
+    asked, num_steps = warmup_optimizer_steps(training), _num_steps(training, steps_per_epoch)
+    if not asked or not num_steps:
+        return None
+    fitted = warmup_optimizer_steps(fitted_to(training, steps_per_epoch))
+    if fitted < asked:
+        return (
+            f"It has {num_steps:,} steps, which is short for a warm-up of {asked:,}: the rate rises over the first "
+            f"{fitted:,} instead, to the same height."
+        )
+    if asked > num_steps:
+        return (
+            f"The learning rate rises for {asked:,} steps (warm-up), but this run has {num_steps:,}: it ends at "
+            f"{num_steps / asked:.0%} of the highest rate. Raise num_epochs, lower warmup_steps, or set fit_schedule."
+        )
+    return None
+
+
+def _num_steps(training: TrainingConfig, steps_per_epoch: int) -> int:
+    """Optimiser steps of the run; 0 if they are not known."""
+    num_steps = training.num_epochs * steps_per_epoch
+    return num_steps if training.max_steps is None else min(num_steps, training.max_steps)
+
+
+def _epochs(number: float) -> str:
+    return f"{number:.2g} epoch{'' if number == 1 else 's'}" if number < 10 else f"{number:.0f} epochs"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -19,13 +19,17 @@ from core.model.transformer import Transformer
 from core.training.compiling import choose_compiled
 from core.training.distributed import SINGLE_PROCESS, World
 from core.training.distributed_commands import request_random_states, send_join, send_step
-from core.training.failures import DivergedError
+from core.training.failures import ChangedDataError, DivergedError, Proposal
 from core.training.gradients import Gradients
 from core.training.precision import choose_precision
 from core.training.randomness import random_state, set_random_state
-from core.training.resuming import Progress, fit_to_changes, progress_of, require_same_run
-from core.training.schedules import learning_rate
+from core.training.resuming import Progress, fit_to_changed_data, fit_to_changes, progress_of, require_same_run
+from core.training.schedules import fitted_to, learning_rate
 
+LARGEST_WEIGHT = 1e4
+"""Weights of models that learn are below 100; half-precision checkpoints end at 65,504."""
+EXPLOSION = 10.0
+"""A loss so many times as high as that of a model that knows nothing is no longer one that learning brings back."""
 _ADAM_STATE = ("step", "exp_avg", "exp_avg_sq")
 
 
@@ -68,11 +72,12 @@ class TrainingSession:
         self.gradients = self._new_gradients(SINGLE_PROCESS)
         self._has_joined = False
         self._random_states: Tensor | None = None
+        self._last_loss = 0.0
         self.is_fused = self.device.type in ("cpu", "cuda")
         self.optimizer = torch.optim.Adam(
             self.model.parameters(),
             lr=run.training.learning_rate,
-            betas=(run.training.adam_beta1, run.training.adam_beta2),
+            betas=(float(run.training.adam_beta1), float(run.training.adam_beta2)),  # 0 for 0.0 is refused
             eps=run.training.adam_epsilon,
             fused=self.is_fused,
         )
@@ -111,13 +116,17 @@ class TrainingSession:
         Raises:
             DivergedError: the loss or the gradient is not finite; the weights are unchanged.
         """
-        rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, self.run.training)
+        training = fitted_to(self.run.training, self.progress.steps_per_epoch)
+        rate = rate_factor * learning_rate(self.progress.step + 1, self.run.model, training)
         if self.world.is_main:
             self._have_workers_join()
             send_step(self.world, batches, rate)
         result = self.take_step(batches, rate, should_stop)
         if result is None:
             return None
+        if self.progress.step == 0:
+            self.progress.first_loss = result.loss
+        self._last_loss = result.loss
         self.progress.step += 1
         self.progress.learning_rate = rate
         self.progress.group += 1
@@ -184,14 +193,34 @@ class TrainingSession:
             training.r_drop,
         )
 
-    def require_finite_weights(self) -> None:
-        """Raises `DivergedError` if a weight is not finite."""
+    def require_sound_weights(self) -> None:
+        """Raises `DivergedError` if a weight is not finite or absurdly large, or if the last step's loss exploded."""
+        step = self.progress.step
         for name, parameter in self.model.named_parameters():
-            if not bool(torch.isfinite(parameter).all()):
+            largest = float(parameter.detach().abs().max())
+            if not math.isfinite(largest):
                 raise DivergedError(
-                    f"After step {self.progress.step} the weights {name} contain values that are not finite. Finite "
-                    "numbers were expected. These weights were not saved; files saved earlier are intact."
+                    f"After step {step} the weights {name} contain values that are not finite. Finite numbers were "
+                    "expected. These weights were not saved; files saved earlier are intact."
                 )
+            if largest > LARGEST_WEIGHT:
+                raise DivergedError(
+                    f"After step {step} the weights {name} contain values of {largest:.3g}. At most {LARGEST_WEIGHT:g} "
+                    "was expected of a model that learns. These weights were not saved; files saved earlier are intact."
+                )
+        if self._last_loss > self.largest_loss:
+            raise DivergedError(
+                f"At step {step} the loss was {self._last_loss:.4g}. At most {self.largest_loss:.3g} was expected, "
+                f"{EXPLOSION:g} times that of a model that knows nothing. These weights were not saved; files saved "
+                "earlier are intact."
+            )
+
+    @property
+    def largest_loss(self) -> float:
+        """A higher loss per token than this has exploded; infinite if the loss of the first step is not known."""
+        if not self.progress.first_loss:  # no step yet, or saved by an earlier version
+            return math.inf
+        return EXPLOSION * max(self.progress.first_loss, math.log(len(self.corpus.codecs.target.vocabulary)))
 
     def snapshot(self, history: Sequence[EpochRecord]) -> Checkpoint:
         """A checkpoint for translation: weights without the optimiser."""
@@ -200,6 +229,7 @@ class TrainingSession:
             codecs=self.corpus.codecs,
             weights=dict(self.model.named_parameters()),
             corpus=self.corpus.name,
+            corpus_digest=self.corpus.digest,
             history=tuple(history),
         )
 
@@ -215,9 +245,7 @@ class TrainingSession:
             request_random_states(self.world)
             state["random.world"] = torch.stack(self.world.all_gather(random_state(self.device)))
         state |= self._optimizer_state()
-        return Checkpoint(
-            plain.run, plain.codecs, plain.weights, plain.corpus, plain.history, state, self.progress.to_dict()
-        )
+        return replace(plain, state=state, progress=self.progress.to_dict())
 
     def _optimizer_state(self) -> dict[str, Tensor]:
         """Nothing before the first step."""
@@ -229,30 +257,41 @@ class TrainingSession:
             for key in _ADAM_STATE
         }
 
-    def restore(self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset()) -> list[str]:
+    def restore(
+        self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset(), *, allow_changed_data: bool = False
+    ) -> list[str]:
         """Restores a `resumable_snapshot`.
 
         Args:
             checkpoint: the snapshot.
             changed: settings of `TrainingConfig` that may differ from it.
+            allow_changed_data: the corpus may have other sentences of the same vocabulary; an epoch that was begun
+                starts again.
 
         Returns:
             Notes for the user, one sentence each.
 
         Raises:
             CheckpointError: the checkpoint is for translation only, or of another architecture, data or recipe.
+            ChangedDataError: the corpus has other sentences, which are not allowed.
         """
         if not checkpoint.progress or "random.cpu" not in checkpoint.state:
             raise CheckpointError(
                 "This checkpoint is for translation only: it has no optimiser state. The file last.safetensors of a "
                 "run was expected; resume from that, or start a new run."
             )
+        # a run begun without it, by an earlier version for instance, goes on without it
+        if "fit_schedule" not in changed:
+            self.run = self.run.with_training(fit_schedule=checkpoint.run.training.fit_schedule)
         require_same_run(self.run, checkpoint.run, changed)
         if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
             raise CheckpointError(
                 "The corpus gives another vocabulary than the run was started with. The same data was expected: resume "
                 "with that, or start a new run in another folder."
             )
+        has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
+        if has_changed_data and not allow_changed_data:
+            raise _changed_data(self.corpus.name)
         fill_parameters(self.model, checkpoint.weights)
         try:
             self.progress = progress_of(checkpoint.progress, checkpoint.history)
@@ -270,15 +309,28 @@ class TrainingSession:
                 f"The resume state in this checkpoint is damaged ({error}). The complete file last.safetensors "
                 "of a run was expected; use another copy, or start a new run in another folder."
             ) from error
-        return fit_to_changes(self.progress, self.run.training, checkpoint.run.training)
+        notes = fit_to_changes(self.progress, self.run.training, checkpoint.run.training)
+        return [*notes, *fit_to_changed_data(self.progress)] if has_changed_data else notes
 
     def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
         """Raises `KeyError` or `ValueError` if a tensor is missing or has another shape."""
         for name, parameter in self.model.named_parameters():
             entries = {key: state[f"optimizer.{key}.{name}"].clone() for key in _ADAM_STATE}
             for key, value in entries.items():
-                if key != "step" and value.shape != parameter.shape:
-                    raise ValueError(f"{key} of {name} is {list(value.shape)}, not {list(parameter.shape)}")
+                shape = torch.Size() if key == "step" else parameter.shape
+                if value.shape != shape or value.dtype != torch.float32:
+                    raise ValueError(f"{key} of {name} is {value.dtype} {list(value.shape)}, not {list(shape)}")
+                if key != "exp_avg" and bool((value < 0).any()):
+                    raise ValueError(f"{key} of {name} is negative")
                 if key != "step" or self.device.type != "cpu":
                     entries[key] = value.to(self.device)
             self.optimizer.state[parameter] = entries
+
+
+def _changed_data(corpus: str) -> ChangedDataError:
+    return ChangedDataError(
+        f"The training data ({corpus}) has changed since this run was last saved: its vocabulary is the same, its "
+        "sentences are not. The same data was expected: resume with that, start a new run in another folder, or resume "
+        "with the data as it is now: --resume --allow-changed-data",
+        Proposal("the training data as it is now", allows_changed_data=True),
+    )

@@ -2,13 +2,14 @@
 
 import math
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from core.corpora.batches import Batch, collate, validation_batches
 from core.device import DeviceChoice
 from core.evaluation.loss import CorpusLoss, corpus_loss
 from core.evaluation.scores import bleu_tokenized_lowercased, reference_words
+from core.text.tokenizers import has_rules
 from core.training.events import SampleTranslated, TranslatedExample
 from core.training.failures import DivergedError
 from core.training.film import FilmFrame
@@ -25,6 +26,10 @@ _FORWARD_ONLY = 3
 """How much faster a forward pass is than forward and backward together."""
 _PARTS = 8
 """Number of places in the validation split to sample from, where the whole split would take too long."""
+
+
+class ValidationStoppedError(Exception):
+    """The run is to stop; what was validated so far is dropped. Steers the loop, and never leaves it."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,8 @@ class Validator:
         corpus = session.corpus
         if probe is not None:
             encode_source(probe, corpus.codecs.source, self.run)
-        has_words = self.run.is_copy_task or _has_spacy()
+        languages = self.run.data.source_language, self.run.data.target_language
+        has_words = self.run.is_copy_task or has_rules(*languages)
         self.probe = self._default_probe() if probe is None and has_words else probe
         self.sample = self._draw_sample(self.run.training.sample_size if has_words else 0)
         self._batches = [
@@ -78,15 +84,23 @@ class Validator:
         limit = self._tokens_in_seconds()
         return limit is None or sum(map(_num_padded, self._batches)) <= limit
 
-    def loss(self) -> CorpusLoss:
-        """The loss of the whole validation split. Raises `DivergedError` if it is not finite."""
-        return self._loss(self._batches)
+    def loss(self, should_stop: Callable[[], object] = lambda: False) -> CorpusLoss:
+        """The loss of the whole validation split.
+
+        Args:
+            should_stop: asked before each batch.
+
+        Raises:
+            DivergedError: it is not finite or exploded.
+            ValidationStoppedError: `should_stop` said so.
+        """
+        return self._loss(_until_stopped(self._batches, should_stop))
 
     def loss_on_subset(self) -> tuple[CorpusLoss, int]:
         """The loss on a subset of the split (all of it if `is_fast`), and the number of its pairs.
 
         Raises:
-            DivergedError: the loss is not finite.
+            DivergedError: the loss is not finite or exploded.
         """
         batches, limit = self._batches, self._tokens_in_seconds()
         if limit is not None and not self.is_fast:
@@ -100,19 +114,38 @@ class Validator:
         once = max_tokens_at_once(self.session.model.num_parameters, self.session.device)
         return None if once is None else _FORWARD_ONLY * once
 
-    def _loss(self, batches: Sequence[Batch]) -> CorpusLoss:
-        loss = corpus_loss(self.session.model, batches)
+    def _loss(self, batches: Iterable[Batch]) -> CorpusLoss:
+        try:
+            loss = corpus_loss(self.session.model, batches)
+        finally:
+            self.session.model.train()
         if not math.isfinite(loss.token_weighted):
             raise DivergedError(
                 f"After step {self.session.progress.step} the validation loss is {loss.token_weighted}. A finite "
                 "number was expected. Files saved earlier are intact."
             )
+        if loss.token_weighted > self.session.largest_loss:
+            raise DivergedError(
+                f"After step {self.session.progress.step} the validation loss is {loss.token_weighted:.4g}. At most "
+                f"{self.session.largest_loss:.3g} was expected, many times that of a model that knows nothing. These "
+                "weights were not saved; files saved earlier are intact."
+            )
         return loss
 
-    def translate_sample(self) -> SampleTranslated:
-        """BLEU of the sample and the examples."""
+    def translate_sample(self, should_stop: Callable[[], object] = lambda: False) -> SampleTranslated:
+        """BLEU of the sample and the examples.
+
+        Raises:
+            ValidationStoppedError: `should_stop`, asked before each batch, said so.
+        """
         sample, progress = self.sample, self.session.progress
-        hypotheses = self._translator().translate_corpus(sample.sources)
+
+        def check() -> bool:
+            if should_stop():
+                raise ValidationStoppedError
+            return False
+
+        hypotheses = self._translator().translate_corpus(sample.sources, should_stop=check)
         shown = zip(sample.sources, sample.references, hypotheses, strict=True)
         return SampleTranslated(
             epoch=progress.epoch,
@@ -161,13 +194,11 @@ class Validator:
         return next(fitting, next((text for text in texts if text.strip()), None))
 
 
-def _has_spacy() -> bool:
-    """Whether spaCy is installed; a server that trains from prepared data does not need it."""
-    try:
-        import spacy  # noqa: F401
-    except ModuleNotFoundError:
-        return False
-    return True
+def _until_stopped(batches: Iterable[Batch], should_stop: Callable[[], object]) -> Iterator[Batch]:
+    for batch in batches:
+        if should_stop():
+            raise ValidationStoppedError
+        yield batch
 
 
 def _num_padded(batch: Batch) -> int:

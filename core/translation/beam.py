@@ -67,8 +67,38 @@ class _Candidates:
         return _Candidates(*(values.gather(1, places) for values in (self.scores, self.parents, self.tokens)))
 
 
+@dataclass(frozen=True)
+class BeamStep:
+    """What one step of the search for one sentence left.
+
+    Attributes:
+        live: ids and log-probability of the hypotheses that go on, best first.
+        ended: the same of those that came to their end at this step, the end token included.
+    """
+
+    live: tuple[tuple[tuple[int, ...], float], ...]
+    ended: tuple[tuple[tuple[int, ...], float], ...]
+
+    @classmethod
+    def of(
+        cls, candidates: _Candidates, live: _Candidates, prefixes: Tensor, end_id: int | None, beam: int
+    ) -> "BeamStep":
+        """Of the only sentence that is searched; `prefixes` [1, R, T] begin with the start token."""
+
+        def hypotheses(found: _Candidates, count: int) -> list[tuple[tuple[int, ...], float]]:
+            rows = zip(found.scores[0].tolist(), found.parents[0].tolist(), found.tokens[0].tolist(), strict=True)
+            return [
+                ((*prefixes[0, parent, 1:].tolist(), token), score)
+                for score, parent, token in list(rows)[:count]
+                if score > -math.inf
+            ]
+
+        ended = [each for each in hypotheses(candidates, beam) if each[0][-1] == end_id]
+        return cls(tuple(hypotheses(live, beam)), tuple(ended))
+
+
 @torch.inference_mode()
-def beam_search(
+def beam_search(  # noqa: PLR0913 - all but the first six have defaults
     model: Transformer,
     encoding: Encoding,
     max_steps: Sequence[int],
@@ -78,6 +108,7 @@ def beam_search(
     *,
     forced: Sequence[ForcedIds] | None = None,
     should_stop: Callable[[], bool] = lambda: False,
+    on_step: Callable[["BeamStep"], None] | None = None,
 ) -> list[list[int]]:
     """The best hypothesis of each sentence. All hypotheses of all sentences are read side by side, with cached keys.
 
@@ -98,6 +129,7 @@ def beam_search(
         forced: for each source its forced tokens by step: no hypothesis goes on with another one there. Their
             probabilities count as the model gives them.
         should_stop: asked before each step.
+        on_step: told what lives on after each step, and what has ended at it; for one source only.
 
     Returns:
         For each source the chosen ids, the end token included if it came.
@@ -139,6 +171,8 @@ def beam_search(
         _keep_ended(searched, candidates, prefixes, rules.end_id, beam, length_penalty)
         live = _without_ended(candidates, rules.end_id, beam)
         extended = _extend(prefixes, live)
+        if on_step is not None:
+            on_step(BeamStep.of(candidates, live, prefixes, rules.end_id, beam))
         kept = []
         for place, (index, leader) in enumerate(zip(going_on, live.scores[:, 0].tolist(), strict=True)):
             if _is_done(sentences[index], state.step, leader, beam, length_penalty):

@@ -10,7 +10,15 @@ from core.text.codec import CONTINUATION, CodecPair, TextCodec
 from core.text.subwords import WORD_MARK
 from core.text.vocabulary import END
 from core.translation.decoding import DecodingRules, ForcedIds
-from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Intervention, writable
+from core.translation.experiment import (
+    MAX_INDEX,
+    AttentionRow,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Intervention,
+    writable,
+)
 from core.translation.source import EncodedSource, edit_source, encode_source
 from core.translation.target import EncodedTarget, encode_target
 
@@ -67,9 +75,14 @@ def compile_experiment(
         source=source,
         given=given,
         changes=_checked(sentence_changes(experiment), len(source.ids)),
-        forced={forced.step: _id_of(forced, codecs.target, rules) for forced in experiment.forced},
+        forced=forced_ids(experiment, codecs.target, rules),
         max_steps=max_steps(len(source.ids), run_config, rules),
     )
+
+
+def forced_ids(experiment: Experiment, target_codec: TextCodec, rules: DecodingRules) -> ForcedIds:
+    """The ids of forced tokens by decoding step. Raises `ExperimentError` if one can never be chosen."""
+    return {forced.step: _id_of(forced, target_codec, rules) for forced in experiment.forced}
 
 
 def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -> int:
@@ -88,6 +101,8 @@ def sentence_changes(experiment: Experiment) -> SentenceChanges:
     return SentenceChanges(
         {scaling.head: scaling.factor for scaling in experiment.head_scalings},
         {(row.head, row.row): row.weights for row in experiment.attention_rows},
+        {each.head: each.temperature for each in experiment.temperatures},
+        experiment.lifts_mask,
     )
 
 
@@ -152,5 +167,10 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
         raise ExperimentError(
             f"The vocabulary of this model has no {text.strip()!r}. A word of its language, or one of its "
             f"{len(vocabulary):,} tokens, was expected; choose another."
+        )
+    if step + len(ids) - 1 > MAX_INDEX:
+        raise ExperimentError(
+            f"{text.strip()!r}, forced at step {step + 1:,}, takes {len(ids)} steps. It was expected to end by step "
+            f"{MAX_INDEX + 1:,}; no translation is that long."
         )
     return tuple(ForcedToken(step + offset, vocabulary.tokens[token]) for offset, token in enumerate(ids))

@@ -21,6 +21,7 @@ DEFAULT_LENGTH_PENALTY = 1.5
 MAX_BEAM = 100
 MAX_LENGTH_PENALTY = 10.0
 MAX_FACTOR = 1_000.0
+MIN_TEMPERATURE, MAX_TEMPERATURE = 0.01, 100.0
 MAX_INDEX = 100_000
 """No step, row or place can lie beyond it: far above any model's number of positions."""
 SHARES_TOLERANCE = 1e-9
@@ -188,6 +189,43 @@ class AttentionRow:
 
 
 @dataclass(frozen=True)
+class SoftmaxTemperature:
+    """The scores of a head are divided by a temperature before the softmax (Hinton et al. 2015, equation 1).
+
+    Attributes:
+        head: which.
+        temperature: above 1 makes its weights more even, below 1 sharper; 1 changes nothing.
+    """
+
+    head: Head
+    temperature: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "head", _as_head(self.head))
+        object.__setattr__(self, "temperature", _as_float(self.temperature))
+        if not MIN_TEMPERATURE <= self.temperature <= MAX_TEMPERATURE:  # not-a-number fails this too
+            raise ExperimentError(
+                f"The softmax temperature of {self.head} is {self.temperature:g}. A number from {MIN_TEMPERATURE:g} to "
+                f"{MAX_TEMPERATURE:g} was expected; 1 changes nothing."
+            )
+
+    def __str__(self) -> str:
+        return f"{self.head.short_name} temperature {self.temperature:g}"
+
+
+@dataclass(frozen=True)
+class CausalMaskLifted:
+    """Every query of the decoder's self-attention sees all target tokens that are read, later ones too.
+
+    It needs a given target: while the model chooses its tokens, there are no later ones to be seen. Rows of attention
+    that are set stay as they are set, later tokens having weight 0.
+    """
+
+    def __str__(self) -> str:
+        return "causal mask lifted"
+
+
+@dataclass(frozen=True)
 class ForcedToken:
     """A token is chosen at a decoding step, whatever the model prefers. It may be the one that ends the sentence.
 
@@ -209,9 +247,26 @@ class ForcedToken:
         return f"step {self.step + 1}: {self.token.replace(WORD_MARK, '') or self.token}"
 
 
-Intervention = SourceWordRemoved | SourceWordReplaced | HeadScaled | AttentionRow | ForcedToken
-INTERVENTION_TYPES: Final = (SourceWordRemoved, SourceWordReplaced, HeadScaled, AttentionRow, ForcedToken)
+Intervention = (
+    SourceWordRemoved
+    | SourceWordReplaced
+    | HeadScaled
+    | SoftmaxTemperature
+    | AttentionRow
+    | CausalMaskLifted
+    | ForcedToken
+)
+INTERVENTION_TYPES: Final = (
+    SourceWordRemoved,
+    SourceWordReplaced,
+    HeadScaled,
+    SoftmaxTemperature,
+    AttentionRow,
+    CausalMaskLifted,
+    ForcedToken,
+)
 SourceEdit = SourceWordRemoved | SourceWordReplaced
+AnyIntervention = TypeVar("AnyIntervention", bound=Intervention)
 
 
 def site_of(intervention: Intervention) -> tuple[int, ...]:
@@ -221,10 +276,26 @@ def site_of(intervention: Intervention) -> tuple[int, ...]:
             return (0, place)
         case HeadScaled(head):
             return (1, *_order_of(head))
+        case SoftmaxTemperature(head):
+            return (2, *_order_of(head))
         case AttentionRow(head, row):
-            return (2, *_order_of(head), row)
+            return (3, *_order_of(head), row)
+        case CausalMaskLifted():
+            return (4,)
         case ForcedToken(step):
-            return (3, step)
+            return (5, step)
+
+
+def in_canonical_order(interventions: Iterable[AnyIntervention]) -> tuple[AnyIntervention, ...]:
+    """Source words, heads, rows, steps. Raises `ExperimentError` if two change the same thing."""
+    ordered = tuple(sorted(interventions, key=site_of))
+    for first, second in itertools.pairwise(ordered):
+        if site_of(first) == site_of(second):
+            raise ExperimentError(
+                f"Two interventions change the same thing: “{first}” and “{second}”. One for each head, row, step "
+                "and source word was expected; leave one of them out."
+            )
+    return ordered
 
 
 @dataclass(frozen=True)
@@ -234,11 +305,12 @@ class Experiment:
     Attributes:
         source_text: as typed.
         output: how the target is found.
-        interventions: what is changed, in canonical order (source words, heads, rows, steps), whatever order was given.
+        interventions: what is changed, in canonical order (source words, heads, temperatures, rows, the mask, steps),
+            whatever order was given.
 
     Raises:
-        ExperimentError: two interventions change the same thing, or a token is forced while the target is given; or one
-            of the three is something else.
+        ExperimentError: two interventions change the same thing; a token is forced while the target is given, or the
+            causal mask lifted while it is not; or one of the three is something else.
     """
 
     source_text: str
@@ -256,18 +328,16 @@ class Experiment:
             if not isinstance(each, INTERVENTION_TYPES):
                 names = ", ".join(known.__name__ for known in INTERVENTION_TYPES)
                 raise ExperimentError(f"An intervention is {each!r}. One of {names} was expected.")
-        ordered = tuple(sorted(self.interventions, key=site_of))
-        object.__setattr__(self, "interventions", ordered)
-        for first, second in itertools.pairwise(ordered):
-            if site_of(first) == site_of(second):
-                raise ExperimentError(
-                    f"Two interventions change the same thing: “{first}” and “{second}”. One for each head, row, step "
-                    "and source word was expected; leave one of them out."
-                )
+        object.__setattr__(self, "interventions", in_canonical_order(self.interventions))
         if isinstance(self.output, GivenTarget) and self.forced:
             raise ExperimentError(
                 f"A token is forced (“{self.forced[0]}”) while the whole translation is given. One of the two was "
                 "expected; leave out the forced token, or let the model translate."
+            )
+        if self.lifts_mask and not isinstance(self.output, GivenTarget):
+            raise ExperimentError(
+                "The causal mask is lifted while the model chooses its own tokens: there are no later ones to be seen. "
+                "A given translation was expected; give one, or leave the mask."
             )
 
     @property
@@ -284,6 +354,16 @@ class Experiment:
     def head_scalings(self) -> tuple[HeadScaled, ...]:
         """Heads whose output is scaled or switched off."""
         return self._of_type(HeadScaled)
+
+    @property
+    def temperatures(self) -> tuple[SoftmaxTemperature, ...]:
+        """Heads with another softmax temperature."""
+        return self._of_type(SoftmaxTemperature)
+
+    @property
+    def lifts_mask(self) -> bool:
+        """Whether the causal mask of the decoder is lifted."""
+        return bool(self._of_type(CausalMaskLifted))
 
     @property
     def attention_rows(self) -> tuple[AttentionRow, ...]:
@@ -307,7 +387,8 @@ class Experiment:
         """With these too; each takes the place of one that changes the same thing.
 
         Raises:
-            ExperimentError: two of those added change the same thing, or a token would be forced in a given target.
+            ExperimentError: two of those added change the same thing, a token would be forced in a given target, or the
+                causal mask lifted without one.
         """
         sites = {site_of(each) for each in added}
         return replace(self, interventions=(*(e for e in self.interventions if site_of(e) not in sites), *added))
@@ -317,12 +398,12 @@ class Experiment:
         return replace(self, interventions=tuple(each for each in self.interventions if each not in removed))
 
     def edited(self, source_text: str) -> "Experiment":
-        """Another sentence: head scalings are kept, what belongs to words, rows and steps of the old one is dropped.
+        """Another sentence: what concerns whole heads is kept; what belongs to words, rows and steps is dropped.
 
         A given target belongs to its sentence too: the model translates the new one greedily.
         """
         output = Greedy() if isinstance(self.output, GivenTarget) else self.output
-        return Experiment(source_text, output, self.head_scalings)
+        return Experiment(source_text, output, (*self.head_scalings, *self.temperatures))
 
 
 def shares_of(weights: Sequence[float]) -> tuple[float, ...]:

@@ -18,18 +18,15 @@ message names the field. A model is named, never located: files are handed on to
 Other outputs are `{"type": "greedy"}` and `{"type": "given", "text": "Two dogs."}`.
 """
 
-import errno
 import json
-import os
 import re
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 from core.errors import ExperimentFileError
-from core.storage import atomic_path
+from core.storage import atomic_path, open_file
 from core.strict_json import Field, JsonError, parse
 from core.translation.experiment import Experiment
 from core.translation.experiment_json import experiment_of, experiment_to_json
@@ -164,21 +161,12 @@ def _head_of(path: Path, num_bytes: int) -> bytes:
     """At most so many bytes from the beginning of an ordinary file; others are refused before they can block."""
     expected = f"An experiment (*{SUFFIX}) or a checkpoint (*.safetensors) was expected; choose another file."
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        try:
-            mode = os.fstat(descriptor).st_mode
-            if stat.S_ISDIR(mode):
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            if not stat.S_ISREG(mode):
-                raise ExperimentFileError(f"{path} is a device, a pipe or a socket, not an ordinary file. {expected}")
-            with open(descriptor, "rb", closefd=False) as file:
-                return file.read(num_bytes)
-        finally:
-            os.close(descriptor)
+        with open_file(path) as file:
+            return file.read(num_bytes)
     except FileNotFoundError as error:
         raise ExperimentFileError(f"There is no file {path}. {expected}") from error
-    except (OSError, ValueError) as error:  # ValueError: a path with a null character
-        reason = getattr(error, "strerror", None) or str(error)
+    except OSError as error:
+        reason = error.strerror or str(error)
         raise ExperimentFileError(f"{path} cannot be read: {reason}. {expected}") from error
 
 

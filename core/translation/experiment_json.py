@@ -15,8 +15,11 @@ from core.translation.experiment import (
     MAX_FACTOR,
     MAX_INDEX,
     MAX_LENGTH_PENALTY,
+    MAX_TEMPERATURE,
+    MIN_TEMPERATURE,
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -24,6 +27,7 @@ from core.translation.experiment import (
     HeadScaled,
     Intervention,
     Output,
+    SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
 )
@@ -61,6 +65,10 @@ def intervention_to_json(intervention: Intervention) -> dict[str, Any]:
             return {"type": "source_word_replaced", "place": place, "text": text}
         case HeadScaled(head, factor):
             return {"type": "head_scaled", "head": _head_to_json(head), "factor": factor}
+        case SoftmaxTemperature(head, temperature):
+            return {"type": "softmax_temperature", "head": _head_to_json(head), "temperature": temperature}
+        case CausalMaskLifted():
+            return {"type": "causal_mask_lifted"}
         case AttentionRow(head, row, weights):
             return {"type": "attention_row", "head": _head_to_json(head), "row": row, "weights": list(weights)}
         case ForcedToken(step, token):
@@ -134,6 +142,16 @@ def _head_scaled(field: Field) -> HeadScaled:
     return HeadScaled(_head(members["head"]), members["factor"].number(-MAX_FACTOR, MAX_FACTOR))
 
 
+def _softmax_temperature(field: Field) -> SoftmaxTemperature:
+    members = field.members("type", "head", "temperature")
+    return SoftmaxTemperature(_head(members["head"]), members["temperature"].number(MIN_TEMPERATURE, MAX_TEMPERATURE))
+
+
+def _causal_mask_lifted(field: Field) -> CausalMaskLifted:
+    field.members("type")
+    return CausalMaskLifted()
+
+
 def _attention_row(field: Field) -> AttentionRow:
     members = field.members("type", "head", "row", "weights")
     head, row = _head(members["head"]), _index(members["row"])
@@ -150,7 +168,9 @@ _READERS: dict[str, Callable[[Field], Intervention]] = {
     "source_word_removed": _source_word_removed,
     "source_word_replaced": _source_word_replaced,
     "head_scaled": _head_scaled,
+    "softmax_temperature": _softmax_temperature,
     "attention_row": _attention_row,
+    "causal_mask_lifted": _causal_mask_lifted,
     "forced_token": _forced_token,
 }
 

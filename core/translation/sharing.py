@@ -13,6 +13,7 @@ from core.text.vocabulary import MARKS
 from core.translation.experiment import (
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -20,6 +21,7 @@ from core.translation.experiment import (
     HeadScaled,
     Intervention,
     Output,
+    SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
 )
@@ -37,7 +39,9 @@ def to_python(experiment: Experiment, checkpoint: Path | str | None = None) -> s
     interventions = [_intervention_in_python(each) for each in experiment.interventions]
     names = {"Experiment", "Translator", type(experiment.output).__name__}
     names |= {type(each).__name__ for each in experiment.interventions}
-    names |= {"Head" for each in experiment.interventions if isinstance(each, HeadScaled | AttentionRow)}
+    names |= {
+        "Head" for each in experiment.interventions if isinstance(each, HeadScaled | SoftmaxTemperature | AttentionRow)
+    }
     arguments = [_text_in_python(experiment.source_text), _output_in_python(experiment.output)]
     if interventions:
         arguments.append("(\n" + "".join(f"        {each},\n" for each in interventions) + "    )")
@@ -71,6 +75,10 @@ def _intervention_in_python(intervention: Intervention) -> str:
             return f"SourceWordReplaced({place}, {_text_in_python(text)})"
         case HeadScaled(head, factor):
             return f"HeadScaled({_head_in_python(head)}, {factor!r})"
+        case SoftmaxTemperature(head, temperature):
+            return f"SoftmaxTemperature({_head_in_python(head)}, {temperature!r})"
+        case CausalMaskLifted():
+            return "CausalMaskLifted()"
         case AttentionRow(head, row, weights):
             comma = "," if len(weights) == 1 else ""
             return f"AttentionRow({_head_in_python(head)}, {row}, ({', '.join(map(repr, weights))}{comma}))"
@@ -144,6 +152,10 @@ def _intervention_options(intervention: Intervention) -> list[str]:
             return ["--replace-word", f"{place + 1}={text}"]
         case HeadScaled(head, factor):
             return ["--scale-head", f"{_head_in_command(head)}={_number(factor)}"]
+        case SoftmaxTemperature(head, temperature):
+            return ["--temperature", f"{_head_in_command(head)}={_number(temperature)}"]
+        case CausalMaskLifted():
+            return ["--lift-mask"]
         case AttentionRow(head, row, weights):
             return ["--set-row", f"{_head_in_command(head)}:{row + 1}={','.join(map(_number, weights))}"]
         case ForcedToken(step, token):

@@ -10,6 +10,7 @@ from core.errors import ExperimentError, TextError
 from core.text.codec import CONTINUATION, EncodedWord, TextCodec
 from core.text.languages import a_sentence_in
 from core.text.subwords import WORD_MARK
+from core.text.tokenizers import check_length
 from core.text.vocabulary import UNKNOWN
 from core.translation.experiment import SourceEdit, SourceWordReplaced
 from core.translation.result import Word
@@ -87,11 +88,12 @@ def _check_amount(text: str, codec: TextCodec) -> None:
             f"The text has {count:,} words. A sentence, or at most {MAX_WORDS:,} words, was expected; translate it "
             "sentence by sentence."
         )
+    check_length(text)
 
 
 def _fewest_words(codec: TextCodec) -> int:
     """Where nothing marks the end (the copy task), the first symbol is given, so there must be one to predict."""
-    return 2 if codec.vocabulary.end_id is None else 1
+    return 2 if codec.copies_symbols else 1
 
 
 def one_line(text: str, codec: TextCodec) -> str:
@@ -233,6 +235,7 @@ class _Piece:
 
 def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[_Piece]:
     vocabulary = codec.vocabulary
+    check_length(edit.text)
     if edit.text == UNKNOWN and vocabulary.unknown_id is not None:
         return [_Piece((vocabulary.unknown_id,), (UNKNOWN,), (True,), UNKNOWN, edit.place)]
     found = [
@@ -286,7 +289,7 @@ def _joined(source: EncodedSource, pieces: Sequence[_Piece], codec: TextCodec, r
 
 def _expectation(codec: TextCodec) -> str:
     vocabulary = codec.vocabulary
-    if vocabulary.end_id is None:
+    if codec.copies_symbols:
         return f"At least two numbers from 1 to {len(vocabulary) - 1} with spaces between were expected."
     return f"{_capital(a_sentence_in(codec.language))} was expected."
 

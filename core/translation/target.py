@@ -6,6 +6,7 @@ from core.config import RunConfig
 from core.errors import TextError
 from core.text.codec import EncodedWord, TextCodec
 from core.text.languages import a_sentence_in
+from core.text.tokenizers import check_length
 from core.translation.result import Word
 from core.translation.source import AS_UNKNOWN, MAX_WORDS, one_line, without_marks
 
@@ -41,6 +42,7 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
         raise TextError(
             f"The translation has {len(text.split()):,} words. At most {MAX_WORDS:,} were expected; shorten it."
         )
+    check_length(text)
     found = [without_marks(word, codec) for word in codec.encode_text(one_line(text, codec))]
     readable = _without_start([word for word in found if word.ids], codec)
     if not readable:

@@ -1,7 +1,7 @@
 """From a text to its `Translation`: a loaded model and everything around it."""
 
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -17,18 +17,26 @@ from core.checkpoint.history import EpochRecord
 from core.corpora.batches import pad
 from core.device import DeviceChoice, choose_device
 from core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
-from core.model.interventions import compile_interventions
+from core.model.heads import Head
+from core.model.interventions import compile_head_factors, compile_interventions
 from core.model.transformer import Encoding, ModelOutput
 from core.resources import bundled_model_path
 from core.translation.beam import beam_search
-from core.translation.compilation import CompiledExperiment, compile_experiment, max_steps
-from core.translation.decoding import DecodingRules, batches_by_length, greedy_from
+from core.translation.compilation import (
+    CompiledExperiment,
+    compile_experiment,
+    forced_ids,
+    max_steps,
+    sentence_changes,
+)
+from core.translation.decoding import DecodingRules, batches_by_length, forbidding, greedy_from
 from core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     Beam,
     Experiment,
     GivenTarget,
     Greedy,
+    HeadScaled,
     Intervention,
     Output,
     check_beam,
@@ -53,6 +61,8 @@ MAX_BEAM_ROWS = 256
 """Partial translations that are continued side by side; a wide beam takes fewer sentences at once."""
 EXPERIMENT_WINDOW = 64
 """Experiments of which the results are held at once, so that those of like length can be computed side by side."""
+NEAR_TIE = 1e-4
+"""Logits of the two best tokens that lie closer together may change places by rounding."""
 EXPERIMENT_BATCH = 16
 """Experiments that are computed side by side: few, so that little is padded."""
 
@@ -114,7 +124,7 @@ class Translator:
         return cls(load_checkpoint(chosen), choose_device(device), chosen)
 
     def warm_up(self) -> None:
-        """Loads what the first sentence would have to wait for: spaCy and its rules."""
+        """Loads what the first sentence would have to wait for: the rules that cut it into words."""
         self.checkpoint.codecs.source.encode_text("")
 
     @cached_property
@@ -183,10 +193,51 @@ class Translator:
             own = None
         if not experiment.interventions:
             return ExperimentResult(original, original, original.log_probabilities, own, dropped)
-        changed = self.run(experiment, should_stop=should_stop)
-        is_same = changed.predicted_ids == original.predicted_ids  # then the pass that describes it has scored it
-        score = changed.log_probabilities if is_same else self.score(original, experiment)
+        changed, score = self._run_beside(original, experiment, should_stop)
         return ExperimentResult(changed, original, score, own, dropped)
+
+    def _run_beside(
+        self, original: Translation, experiment: Experiment, should_stop: Callable[[], bool]
+    ) -> tuple[Translation, tuple[float, ...]]:
+        """An experiment's result, and the log-probabilities that it gives the tokens of the original.
+
+        These have to be read once in any case. Where the greedy choice after each of them is the next one, they are the
+        result, and nothing is decoded step by step.
+        """
+        if not isinstance(experiment.output, Greedy):
+            changed = self.run(experiment, should_stop=should_stop)
+            is_same = changed.predicted_ids == original.predicted_ids  # then the pass that describes it has scored it
+            return changed, changed.log_probabilities if is_same else self.score(original, experiment)
+        began = time.perf_counter()
+        compiled, ids = self.compile(experiment), original.predicted_ids
+        if should_stop():
+            raise TranslationStoppedError
+        with torch.inference_mode():
+            encoding = self._encode([compiled], need_maps=True)
+            output = self._read(encoding, [ids], need_maps=True)
+            if self._is_greedy_choice(output.logits[0], ids, compiled):
+                target = self._chosen_target(ids, compiled.max_steps)
+                changed = self._describe_batch([compiled], [target], output, True, began)[0]
+                return changed, changed.log_probabilities
+            score = _chosen_log_probabilities(output.logits[0].float().log_softmax(dim=-1), ids)
+            targets = self._targets([compiled], encoding, should_stop)
+            output = self._read(encoding, [target.ids for target in targets], need_maps=True)
+            return self._describe_batch([compiled], targets, output, True, began)[0], tuple(score[:, 0].tolist())
+
+    def _is_greedy_choice(self, logits: Tensor, ids: Sequence[int], compiled: CompiledExperiment) -> bool:
+        """Whether greedy decoding chooses these ids, from the logits [T, V] after reading each of those before.
+
+        Near-ties count as another choice: step by step they may be decided otherwise.
+        """
+        is_whole = ids[-1] == self.rules.end_id or len(ids) == compiled.max_steps
+        if not is_whole or len(ids) > compiled.max_steps:
+            return False
+        best = (logits.float() + forbidding(self.model, self.rules, logits)).topk(2)
+        is_clear = (best.values[:, 0] - best.values[:, 1] > NEAR_TIE).tolist()
+        return all(
+            compiled.forced[step] == token if step in compiled.forced else clear and chosen == token
+            for step, (token, chosen, clear) in enumerate(zip(ids, best.indices[:, 0].tolist(), is_clear, strict=True))
+        )
 
     def _misfits(self, experiment: Experiment) -> tuple[Intervention, ...]:
         """The interventions that this model refuses, source edits first: what the others must fit depends on them."""
@@ -245,6 +296,16 @@ class Translator:
         compiled = compile_experiment(experiment, self.checkpoint.codecs, self.run_config, self.rules)
         compile_interventions(self.model, [compiled.changes])  # knows the heads
         return compiled
+
+    def check(self, experiment: Experiment) -> None:
+        """Refuses what fits no sentence: heads that the model has not, tokens that its vocabulary has not.
+
+        Raises:
+            ExperimentError: a forced token can never be chosen.
+            AnalysisError: the model has no such head.
+        """
+        compile_interventions(self.model, [sentence_changes(experiment)])
+        forced_ids(experiment, self.checkpoint.codecs.target, self.rules)
 
     def translate(
         self,
@@ -310,12 +371,26 @@ class Translator:
         with torch.inference_mode():
             encoding = self._encode(batch, need_maps)
             targets = self._targets(batch, encoding, should_stop)
-            read = [self._read_ids(target.ids) for target in targets]
-            padded = pad(read, self.checkpoint.codecs.target.vocabulary.padding_id).to(self.device.name)
-            output = self.model.decode(encoding, padded, need_maps=need_maps)
-            described = [
-                self._steps(output.logits[row, : len(target.ids)], target.ids) for row, target in enumerate(targets)
-            ]
+            output = self._read(encoding, [target.ids for target in targets], need_maps=need_maps)
+            return self._describe_batch(batch, targets, output, need_maps, began)
+
+    def _read(self, encoding: Encoding, targets: Sequence[Sequence[int]], *, need_maps: bool) -> ModelOutput:
+        """All steps of finished targets side by side."""
+        read = [self._read_ids(ids) for ids in targets]
+        padded = pad(read, self.checkpoint.codecs.target.vocabulary.padding_id).to(self.device.name)
+        return self.model.decode(encoding, padded, need_maps=need_maps)
+
+    def _describe_batch(
+        self,
+        batch: Sequence[CompiledExperiment],
+        targets: Sequence[EncodedTarget],
+        output: ModelOutput,
+        need_maps: bool,
+        began: float,
+    ) -> list[Translation]:
+        described = [
+            self.describe_steps(output.logits[row, : len(target.ids)], target.ids) for row, target in enumerate(targets)
+        ]
         seconds = (time.perf_counter() - began) / len(batch)
         return [
             self._describe(
@@ -371,6 +446,7 @@ class Translator:
         *,
         beam: int = 1,
         length_penalty: float = DEFAULT_LENGTH_PENALTY,
+        scalings: Sequence[HeadScaled] = (),
         on_progress: Callable[[int], None] = lambda done: None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[Hypothesis]:
@@ -381,13 +457,16 @@ class Translator:
         Args:
             texts: one sentence each.
             beam, length_penalty: as for `translate`.
+            scalings: heads that are scaled or off throughout.
             on_progress: told how many sentences are done, refused ones left out.
             should_stop: asked between batches; the rest is then left empty.
 
         Raises:
             ConfigError: the beam or the length penalty is out of range.
+            AnalysisError: the model has no such head.
         """
         check_beam(beam, length_penalty)
+        factors = {scaling.head: scaling.factor for scaling in scalings}
         encoded = [self._encode_or_none(text) for text in texts]
         present = [index for index, source in enumerate(encoded) if source is not None]
         sources = [encoded[index] for index in present]
@@ -397,7 +476,7 @@ class Translator:
         for group in batches_by_length([len(source.ids) for source in sources if source], batch_size):
             if should_stop():
                 break
-            translated = self._translate_batch([sources[place] for place in group], beam, length_penalty)
+            translated = self._translate_batch([sources[place] for place in group], beam, length_penalty, factors)
             for place, hypothesis in zip(group, translated, strict=True):
                 hypotheses[present[place]] = hypothesis
             done += len(group)
@@ -411,12 +490,17 @@ class Translator:
             return None
 
     def _translate_batch(
-        self, sources: Sequence[EncodedSource | None], beam: int, length_penalty: float
+        self,
+        sources: Sequence[EncodedSource | None],
+        beam: int,
+        length_penalty: float,
+        factors: Mapping[Head, float],
     ) -> list[Hypothesis]:
         ids = [source.ids for source in sources if source is not None]
         padded = pad(ids, self.model.padding_id).to(self.device.name)
         with torch.inference_mode():
-            encoding = self.model.encode(padded)
+            interventions = compile_head_factors(self.model, factors, len(ids))
+            encoding = self.model.encode(padded, interventions=interventions)
             limits = [max_steps(len(row), self.run_config, self.rules) for row in ids]
             if beam == 1:
                 ends = self.rules.forced_ends(limits, None)
@@ -458,7 +542,7 @@ class Translator:
         self,
         compiled: CompiledExperiment,
         target: EncodedTarget,
-        steps: "_Steps",
+        steps: "Steps",
         maps: AttentionMaps | None,
         seconds: float,
     ) -> Translation:
@@ -488,13 +572,13 @@ class Translator:
             unreached=compiled.unreached(len(target.ids)),
         )
 
-    def _steps(self, logits: Tensor, ids: Sequence[int]) -> "_Steps":
-        """What each step of one sentence knew, from its logits [T, V]."""
+    def describe_steps(self, logits: Tensor, ids: Sequence[int]) -> "Steps":
+        """What each decoding step of one sentence knew, from its logits [T, V], when it chose these T ids."""
         log_probabilities = logits.float().log_softmax(dim=-1)
-        chosen = log_probabilities.gather(1, torch.tensor(ids, device=logits.device)[:, None])
+        chosen = _chosen_log_probabilities(log_probabilities, ids)
         allowed = log_probabilities.clone()
         allowed[:, list(self.rules.forbidden_ids)] = float("-inf")
-        return _Steps(
+        return Steps(
             log_probabilities=tuple(chosen[:, 0].tolist()),
             alternatives=self._alternatives(allowed),
             ranks=tuple((1 + (allowed > chosen).sum(dim=-1)).tolist()),
@@ -503,19 +587,16 @@ class Translator:
 
     def _alternatives(self, allowed: Tensor) -> tuple[tuple[Alternative, ...], ...]:
         """The best tokens of each row of log-probabilities [T, V]; minus infinity where one may not be chosen."""
-        codec = self.checkpoint.codecs.target
+        labels, tokens = self.checkpoint.codecs.target.labels, self.checkpoint.codecs.target.vocabulary.tokens
         best = allowed.topk(min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_ids)))
         return tuple(
-            tuple(
-                Alternative(codec.label(token), value, codec.vocabulary.tokens[token])
-                for token, value in zip(tokens, values, strict=True)
-            )
-            for tokens, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+            tuple(Alternative(labels[token], value, tokens[token]) for token, value in zip(chosen, values, strict=True))
+            for chosen, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
         )
 
 
 @dataclass(frozen=True, eq=False)
-class _Steps:
+class Steps:
     """What each of T decoding steps knew; see `Translation`."""
 
     log_probabilities: tuple[float, ...]
@@ -541,7 +622,13 @@ def _encoder_key(compiled: CompiledExperiment) -> Hashable:
     """What the encoder's output depends on."""
     factors = tuple((head, factor) for head, factor in compiled.changes.factors.items() if head.kind == "encoder")
     rows = tuple((site, weights) for site, weights in compiled.changes.rows.items() if site[0].kind == "encoder")
-    return compiled.source.ids, factors, tuple((site, tuple(weights)) for site, weights in rows)
+    temperatures = tuple(each for each in compiled.changes.temperatures.items() if each[0].kind == "encoder")
+    return compiled.source.ids, factors, temperatures, tuple((site, tuple(weights)) for site, weights in rows)
+
+
+def _chosen_log_probabilities(log_probabilities: Tensor, ids: Sequence[int]) -> Tensor:
+    """[T, 1], of the tokens with these ids among those of [T, V]."""
+    return log_probabilities.gather(1, torch.tensor(ids, device=log_probabilities.device)[:, None])
 
 
 def _entropies(log_probabilities: Tensor) -> Tensor:

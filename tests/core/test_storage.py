@@ -230,3 +230,77 @@ def test_a_link_that_leads_to_itself_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="Cannot write"):
         write_text(link, "x")
     assert link.is_symlink()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are those of POSIX systems")
+class TestReading:
+    """A pipe that nobody writes to blocks whoever opens it, and some devices never end."""
+
+    @pytest.fixture
+    def pipe(self, tmp_path: Path) -> Path:
+        os.mkfifo(tmp_path / "pipe")
+        return tmp_path / "pipe"
+
+    def test_what_is_no_regular_file_is_refused_at_once(self, pipe: Path, tmp_path: Path) -> None:
+        for path in (pipe, Path("/dev/zero"), Path("/dev/null")):
+            with pytest.raises(storage.NotARegularFileError, match="device, a pipe or a socket"):
+                storage.open_file(path)
+            with pytest.raises(OSError, match="device"):
+                storage.check_regular(path)
+        with pytest.raises(IsADirectoryError):
+            storage.open_file(tmp_path)
+        with pytest.raises(FileNotFoundError):
+            storage.open_file(tmp_path / "none")
+        with pytest.raises(OSError, match="null character"):
+            storage.open_file("a\0b")
+
+    def test_a_link_to_a_file_is_that_file(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("x")
+        (tmp_path / "link").symlink_to(tmp_path / "file")
+        assert storage.read_bytes(tmp_path / "link") == b"x"
+
+    def test_more_than_was_asked_for_is_refused(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_bytes(b"1234")
+        assert storage.read_bytes(tmp_path / "file", 4) == b"1234"
+        with pytest.raises(OSError, match="more than 3 bytes"):
+            storage.read_bytes(tmp_path / "file", 3)
+
+    def test_text_has_one_kind_of_line_end(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_bytes("ä\r\nb\rc\n".encode())
+        assert storage.read_text(tmp_path / "file") == "ä\nb\nc\n"
+
+    def test_every_reader_of_the_engine_refuses_a_pipe(self, pipe: Path, tmp_path: Path) -> None:
+        from core.analysis.alignment import read_gold, read_ibm_1
+        from core.analysis.sample_roles import read_sample_roles
+        from core.checkpoint.file import load_checkpoint
+        from core.checkpoint.history import read_history
+        from core.config import preset
+        from core.config.toml import read_toml
+        from core.corpora.loading import load_corpus
+        from core.corpora.parallel import read_lines
+        from core.corpora.prepared import load_prepared
+        from core.training.film import read_frame
+        from core.training.folder import describe_checkpoint
+        from core.training.overview import summarize
+        from core.training.record import read_starts
+        from core.translation.experiment_file import kind_of_file, read_experiment_file
+
+        readers = (load_checkpoint, read_history, read_toml, read_lines, load_prepared, read_frame, kind_of_file)
+        for reader in (*readers, read_experiment_file, read_gold, read_ibm_1):
+            with pytest.raises(AugenmerkError, match="device"):
+                reader(pipe)
+        with pytest.raises(AugenmerkError, match="device"):
+            load_corpus(pipe, preset("notebook"))
+        for name in ("train.de", "train.en"):
+            os.mkfifo(tmp_path / name)
+        with pytest.raises(AugenmerkError, match="device"):
+            load_corpus(tmp_path, preset("notebook"))
+        run = tmp_path / "run"
+        run.mkdir()
+        for name in ("last.safetensors", "best.safetensors", "run.toml", "history.csv", "environment.json"):
+            os.mkfifo(run / name)
+        assert describe_checkpoint(run / "last.safetensors", "last") is None
+        assert read_starts(run) == []
+        assert summarize(run).run is None
+        os.mkfifo(tmp_path / "model.roles.json")
+        assert read_sample_roles(tmp_path / "model.safetensors") is None

@@ -121,13 +121,12 @@ def test_difficult_text_is_translated_with_notes_and_marks(qtbot: QtBot, window:
 
 
 def test_far_too_much_text_is_refused_and_stays(qtbot: QtBot, window: MainWindow) -> None:
-    text = "wort " * 10_000
+    text = "w " * 2_000
     with qtbot.waitSignal(window.failed, timeout=20_000):
         window.translate_page.sentence.input.set_text(text)
-    (dialog,) = window.findChildren(QMessageBox)
-    assert "10,000 words" in dialog.informativeText()
+    assert window.findChildren(QMessageBox) == []
+    assert "2,000 words" in window.translate_page.sentence.note.text()
     assert window.translate_page.sentence.input.text == text
-    dialog.accept()
 
 
 @pytest.mark.parametrize("damage", ["missing", "empty", "truncated", "foreign"])
@@ -155,6 +154,7 @@ def test_closing_during_the_opening_of_a_model_ends_the_thread(
     window = make_window(checkpoint, loader=None, wait=False)
     qtbot.waitUntil(lambda: window._worker._thread.ident is not None)
     window.close()
+    window._worker._thread.join(30)  # on a busy machine the window has left it behind
     assert not window._worker._thread.is_alive()
 
 

@@ -17,8 +17,10 @@ from core.model.heads import Head
 from core.translation.experiment import (
     Experiment,
     ForcedToken,
+    GivenTarget,
     Greedy,
     HeadScaled,
+    Intervention,
     SourceWordRemoved,
 )
 from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
@@ -142,7 +144,7 @@ def _place_of_link(label: QLabel, link: str) -> QPoint:
 
 def _remove_by_a_click_in_the_source_tab(qtbot: QtBot, window: MainWindow) -> None:
     if window.analysis.isHidden():
-        qtbot.keyClick(window, Qt.Key.Key_3, CTRL)
+        qtbot.keyClick(window, Qt.Key.Key_4, CTRL)
     names = [type(tab) for tab in window.analysis.tabs]
     qtbot.mouseClick(window.analysis.buttons[names.index(SourceTab)], Qt.MouseButton.LeftButton)
     tab = window.analysis.tab
@@ -165,6 +167,7 @@ def _change_everything(qtbot: QtBot, window: MainWindow) -> None:
         _settle(qtbot, window)
 
 
+@pytest.mark.heavy
 def test_three_interventions_at_once_by_mouse_and_undone_and_redone_by_keys(
     qtbot: QtBot, window: MainWindow, translator: Translator
 ) -> None:
@@ -187,6 +190,7 @@ def test_three_interventions_at_once_by_mouse_and_undone_and_redone_by_keys(
     assert not window.state.can_redo
 
 
+@pytest.mark.heavy
 def test_chips_take_single_changes_back_and_reset_all_of_them(
     qtbot: QtBot, window: MainWindow, translator: Translator
 ) -> None:
@@ -228,7 +232,7 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
 ) -> None:
     """A head of the first encoder layer is off: its own map stays, those of the second layer are others."""
     page, off, head = window.translate_page, Head("encoder", 0, 0), Head("encoder", 1, 1)
-    switch = page.head.shown_switch
+    switch = page.sentence.shown_switch
     qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=_center_of(page, head))
     assert not switch.isVisible()
     qtbot.mouseClick(page.heads.grid, Qt.MouseButton.RightButton, pos=_center_of(page, off))
@@ -254,6 +258,32 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
     assert page.sentence.sentence.text == result.changed.text, "text and chips are always those of the changed one"
 
 
+def test_focus_goes_to_the_map_or_the_sentence_when_what_had_it_hides(qtbot: QtBot, window: MainWindow) -> None:
+    page, heatmap = window.translate_page, window.translate_page.head.heatmap
+    window.resize(1100, 700)
+    qtbot.waitUntil(window.isActiveWindow)
+    page.heads.grid.setFocus()
+    page.toggle_analysis()  # in a narrow page the tabs take the place of the thumbnails
+    assert not page.heads.isVisible()
+    assert heatmap.hasFocus()
+    page.analysis.close_button.setFocus()
+    page.toggle_analysis()
+    assert heatmap.hasFocus(), "it came from there"
+    page.state.selection.pin(Pair(1, 1))
+    page.head.pick_line.clear_button.setFocus()
+    qtbot.keyClick(page.head.pick_line.clear_button, Qt.Key.Key_Space)
+    assert not page.state.selection.has_marks
+    assert heatmap.hasFocus()
+    page.state.settings.picture = "lines"
+    page.head.query_key.explanation.is_open = True
+    page.head.query_key.close_button.setFocus()
+    qtbot.keyClick(page.head.query_key.close_button, Qt.Key.Key_Space)
+    assert page.head.lines.hasFocus()
+    page.head.export_button.setFocus()
+    page.show_message("Nothing is shown.")
+    assert page.sentence.input.hasFocus()
+
+
 def test_a_key_goes_through_original_changed_and_difference(qtbot: QtBot, window: MainWindow) -> None:
     page = window.translate_page
     _switch_off_by_right_click(qtbot, window)
@@ -263,10 +293,11 @@ def test_a_key_goes_through_original_changed_and_difference(qtbot: QtBot, window
     for _ in range(3):
         qtbot.keyClick(page.heads.grid, Qt.Key.Key_D)
         seen.append(page.state.maps.shown)
-        assert page.head.shown_switch.buttons[page.state.maps.shown].isChecked()
+        assert page.sentence.shown_switch.buttons[page.state.maps.shown].isChecked()
     assert seen == ["difference", "original", "changed"]
 
 
+@pytest.mark.heavy
 def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     qtbot: QtBot, window: MainWindow, untrained_checkpoint: Path, tmp_path: Path
 ) -> None:
@@ -300,13 +331,14 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     _check(window, Translator.load(untrained_checkpoint, "cpu").compare(Experiment(SENTENCE, Greedy(), tuple(ACTS))))
 
 
+@pytest.mark.heavy
 def test_a_restart_restores_what_was_on_the_screen(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, translator: Translator
 ) -> None:
     _change_everything(qtbot, window)
     state, page = window.state, window.translate_page
     qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=_center_of(page, Head("decoder", 1, 1)))
-    qtbot.mouseClick(page.head.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.sentence.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)
     page.heads.scale_menu.actions_by_name["own"].trigger()
     cell = page.head.heatmap.cell_rect(Pair(1, 0))
     assert cell is not None
@@ -389,8 +421,8 @@ def test_a_dropped_experiment_is_opened_by_its_content_and_can_be_undone(
     assert window.state.settings.shown == "original"
     window.state.settings.shown = "changed"
     _check(window, translator.compare(experiment))
-    assert preferences.recent_experiments == (path,)
-    assert path not in preferences.recent
+    assert preferences.recent_experiments.paths == (path,)
+    assert path not in preferences.recent_models.paths
     qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
     _settle(qtbot, window)
     _check(window, translator.compare(Experiment(SENTENCE)))
@@ -409,6 +441,56 @@ def test_a_dropped_experiment_that_is_damaged_leaves_the_screen(
     _check(window, translator.compare(Experiment(SENTENCE)))
 
 
+@pytest.mark.parametrize(
+    ("refused", "reason"),
+    [
+        (SourceWordRemoved(99), "word 100 removed"),
+        (ForcedToken(1, "no-such-token"), "step 2: no-such-token"),
+        (HeadScaled(Head("cross", 7, 0)), "cross 8·1 off"),
+    ],
+)
+def test_a_refused_change_is_named_and_all_of_the_page_goes_on_with_what_it_shows(
+    qtbot: QtBot, window: MainWindow, translator: Translator, refused: Intervention, reason: str
+) -> None:
+    window.state.intervene(OFF)
+    _settle(qtbot, window)
+    with qtbot.waitSignal(window.failed):
+        window.state.intervene(refused)
+    note = window.translate_page.sentence.note
+    assert f"Refused, and taken back: {reason}." in note.text()
+    assert note.isVisible()
+    _check(window, translator.compare(Experiment(SENTENCE, Greedy(), (OFF,))))
+    qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
+    _settle(qtbot, window)
+    _check(window, translator.compare(Experiment(SENTENCE)))
+
+
+@pytest.mark.parametrize("output", [GivenTarget("man " * 3000), GivenTarget(" ")], ids=["too long", "empty"])
+def test_an_experiment_file_that_the_model_refuses_leaves_the_screen_and_says_why(
+    qtbot: QtBot, window: MainWindow, translator: Translator, tmp_path: Path, output: GivenTarget
+) -> None:
+    path = tmp_path / "refused.augenmerk"
+    experiment = Experiment("zwei hunde", output, (OFF,))
+    model = ModelReference(translator.name, translator.digest)
+    write_experiment_file(SavedExperiment(experiment, model, {}), path)
+    with qtbot.waitSignal(window.failed):
+        _drop(window, path)
+    assert "The sentence before it is still shown." in window.translate_page.sentence.note.text()
+    _check(window, translator.compare(Experiment(SENTENCE)))
+
+
+def test_a_session_that_the_model_refuses_starts_with_its_plain_sentence(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, translator: Translator, preferences: Preferences
+) -> None:
+    window.close()
+    model = ModelReference(translator.name, translator.digest)
+    given = Experiment(SENTENCE, GivenTarget("man " * 3000), (OFF,))
+    write_experiment_file(SavedExperiment(given, model, {}), preferences.session_path)
+    again = make_window(None, sentence=None, loader=None)
+    _check(again, translator.compare(Experiment(SENTENCE)))
+    assert "the given translation" in again.translate_page.sentence.note.text()
+
+
 @pytest.fixture(scope="module")
 def experiment_file(tmp_path_factory: pytest.TempPathFactory, untrained_checkpoint: Path, translator) -> Path:
     """An experiment with its model beside it, under a name that says nothing."""
@@ -416,6 +498,30 @@ def experiment_file(tmp_path_factory: pytest.TempPathFactory, untrained_checkpoi
     (folder / "model.safetensors").write_bytes(untrained_checkpoint.read_bytes())
     _save(folder / "experiment", translator)
     return folder / "experiment"
+
+
+@pytest.mark.parametrize("is_early", [False, True])
+def test_an_experiment_of_a_larger_model_is_dropped_on_the_maps_of_a_smaller_one(
+    make_window: MakeWindow,
+    qtbot: QtBot,
+    untrained_checkpoint: Path,
+    translator: Translator,
+    tmp_path: Path,
+    is_early: bool,
+) -> None:
+    """Also while the smaller one is only being opened."""
+    shallow = write_untrained_checkpoint(tmp_path / "shallow.safetensors", seed=1, num_layers=1)
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "deep.safetensors").write_bytes(untrained_checkpoint.read_bytes())
+    path = tmp_path / "beside" / "one.augenmerk"
+    experiment = _save(path, translator, view={"head": ["cross", 1, 1], "pinned": [1, 2], "shown": "changed"})
+    window = make_window(shallow, sentence="ein mann .", loader=None, wait=not is_early)
+    _drop(window, path)
+    qtbot.waitUntil(lambda: window.model is not None and window.model.name == "deep", timeout=20_000)
+    _settle(qtbot, window)
+    assert window.state.experiment == experiment
+    assert window.state.selection.head == Head("cross", 1, 1)
+    assert window.state.selection.pinned == Pair(1, 2)
 
 
 TAKE_A_PICTURE = """

@@ -38,6 +38,33 @@ def test_app_passes_on_file_sentence_and_screenshot(opened: list[tuple[Any, ...]
     assert opened == [(Path("a.safetensors"), "Ein Hund.", Path("out.png"))]
 
 
+def test_options_of_the_window_open_it_without_the_word_app(opened: list[tuple[Any, ...]]) -> None:
+    assert launch.main(["--sentence", "Ein Hund."]) == 0
+    assert launch.main(["--screenshot", "out.png", "a.safetensors"]) == 0
+    assert opened == [(None, "Ein Hund.", None), (Path("a.safetensors"), None, Path("out.png"))]
+
+
+def test_an_option_that_there_is_not_is_refused(
+    opened: list[tuple[Any, ...]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        launch.main(["--sentense", "Ein Hund."])
+    assert ended.value.code == 2
+    assert "augenmerk app: error" in capsys.readouterr().err
+    assert opened == []
+
+
+def test_a_file_or_a_sentence_alone_is_told_what_to_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "model.safetensors"
+    path.touch()
+    for given, hint in ((str(path), "augenmerk app FILE"), ("Ein Hund.", "augenmerk translate SENTENCE")):
+        with pytest.raises(SystemExit):
+            launch.main([given])
+        told = capsys.readouterr().err
+        assert "one of app, figure, translate," in told
+        assert hint in told
+
+
 def test_everything_else_goes_to_the_command_line(opened: list[tuple[Any, ...]], commands: list[list[str]]) -> None:
     assert launch.main(["translate", "Ein Hund.", "--json"]) == 0
     assert commands == [["translate", "Ein Hund.", "--json"]]

@@ -1,20 +1,30 @@
 """The window as a person uses it: real keys and clicks, a translator of thin air."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QGuiApplication
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+import viz_app.main_window
 import viz_app.models.loader
+from core.config import preset
+from core.errors import TextError
 from core.model.heads import Head
+from core.translation.experiment import Experiment
+from core.translation.result import Translation
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.synthetic import FakeTranslator
+from viz_app.examples import example_sentences
 from viz_app.main_window import TRAIN, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
 from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import current_theme
 from viz_app.translate.page import TranslatePage
 
@@ -35,6 +45,13 @@ def _type(qtbot: QtBot, window: MainWindow, text: str) -> None:
     qtbot.keyClicks(field, text)
 
 
+def test_the_names_of_the_languages_are_whole_before_a_model_is_open(make_window: MakeWindow) -> None:
+    window = make_window(None, wait=False)
+    for name in window.translate_page.sentence.findChildren(QLabel):
+        if name.text() in ("German", "English"):
+            assert name.width() >= name.sizeHint().width()
+
+
 def test_the_window_opens_with_a_translated_sentence(make_window: MakeWindow) -> None:
     window = make_window(sentence="Ein Mann .")
     page = window.translate_page
@@ -51,6 +68,7 @@ def test_nothing_is_opened_before_the_first_paint(make_window: MakeWindow, qtbot
     qtbot.waitSignal(window.translation_shown).wait()
 
 
+@pytest.mark.heavy
 def test_typing_translates_by_itself(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     with qtbot.waitSignal(window.translation_shown):
@@ -80,6 +98,7 @@ def test_arrows_walk_heads_once_the_sentence_is_left(make_window: MakeWindow, qt
     assert page.state.selection.head == Head("decoder", 0, 1)
 
 
+@pytest.mark.heavy
 def test_rows_are_named_by_the_word_predicted_until_a_person_chooses_otherwise(
     make_window: MakeWindow, preferences: Preferences
 ) -> None:
@@ -163,6 +182,48 @@ def test_enter_on_spaces_gets_the_hint_too_and_the_experiment_is_kept(make_windo
     assert page.state.experiment == asked
 
 
+class _CopyTranslator(FakeTranslator):
+    """A model of the copy task, by its file's name, reads numbers alone."""
+
+    def __init__(self, path: Path | None, device: str) -> None:
+        super().__init__(path, device)
+        self.run_config = preset("copy-task-small" if self.name == "copy" else "notebook")
+
+    def run(self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False) -> Translation:
+        if self.name == "copy" and not experiment.source_text.replace(" ", "").isdigit():
+            raise TextError("Nothing of it can be read. Numbers were expected.")
+        return super().run(experiment, should_stop=should_stop)
+
+
+def test_a_sentence_that_another_model_cannot_read_is_kept_and_the_reason_told_once(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = make_window(sentence=None, loader=_CopyTranslator)
+    page = window.translate_page
+    field = page.sentence.input
+    with qtbot.waitSignal(window.translation_shown):
+        field.set_text("Zwei Hunde .")  # asked for outright, as an example is
+    with qtbot.waitSignal(window.failed):
+        window.open_model(tmp_path / "copy.safetensors")
+    assert _dialogs(window) == []
+    assert page.message.label.text() == "Nothing of it can be read. Numbers were expected. Or choose an example."
+    assert page.sentence.sentence.placeholderText() == ""
+    assert not page.sentence.note.isVisible(), "it is told already"
+    assert field.text == "Zwei Hunde ."
+    with qtbot.waitSignal(window.failed):
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert _dialogs(window) == []
+    assert field.text == "Zwei Hunde ."
+    with qtbot.waitSignal(window.translation_shown):
+        _type(qtbot, window, "5 6 7")
+    assert not page.message.isVisible()
+    with qtbot.waitSignal(window.failed):
+        _type(qtbot, window, "five")
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert _dialogs(window) == []
+    assert "Nothing of it can be read." in page.sentence.note.text(), "beside the maps, which stay"
+
+
 @pytest.mark.allow_log_warnings
 def test_an_unexpected_error_opens_a_dialog_with_details(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
@@ -177,7 +238,7 @@ def test_a_broken_checkpoint_leaves_the_model_and_the_translation(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, tmp_path: Path
 ) -> None:
     window = make_window()
-    preferences.remember(tmp_path / "broken.safetensors")
+    preferences.recent_models.remember(tmp_path / "broken.safetensors")
     with qtbot.waitSignal(window.failed):
         window.open_model(tmp_path / "broken.safetensors")
     (dialog,) = _dialogs(window)
@@ -185,7 +246,7 @@ def test_a_broken_checkpoint_leaves_the_model_and_the_translation(
     dialog.accept()
     assert "model · 3 + 3" in window.top_bar.model_button.text()
     assert window.translate_page.head.heatmap.isVisible()
-    assert tmp_path / "broken.safetensors" not in preferences.recent
+    assert tmp_path / "broken.safetensors" not in preferences.recent_models.paths
     with qtbot.waitSignal(window.translation_shown):
         _type(qtbot, window, "Hund")
 
@@ -203,7 +264,7 @@ def test_a_dropped_file_is_opened_and_remembered(
         window.dropEvent(event)
     assert window.model is not None
     assert window.model.name == "dropped"
-    assert preferences.recent[0] == tmp_path / "dropped.safetensors"
+    assert preferences.recent_models.paths[0] == tmp_path / "dropped.safetensors"
     qtbot.waitUntil(lambda: not window.state.request.is_running)
 
 
@@ -251,29 +312,63 @@ def test_the_train_page_is_made_when_it_is_wanted(make_window: MakeWindow, qtbot
     assert window.top_bar.tabs[TRAIN].isChecked()
 
 
+class RunningPage:
+    """A Train page whose training ends after so many questions whether it runs; None: never."""
+
+    def __init__(self, num_polls: int | None) -> None:
+        self.num_polls = num_polls
+        self.num_asked_to_stop = 0
+        self.limit_to_end_s = 60.0
+
+    def is_running(self) -> bool:
+        if self.num_polls is not None and self.num_asked_to_stop:
+            self.num_polls -= 1
+        return self.num_polls is None or self.num_polls > 0
+
+    def request_stop(self) -> None:
+        self.num_asked_to_stop += 1
+
+    def shutdown(self, *, waits_for_training: bool) -> bool:
+        assert not waits_for_training
+        return not self.is_running()
+
+
 def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: QtBot) -> None:
-    class RunningPage:
-        is_asked_to_stop = False
-        num_polls = 0
-
-        def is_running(self) -> bool:
-            self.num_polls += self.is_asked_to_stop
-            return self.num_polls < 3
-
-        def request_stop(self) -> None:
-            self.is_asked_to_stop = True
-
-        def shutdown(self) -> None:
-            assert not self.is_running()
-
     window = make_window()
-    page = RunningPage()
-    window.train_page = page  # type: ignore[assignment]
+    window.train_page = page = RunningPage(num_polls=3)  # type: ignore[assignment]
     window.close()
     assert window.isVisible()
-    assert page.is_asked_to_stop
+    assert page.num_asked_to_stop == 1
     assert "saving the model" in window.top_bar.status.text()
     qtbot.waitUntil(lambda: not window.isVisible())
+
+
+def test_a_training_that_does_not_stop_can_be_left_after_a_while(
+    make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(viz_app.main_window, "ANSWER_SECONDS", 0.4)
+    window = make_window()
+    window.train_page = page = RunningPage(num_polls=None)  # type: ignore[assignment]
+    window.close()
+    window.close()  # a double click
+    assert window.isVisible()
+    qtbot.waitUntil(lambda: "Close again to quit without it" in window.top_bar.status.text())
+    assert window.isVisible()
+    window.close()
+    assert not window.isVisible()
+    assert page.num_asked_to_stop == 1
+
+
+def test_a_training_that_does_not_stop_is_left_behind_in_the_end(
+    make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(viz_app.main_window, "ANSWER_SECONDS", 0.1)
+    window = make_window()
+    window.train_page = page = RunningPage(num_polls=None)  # type: ignore[assignment]
+    page.limit_to_end_s = 0.5
+    window.close()
+    assert window.isVisible()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=3000)
 
 
 def test_a_refusal_is_shown_under_the_chips_until_another_text_is_asked_for(
@@ -310,6 +405,7 @@ def _bundled_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(viz_app.models.loader, "bundled_model_path", lambda: tmp_path / "bundled.safetensors")
 
 
+@pytest.mark.heavy
 def test_the_last_model_comes_back_with_its_sentence(make_window: MakeWindow, tmp_path: Path) -> None:
     make_window(tmp_path / "copy.safetensors", sentence="5 6 7").close()
     again = make_window(None, sentence=None)
@@ -326,6 +422,34 @@ def test_the_sentence_that_an_older_version_kept_comes_back(
     _bundled_is_there(monkeypatch, tmp_path)
     preferences.settings.setValue("translate/sentence", "Zwei Hunde .")
     assert make_window(None, sentence=None).translate_page.sentence.sentence.text == "Zwei hunde."
+
+
+def test_a_stored_sentence_of_ten_megabytes_is_set_aside_and_an_example_stands_in_its_place(
+    make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _bundled_is_there(monkeypatch, tmp_path)
+    text = "x" * 10_000_000
+    preferences.settings.setValue("translate/sentence", text)
+    window = make_window(None, sentence=None)
+    assert window.translate_page.sentence.input.text in example_sentences()
+    began = time.monotonic()
+    window.close()
+    assert time.monotonic() - began < 3
+    assert preferences.sentence == ""
+    assert preferences.session_path.with_name("sentence.txt.unreadable").read_text() == text
+
+
+def test_a_million_characters_are_cut_and_the_window_says_so_until_there_is_room(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window(sentence="x" * 1_000_000)
+    panel = window.translate_page.sentence
+    said = f"at most {MAX_CHARACTERS:,} characters was expected: 995,000 more characters were left out"
+    assert said in panel.note.text()
+    assert panel.note.isVisible()
+    assert len(window.state.experiment.source_text) == MAX_CHARACTERS
+    _type(qtbot, window, "Ein Hund")
+    assert "characters" not in panel.note.text()
 
 
 @pytest.mark.parametrize("has_session", [True, False])
@@ -348,6 +472,42 @@ def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_
     dialog.accept()
 
 
+def _are_in_one_line(one: QWidget, other: QWidget) -> bool:
+    return abs(one.mapTo(one.window(), QPoint()).y() - other.mapTo(one.window(), QPoint()).y()) < 10
+
+
+@pytest.mark.parametrize("is_analysis_open", [False, True])
+def test_a_small_window_shows_most_rows_of_a_long_sentence(
+    make_window: MakeWindow, qtbot: QtBot, is_analysis_open: bool
+) -> None:
+    """40 words: at least 26 rows are in sight, each with its label, and no scrolling sideways."""
+    window = make_window(sentence=" ".join(["Leiter", "und", "Hund", "im"] * 10) + " .")
+    page = window.translate_page
+    if is_analysis_open:
+        page.toggle_analysis()
+    window.resize(1100, 700)
+    qtbot.waitUntil(lambda: window.width() == 1100 and page.head.tokens_menu.isVisible())
+    qtbot.waitUntil(lambda: _are_in_one_line(page.head.title, page.head.measure_menu))
+    qtbot.wait(50)
+    layout, view = page.head.heatmap.layout_now, page.state.maps.view()
+    assert layout is not None
+    assert view is not None
+    assert view.num_rows == 42
+    assert len(layout.rows_in_sight) >= 26
+    assert layout.row_step == 1
+    assert layout.font.pixelSize() >= 10
+    assert layout.hidden.width() == 0
+    assert "Each row" in page.head.meaning.text()
+    place = page.head.map.mapTo(window, QPoint())
+    page.state.toggle_head(Head("cross", 0, 1))
+    qtbot.waitUntil(page.sentence.shown_switch.isVisible)
+    qtbot.wait(50)
+    assert page.head.map.mapTo(window, QPoint()) == place, "nothing moves"
+    assert page.sentence.original_line.isVisible()
+    assert page.sentence.original_line.width() > 100
+
+
+@pytest.mark.heavy
 def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(sentence=" ".join(["Leiter"] * 98) + " .")
     page, sentence = window.translate_page, window.translate_page.sentence

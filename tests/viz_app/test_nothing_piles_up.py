@@ -59,6 +59,7 @@ def _change_the_page(window: MainWindow, qtbot: QtBot) -> None:
     window.translate_page.toggle_analysis()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "act",
     [_open_models, _translate, _change_the_theme, _dismiss_dialogs, _change_the_picture, _change_the_page],

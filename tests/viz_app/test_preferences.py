@@ -60,16 +60,16 @@ def test_nonsense_reads_as_if_it_were_not_there(preferences: Preferences) -> Non
 def test_recent_checkpoints_are_newest_first_once_and_few(preferences: Preferences, tmp_path: Path) -> None:
     paths = [tmp_path / f"{number}.safetensors" for number in range(MAX_RECENT + 2)]
     for path in [*paths, paths[5]]:
-        preferences.remember(path)
-    assert preferences.recent[0] == paths[5]
-    assert len(preferences.recent) == MAX_RECENT == len(set(preferences.recent))
-    preferences.forget(paths[5])
-    assert paths[5] not in preferences.recent
+        preferences.recent_models.remember(path)
+    assert preferences.recent_models.paths[0] == paths[5]
+    assert len(preferences.recent_models.paths) == MAX_RECENT == len(set(preferences.recent_models.paths))
+    preferences.recent_models.forget(paths[5])
+    assert paths[5] not in preferences.recent_models.paths
 
 
 def test_one_recent_checkpoint_survives_the_file(preferences: Preferences, tmp_path: Path) -> None:
-    preferences.remember(tmp_path / "one.safetensors")
+    preferences.recent_models.remember(tmp_path / "one.safetensors")
     preferences.settings.sync()
     assert Preferences(
         type(preferences.settings)(preferences.settings.fileName(), preferences.settings.format())
-    ).recent == (tmp_path / "one.safetensors",)
+    ).recent_models.paths == (tmp_path / "one.safetensors",)

@@ -31,6 +31,7 @@ class AnalysisPanel(QFrame):
     where it came from when the panel is hidden.
 
     Attributes:
+        focus_next: where focus goes when the panel is hidden and where it came from is gone; None for the window.
         tabs: all of them.
         buttons: one for each; they wrap where there is no room for all of their names in one line.
         close_button: hides the panel.
@@ -51,13 +52,14 @@ class AnalysisPanel(QFrame):
         self._pages = QStackedWidget()
         self._group = QButtonGroup(self)
         self.buttons: list[QToolButton] = []
-        self.close_button = flat_button("✕", "Hide the analysis panel (Ctrl+3)")
+        self.close_button = flat_button("✕", "Hide the analysis panel (Ctrl+4)")
         self.close_button.setAccessibleName("Hide the analysis panel")
         self.close_button.clicked.connect(self.closed)
         self._focus_before: QWidget | None = None
+        self.focus_next: QWidget | None = None
         self._lay_out()
         names = [tab.name for tab in self.tabs]
-        remembered = self._preferences.lab_tab
+        remembered = self._preferences.analysis_tab
         self.show_tab(names.index(remembered) if remembered in names else 0)
         application = QApplication.instance()
         assert isinstance(application, QApplication)
@@ -73,7 +75,7 @@ class AnalysisPanel(QFrame):
         had_focus = self._has_focus_in(self.tab)
         self.buttons[index].setChecked(True)
         self._pages.setCurrentIndex(index)
-        self._preferences.lab_tab = self.tabs[index].name
+        self._preferences.analysis_tab = self.tabs[index].name
         if had_focus:
             self.buttons[index].setFocus()
 
@@ -86,7 +88,7 @@ class AnalysisPanel(QFrame):
         if before is not None and shiboken6.isValid(before) and before.isVisible() and before.isEnabled():
             before.setFocus()
         else:
-            self.window().setFocus()
+            (self.focus_next or self.window()).setFocus()
 
     def minimumSizeHint(self) -> QSize:
         """Room for a tab."""

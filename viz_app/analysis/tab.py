@@ -67,7 +67,7 @@ class AnalysisTab(QWidget):
         self.state, self.controller, self.preferences = context.state, context.controller, context.preferences
         self.request = RequestState()
         self._asked: Request | None = None
-        self.setProperty("role", "lab")
+        self.setProperty("role", "analysis")
         self.explanation = label("small", wraps=True)
         self.explanation.setText(self.meaning)
         self.problem = label("warm", wraps=True)

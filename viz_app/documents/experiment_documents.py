@@ -18,10 +18,11 @@ from core.translation.experiment_file import (
 )
 from core.translation.sharing import to_command, to_python
 from viz_app.documents.find_model_job import FindModelJob, FoundModel
-from viz_app.documents.session import keep_session, read_session, saved_experiment
+from viz_app.documents.session import check_length, keep_session, read_session, saved_experiment, set_aside_sentence
 from viz_app.documents.view_values import apply_view, check_view
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure, InferenceWorker, Request
 
@@ -52,6 +53,7 @@ class ExperimentDocuments(QObject):
         self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
         self.dialog: QFileDialog | None = None
         self._waiting: SavedExperiment | None = None
+        self._opened_early: tuple[SavedExperiment, Path] | None = None
         state.model_changed.connect(self._on_model)
 
     def fill_menu(self, menu: QMenu) -> None:
@@ -68,7 +70,9 @@ class ExperimentDocuments(QObject):
         add("Open experiment …", self.ask_what_to_open, "Ctrl+Shift+O")
         recent = menu.addMenu("Recent experiments")
         recent.aboutToShow.connect(lambda: self._fill_recent(recent))
-        menu.aboutToShow.connect(lambda: recent.menuAction().setEnabled(bool(self._preferences.recent_experiments)))
+        menu.aboutToShow.connect(
+            lambda: recent.menuAction().setEnabled(bool(self._preferences.recent_experiments.paths))
+        )
         add("Copy as Python", self.copy_as_python)
         add("Copy as command line", self.copy_as_command_line)
 
@@ -92,7 +96,7 @@ class ExperimentDocuments(QObject):
         except AugenmerkError as error:
             show_failure(self._window, "The experiment was not saved", Failure.of(error))
             return
-        self._preferences.remember_experiment(path)
+        self._preferences.recent_experiments.remember(path)
         self.done.emit(f"saved {path.name}")
 
     def copy_as_python(self) -> None:
@@ -126,21 +130,23 @@ class ExperimentDocuments(QObject):
         try:
             saved = read_experiment_file(path)
             check_view(self._state, saved.view)
+            check_length(saved.experiment)
         except ExperimentFileError as error:
-            self._preferences.forget_experiment(path)
+            self._preferences.recent_experiments.forget(path)
             self._refuse(Failure.of(error))
             return
-        self._preferences.remember_experiment(path)
+        self._preferences.recent_experiments.remember(path)
         self._find_model(saved, path)
 
     def _find_model(self, saved: SavedExperiment, path: Path) -> None:
-        """Its model is sought among those opened before and beside the file."""
+        """Its model is sought among those opened before and beside the file; not before one is open."""
         model = self._state.model
         if model is None or model.digest == saved.model.digest:
+            self._opened_early = (saved, path) if model is None else None
             self._show(saved)
             return
         beside = sorted(path.absolute().parent.glob("*.safetensors"))
-        paths = list(dict.fromkeys((*self._preferences.recent, *beside)))
+        paths = list(dict.fromkeys((*self._preferences.recent_models.paths, *beside)))
 
         def found(result: object) -> None:
             if isinstance(result, FoundModel):
@@ -168,6 +174,10 @@ class ExperimentDocuments(QObject):
 
     def _on_model(self) -> None:
         """The model of an opened experiment is open, or another one; whoever opened it asks for the experiment."""
+        early, self._opened_early = self._opened_early, None
+        if early is not None:
+            self._find_model(*early)
+            return
         saved, self._waiting = self._waiting, None
         model = self._state.model
         if saved is not None and model is not None and model.digest == saved.model.digest:
@@ -193,15 +203,24 @@ class ExperimentDocuments(QObject):
         self._state.open_experiment(saved.experiment, forgets_history=True)
         return True
 
+    def earlier_sentence(self) -> str:
+        """The sentence that older versions kept alone; empty if there is none, or it is too long to be shown again."""
+        text = self._preferences.sentence
+        if len(text) <= MAX_CHARACTERS:
+            return text
+        set_aside_sentence(text, self._preferences.session_path)
+        self._preferences.forget_sentence()
+        return ""
+
     def _fill_recent(self, menu: QMenu) -> None:
         menu.clear()
-        for path in self._preferences.recent_experiments:
+        for path in self._preferences.recent_experiments.paths:
             action = menu.addAction(path.stem)
             action.setToolTip(str(path))
             action.triggered.connect(lambda _=False, chosen=path: self.open(chosen))
 
     def _open_dialog(self, title: str) -> QFileDialog:
-        recent = self._preferences.recent_experiments
+        recent = self._preferences.recent_experiments.paths
         dialog = QFileDialog(self._window, title, str(recent[0].parent) if recent else "", FILTER)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.destroyed.connect(self._forget_dialog)

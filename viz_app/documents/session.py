@@ -4,6 +4,8 @@ import logging
 from pathlib import Path
 
 from core.errors import AugenmerkError, ExperimentFileError
+from core.storage import write_text
+from core.translation.experiment import Experiment, GivenTarget
 from core.translation.experiment_file import (
     ModelReference,
     SavedExperiment,
@@ -12,6 +14,7 @@ from core.translation.experiment_file import (
 )
 from viz_app.documents.view_values import check_view, view_values
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.text_limit import MAX_CHARACTERS
 
 NO_DIGEST = "0" * 64
 ASIDE = ".unreadable"
@@ -23,6 +26,20 @@ def saved_experiment(state: ExperimentState) -> SavedExperiment:
     model = state.model
     reference = ModelReference(model.title, model.digest or NO_DIGEST) if model else ModelReference("none", NO_DIGEST)
     return SavedExperiment(state.experiment, reference, view_values(state))
+
+
+def check_length(experiment: Experiment) -> None:
+    """Raises `ExperimentFileError` if a text in the experiment is longer than the window takes."""
+    output = experiment.output
+    for name, text in (
+        ("sentence", experiment.source_text),
+        ("translation", output.text if isinstance(output, GivenTarget) else ""),
+    ):
+        if len(text) > MAX_CHARACTERS:
+            raise ExperimentFileError(
+                f"Its {name} has {len(text):,} characters. At most {MAX_CHARACTERS:,} were expected in the window; "
+                "shorten it, or use the command line."
+            )
 
 
 def keep_session(state: ExperimentState, path: Path) -> None:
@@ -45,11 +62,21 @@ def read_session(state: ExperimentState, path: Path) -> SavedExperiment | None:
     try:
         saved = read_experiment_file(path)
         check_view(state, saved.view)
+        check_length(saved.experiment)
     except ExperimentFileError as error:
         logger.info("The session of the last time cannot be restored: %s", error)
         _set_aside(path)
         return None
     return saved
+
+
+def set_aside_sentence(text: str, path: Path) -> None:
+    """Writes a sentence that is too long to be shown again beside the session, for whoever wants to look at it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path.with_name("sentence.txt" + ASIDE), text)
+    except (AugenmerkError, OSError, UnicodeError) as error:
+        logger.info("The sentence of the last time could not be set aside: %s", error)
 
 
 def _set_aside(path: Path) -> None:

@@ -19,9 +19,9 @@ from core.analysis.selection import (
     combine,
 )
 from core.cli.analyze import read_sentence
+from core.cli.guard import run_guarded
 from core.cli.interventions import add_interventions
-from core.cli.main import run_guarded
-from core.cli.options import add_beam, add_checkpoint
+from core.cli.options import add_beam, add_checkpoint, load_translator
 from core.errors import AnalysisError, ConfigError
 from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from core.translation.result import FloatArray, MapKind, Translation
@@ -54,8 +54,7 @@ class Measured:
 
 def main(arguments: Sequence[str]) -> int:
     """Runs `augenmerk figure ARGUMENTS` and returns its exit status, as `core.cli.main` does."""
-    options = make_parser().parse_args(arguments)
-    return run_guarded(lambda: run(options))
+    return run_guarded(lambda: run(make_parser().parse_args(arguments)))
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -97,13 +96,11 @@ def make_parser() -> argparse.ArgumentParser:
 
 def run(options: argparse.Namespace) -> int:
     """Translates, measures, draws and saves. Raises `AugenmerkError`."""
-    from core.translation.translator import Translator
-
     if options.out.suffix.lower() not in SUFFIXES:
         raise ConfigError(f"--out is {options.out}. A name that ends in one of {', '.join(SUFFIXES)} was expected.")
     if options.head is not None and options.layer is None:
         raise ConfigError(f"--head {options.head} needs a layer. Give --layer too.")
-    found = measured(Translator.load(options.checkpoint, options.device), options)
+    found = measured(load_translator(options), options)
     if options.kind not in found.maps:
         measure_names = ", ".join(name for name, described in MEASURES.items() if options.kind in described.kinds)
         raise AnalysisError(
@@ -185,7 +182,8 @@ def grid_of(found: Measured, options: argparse.Namespace) -> "list[KindPicture]"
         _refuse_empty(maps)
         shared = maps if not options.own_scale else None
         tops = [[_top(each if shared is None else shared, found.measure, options) for each in layer] for layer in maps]
-        kinds.append(KindPicture(KIND_NAMES[kind], maps, tops))
+        off = [(head.layer, head.head) for head in found.translation.experiment.heads_off if head.kind == kind]
+        kinds.append(KindPicture(KIND_NAMES[kind], maps, tops, off=off))
     return kinds
 
 

@@ -3,7 +3,7 @@
 import io
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from matplotlib.patches import Rectangle
 from matplotlib.textpath import text_to_path
 
 from core.errors import StorageError
+from core.plain_text import one_line
 from core.storage import atomic_path
 from core.translation.result import FloatArray
 from viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, rgb_table, signed_rgb_table
@@ -29,6 +30,7 @@ MIN_INCHES, MIN_PLOT_INCHES, MAX_INCHES = 5.0, 1.0, 24.0
 MARGIN_INCHES, BAR_INCHES, CAPTION_INCHES = 0.2, 0.65, 0.135
 TITLE_POINTS, LABEL_POINTS, CAPTION_POINTS = 10, 9, 7
 COLUMN_DEGREES = 55
+OFF_COLOR, OFF_VEIL = "#a84c08", 0.82
 POINTS_PER_INCH, DOTS_PER_INCH, SEAM_POINTS = 72, 200, 0.3
 
 
@@ -63,12 +65,14 @@ class KindPicture:
         maps: [L, H, Q, M].
         tops: the values of the last colours, L rows of H.
         is_signed: as of `MapPicture`; NaN is grey.
+        off: layer and head, counted from 0, of heads that are switched off: pale and struck through.
     """
 
     title: str
     maps: FloatArray
     tops: Sequence[Sequence[float]]
     is_signed: bool = False
+    off: Collection[tuple[int, int]] = ()
 
 
 def map_figure(picture: MapPicture) -> Figure:
@@ -138,6 +142,8 @@ def grid_figure(kinds: Sequence[KindPicture], caption: str) -> Figure:
                 colors = _colors(is_signed=kind.is_signed)
                 axes.imshow(weights, cmap=colors, vmin=least, vmax=top_weight, extent=around, aspect="auto")
                 frames.append(Rectangle((x, y), THUMBNAIL_INCHES, THUMBNAIL_INCHES))
+                if (layer, head) in kind.off:
+                    _strike_out(axes, x, y)
             y += step
         y += KIND_GAP_INCHES
     axes.add_collection(PatchCollection(frames, facecolor="none", edgecolor="0.6", linewidth=0.5, zorder=3))
@@ -163,6 +169,14 @@ def save_figure(figure: Figure, target: Path) -> None:
         figure.savefig(content, format=kind, dpi=DOTS_PER_INCH)
     with atomic_path(target) as temporary:
         temporary.write_bytes(content.getbuffer())
+
+
+def _strike_out(axes: Axes, x: float, y: float) -> None:
+    """A small map is pale and has a line through it, as in the window: its head is off."""
+    side, inset = THUMBNAIL_INCHES, THUMBNAIL_INCHES / 20
+    axes.add_patch(Rectangle((x, y), side, side, facecolor="white", alpha=OFF_VEIL, linewidth=0, zorder=1.5))
+    ends = [x + inset, x + side - inset], [y + inset, y + side - inset]
+    axes.plot(*ends, color=OFF_COLOR, linewidth=1.4, solid_capstyle="round", zorder=2)
 
 
 def _close_seams(cells: QuadMesh, width: float = SEAM_POINTS) -> None:
@@ -201,7 +215,7 @@ def _wrapped(caption: str, width: float) -> list[str]:
 
 def _width_inches(text: str, points: float, weight: str = "normal") -> float:
     font = FontProperties(size=points, weight=weight)
-    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    width, _, _ = text_to_path.get_text_width_height_descent(one_line(text), font, ismath=False)
     return width / POINTS_PER_INCH
 
 
@@ -224,5 +238,5 @@ def _plain(labels: Sequence[str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """A dollar sign means a formula to matplotlib."""
-    return text.replace("$", r"\$")
+    """A dollar sign means a formula to matplotlib; SVG, which is XML, takes no control characters."""
+    return one_line(text).replace("$", r"\$")

@@ -23,6 +23,7 @@ from core.analysis.measures import MEASURES, Measure
 from core.analysis.selection import LABEL_MODES, LabelledMap, Selection
 from core.errors import AnalysisError
 from core.model.heads import KIND_TITLES, Head
+from core.plain_text import one_line
 from core.storage import write_text
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from viz_app.heatmap.colormap import EMBER, PAPER, rgb_table, signed_rgb_table
@@ -66,7 +67,7 @@ def save_page(content: PageContent, target: Path) -> None:
 def page_html(content: PageContent) -> str:
     """The page as text."""
     data = json.dumps(_data(content), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    title = html.escape(f"Attention · {content.translation.source_text}")
+    title = html.escape(one_line(f"Attention · {content.translation.source_text}"))
     style, script, page = ((PARTS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "page.html"))
     parts = {"TITLE": title, "STYLE": style, "DATA": data, "SCRIPT": script}
     return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], page)

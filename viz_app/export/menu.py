@@ -19,7 +19,7 @@ from viz_app.worker import Failure
 PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)", "pdf": "PDF, shapes and text (*.pdf)"}
 NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for NumPy (*.npz)"}
 PAGES = {"html": "Page for the browser (*.html)"}
-CAPTIONED = "Pictures say below what they show: model, sentence, what was changed, layer, head, measure, rows"
+CAPTIONED = "Pictures say below what they show: model, sentence, what was changed, layer, head, measure, labels"
 LARGE_MAP = "The map as it is shown, with its labels and the scale of its colours"
 NOTHING = "Nothing to export yet: there is no map in sight"
 OF_MAPS = ("map", "heads", "numbers", "html", "copy picture", "copy table")

@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtSvg import QSvgGenerator
 
 from core.errors import StorageError
+from core.plain_text import printable
 from core.storage import atomic_path
 from viz_app.theme import Theme
 
@@ -86,7 +87,10 @@ def _drawn(draw: Callable[[QPaintDevice], None], kind: str, size: QSize) -> byte
     else:
         draw(_svg(buffer, size) if kind == ".svg" else _pdf(buffer, size))
     content = bytes(buffer.data().data())
-    return FONT_FAMILY.sub(_known_family, content) if kind == ".svg" else content
+    if kind != ".svg":
+        return content
+    text = printable(content.decode("utf-8", errors="replace"))  # Qt writes control characters, which XML refuses
+    return FONT_FAMILY.sub(_known_family, text.encode("utf-8"))
 
 
 def _known_family(found: re.Match[bytes]) -> bytes:

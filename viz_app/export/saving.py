@@ -18,7 +18,7 @@ from viz_app.state.snapshot import Snapshot, facts_of, in_one_line, save_numbers
 from viz_app.theme import Theme
 
 MIDDLE_GREY = 128
-OF_ONE_MAP = ("map", "hidden", "rows", "picked")
+OF_ONE_MAP = ("map", "hidden", "picked")
 """Facts that are true of the large map alone."""
 
 
@@ -82,12 +82,14 @@ class Saving:
                 state.maps.thumbnails(kind),
                 state.maps.top_values(kind).tolist(),
                 state.maps.is_signed(kind),
+                [(head.layer, head.head) for head in state.experiment.heads_off if head.kind == kind],
             )
             for kind in MAP_KINDS
         ]
-        facts = {name: value for name, value in snapshot.facts.items() if name not in OF_ONE_MAP}
-        rows = {"rows": f"token {state.settings.label_mode}, in encoder maps source token"}
-        save_figure(grid_figure(kinds, self._caption(in_one_line(facts | rows))), target)
+        queries = f"{snapshot.view.axes.query}s"
+        facts = {name: value for name, value in snapshot.facts.items() if name not in (*OF_ONE_MAP, queries)}
+        facts[queries] = f"token {state.settings.label_mode}, in encoder maps source token"
+        save_figure(grid_figure(kinds, self._caption(in_one_line(facts))), target)
 
     def save_page(self, target: Path) -> None:
         """The page as it stands in the window, with a caption. Raises `StorageError`."""

@@ -88,7 +88,7 @@ class HeadGrid(QWidget):
             self._images = self._make_images(layout)
             state = self._state
             order, role = state.settings.order, state.settings.shown_role
-            self._look = self._theme, order, role, state.maps.sample_roles, state.experiment.heads_off
+            self._look = self._theme, order, role, state.roles.sample, state.experiment.heads_off
             is_same = all(self._images[kind] is old_images.get(kind) for kind in MAP_KINDS)
             is_plain = self._was_plain and self._is_plain and self._look == old_look
             if old is not None and is_plain and layout is old.layout:
@@ -211,7 +211,7 @@ class HeadGrid(QWidget):
             painter.fillRect(event.rect(), self._theme.color("panel"))
             return
         if painter.paintEngine().type() == QPaintEngine.Type.Raster:
-            self._sheets.paint(painter, event.rect(), self._painter, self._images.values(), self.size())
+            self._sheets.paint(painter, event.region(), self._painter, self._images.values(), self.size())
         else:  # letters stay letters in a vector picture
             painter.fillRect(event.rect(), self._theme.color("panel"))
             self._painter.paint_heads(painter, event.region())
@@ -221,7 +221,7 @@ class HeadGrid(QWidget):
             self._painter.paint_numbers(painter, top, self.width())
 
     def _tip(self, head: Head) -> str:
-        what = role_in_short(self._state.maps, head)
+        what = role_in_short(self._state.roles, head)
         switch = "Switched off. Right-click: switch it on" if self._state.is_off(head) else "Right-click: switch off"
         return f"{head.title}\n{what}\n{switch} · Ctrl-click: show several together"
 

@@ -60,7 +60,7 @@ def lay_out_grid(state: ExperimentState, available: QSize, width: int, theme: Th
     for kind in MAP_KINDS:
         headers[kind] = QRect(0, y, width, HEADER_HEIGHT)
         y += HEADER_HEIGHT
-        for line in state.lines_of_heads(kind):
+        for line in state.roles.lines_of_heads(kind):
             lines.append((QRect(0, y, left - 10, size.height()), _name(state, line)))
             for column, head in enumerate(line):
                 place = QRect(left + column * (size.width() + SPACING), y, size.width(), size.height())
@@ -78,7 +78,7 @@ def _name(state: ExperimentState, line: tuple[Head, ...]) -> str:
         return f"layer {line[0].layer + 1}"
     if order == "clarity":
         return ""
-    roles = [state.maps.role(head) for head in line]
+    roles = [state.roles.of(head) for head in line]
     return roles[0] + (" …" if len(set(roles)) > 1 else "")
 
 

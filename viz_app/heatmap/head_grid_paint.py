@@ -13,6 +13,7 @@ from viz_app.heatmap.head_grid_layout import NUMBERS_HEIGHT, SPACING, GridLayout
 from viz_app.heatmap.map_image import draw_thumbnail
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_text import KIND_DIRECTIONS, KIND_NAMES
+from viz_app.state.map_view import Band
 from viz_app.state.marks import lit_keys, lit_queries
 from viz_app.theme import Theme
 
@@ -114,7 +115,7 @@ class GridPainter:
             painter.drawText(place, flags, name)
 
     def _paint_lit(self, painter: QPainter) -> bool:
-        """Rows of pinned and picked tokens keep their colours, others stand back; columns are marked at the edge.
+        """Queries of pinned and picked tokens keep their colours, others stand back; keys are marked at the edge.
 
         Returns:
             Whether there are any.
@@ -123,36 +124,44 @@ class GridPainter:
         if state.result is None or not state.selection.has_marks:
             return False
         for kind in MAP_KINDS:
-            labelled = state.maps.labelled_all(kind)
-            rows = _entries(labelled.queries.positions, lit_queries(state, kind))
-            columns = _entries(labelled.keys.positions, lit_keys(state, kind))
-            if not rows and not columns:
+            view = state.maps.view_all(kind)
+            queries = view.query_bands(view.query_entries(lit_queries(state, kind)))
+            keys = view.key_bands(view.key_entries(lit_keys(state, kind)))
+            if not queries and not keys:
                 continue
-            places = [item.place for item in self.thumbnails if item.head.kind == kind]
-            self._paint_lit_of(painter, places, rows, columns, QSize(len(labelled.keys), len(labelled.queries)))
+            shape = QSize(view.num_columns, view.num_rows)
+            for item in self.thumbnails:
+                if item.head.kind == kind:
+                    self._paint_lit_of(painter, QRectF(item.place), queries or keys, [*queries, *keys], shape)
         return True
 
     def _paint_lit_of(
-        self, painter: QPainter, places: Sequence[QRect], rows: list[int], columns: list[int], shape: QSize
+        self, painter: QPainter, place: QRectF, kept: Sequence[Band], marked: Sequence[Band], shape: QSize
     ) -> None:
+        """Veils all but the rows, or columns, that are kept; marks some at the edge.
+
+        Args:
+            painter: of the grid.
+            place: the thumbnail's.
+            kept: rows or columns, not both, first to last.
+            marked: rows and columns.
+            shape: number of columns and of rows.
+        """
+        height, width = place.height() / max(shape.height(), 1), place.width() / max(shape.width(), 1)
         veil, accent = self.theme.color("panel", VEIL), self.theme.color("accent")
-        for place in places:
-            height, width = place.height() / max(shape.height(), 1), place.width() / max(shape.width(), 1)
-            if rows:
-                for first, last in _gaps(rows, shape.height()):
-                    painter.fillRect(
-                        QRectF(place.left(), place.top() + first * height, place.width(), (last - first) * height), veil
-                    )
-                for row in rows:
-                    middle = max(height, 2.0)
-                    painter.fillRect(QRectF(place.left() - 3, place.top() + row * height, 3, middle), accent)
+        is_row = kept[0].is_row
+        for first, last in _gaps([band.index for band in kept], shape.height() if is_row else shape.width()):
+            if is_row:
+                gap = QRectF(place.left(), place.top() + first * height, place.width(), (last - first) * height)
             else:
-                for first, last in _gaps(columns, shape.width()):
-                    painter.fillRect(
-                        QRectF(place.left() + first * width, place.top(), (last - first) * width, place.height()), veil
-                    )
-            for column in columns:
-                painter.fillRect(QRectF(place.left() + column * width, place.top() - 3, max(width, 2.0), 3), accent)
+                gap = QRectF(place.left() + first * width, place.top(), (last - first) * width, place.height())
+            painter.fillRect(gap, veil)
+        for band in marked:
+            if band.is_row:
+                mark = QRectF(place.left() - 3, place.top() + band.index * height, 3, max(height, 2.0))
+            else:
+                mark = QRectF(place.left() + band.index * width, place.top() - 3, max(width, 2.0), 3)
+            painter.fillRect(mark, accent)
 
     def _paint_tags(self, painter: QPainter) -> None:
         """Out of the order of layers, every head says which it is."""
@@ -179,10 +188,13 @@ class GridPainter:
 
     def _paint_switched_off(self, painter: QPainter) -> None:
         """A head that is off is pale and struck through."""
+        heads_off = self.state.experiment.heads_off
+        if not heads_off:
+            return
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self.theme.color("warm"), 2))
-        for head in self.state.experiment.heads_off:
+        for head in heads_off:
             place = self.layout.places.get(head)
             if place is not None:
                 painter.fillRect(place, self.theme.color("panel", 0.82))
@@ -202,7 +214,7 @@ class GridPainter:
         if self.state.result is None or role is None:
             return
         for item in self.thumbnails:
-            if self.state.maps.role(item.head) != role:
+            if self.state.roles.of(item.head) != role:
                 painter.fillRect(item.place, self.theme.color("panel", 0.8))
 
     def _paint_switch(self, painter: QPainter, hovered: Head | None) -> None:
@@ -222,12 +234,6 @@ class GridPainter:
         painter.drawArc(circle, 125 * 16, 290 * 16)
         painter.drawLine(QPointF(middle.x(), switch.top() + 3), QPointF(middle.x(), middle.y()))
         painter.restore()
-
-
-def _entries(positions: Sequence[tuple[int, ...]], lit: Sequence[int]) -> list[int]:
-    """The rows or columns shown that stand for lit positions."""
-    wanted = set(lit)
-    return [entry for entry, each in enumerate(positions) if wanted.intersection(each)]
 
 
 def _gaps(lit: Sequence[int], count: int) -> list[tuple[int, int]]:

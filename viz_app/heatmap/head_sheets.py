@@ -38,13 +38,13 @@ class HeadSheets:
         self._sheets: list[_Sheet] = []
 
     def paint(
-        self, painter: QPainter, place: QRect, grid: GridPainter, images: Iterable[list[QImage]], size: QSize
+        self, painter: QPainter, places: QRegion, grid: GridPainter, images: Iterable[list[QImage]], size: QSize
     ) -> None:
-        """Paints the part of the grid that lies in `place`, names and hairlines included.
+        """Paints the part of the grid that lies in `places`, names and hairlines included.
 
         Args:
             painter: of a widget or an image of pixels.
-            place: what to paint, in the grid's coordinates.
+            places: what to paint, in the grid's coordinates.
             grid: what paints the sheet if there is none yet.
             images: the lists that the grid's thumbnails are taken from.
             size: of the whole grid.
@@ -52,8 +52,9 @@ class HeadSheets:
         device = painter.device()
         ratio = device.devicePixelRatioF() if device is not None else 1.0
         picture = self._picture(grid, tuple(images), size, ratio)
-        whole = QRectF(place)
-        painter.drawPixmap(whole, picture, QRectF(whole.topLeft() * ratio, whole.size() * ratio))
+        for each in places:  # type: ignore[attr-defined]  # the old and the new frame may stand far from each other
+            place = QRectF(each)
+            painter.drawPixmap(place, picture, QRectF(place.topLeft() * ratio, place.size() * ratio))
 
     def _picture(self, grid: GridPainter, images: tuple[list[QImage], ...], size: QSize, ratio: float) -> QPixmap:
         theme: Theme = grid.theme

@@ -4,7 +4,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
-from viz_app.heatmap.heatmap_layout import COLUMN_COSINE, COLUMN_SINE, SCROLL_BAR, HeatmapLayout, lay_out
+from viz_app.heatmap.heatmap_layout import SCROLL_BAR, HeatmapLayout, lay_out
 from viz_app.heatmap.heatmap_paint import HeatmapPainter
 from viz_app.heatmap.map_image import map_image, ramp_of, signed_ramp_of
 from viz_app.heatmap.selection_mode import selection_mode_of
@@ -12,14 +12,12 @@ from viz_app.state import map_text
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS, token_shift_of_queries
-from viz_app.state.map_view import MapView, Pair, Place
+from viz_app.state.map_view import Band, MapView, Pair, Place
 from viz_app.state.marks import query_sum
 from viz_app.state.zoom import zoomed
 from viz_app.theme import current_theme, is_theme_change
 
 WHEEL_STEP = 120
-ROW_TIP = "Click: pick this row. With Ctrl: one more row. With Shift: up to here. Picked rows are summed."
-COLUMN_TIP = "Click: mark this column here and in all heads."
 
 
 class Heatmap(QWidget):
@@ -77,7 +75,7 @@ class Heatmap(QWidget):
             self._top = state.maps.top_value(head, values)
             ramp = signed_ramp_of(self._theme) if state.maps.is_signed(head.kind) else ramp_of(self._theme)
             self._image = map_image(values, ramp, self._top)
-            self.setAccessibleDescription(f"{map_text.title(state)}. {map_text.meaning_of_rows(state)}")
+            self.setAccessibleDescription(f"{map_text.title(state)}. {map_text.meaning_of_query(state)}")
         if is_drawn:
             self.lay_out()
 
@@ -96,7 +94,7 @@ class Heatmap(QWidget):
         ):
             self.update()
         else:
-            self.update(self._painter.cells_and_bar)
+            self.update(self._painter.cells if self._painter.has_same_bar(old) else self._painter.cells_and_bar)
 
     def show_marks(self) -> None:
         """Something was hovered, pinned or picked, or let go."""
@@ -134,50 +132,28 @@ class Heatmap(QWidget):
 
     def pair_at(self, point: QPointF) -> Pair | None:
         """The query and the key of the cell under a point."""
-        view, layout = self._view, self.layout_now
-        if view is None or layout is None or not layout.window.contains(point):
-            return None
-        column = int((point.x() - layout.map.left()) / layout.cell.x())
-        row = int((point.y() - layout.map.top()) / layout.cell.y())
-        if row >= view.num_rows or column >= view.num_columns:
-            return None
-        return view.pair_at(Place(row, column))
+        place = self._place_at(point)
+        return self._view.pair_at(place) if self._view is not None and place is not None else None
 
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
-        """The queries of the row under a point, be it its label or one of its cells; empty if there is none."""
-        view, row = self._view, self.row_label_at(point)
-        if view is None:
-            return ()
-        if row is None and (pair := self.pair_at(point)) is not None:
-            row = view.row_of(pair.query)
-        return view.queries_of(row) if row is not None and row < view.num_rows else ()
-
-    def row_label_at(self, point: QPointF) -> int | None:
-        """The row whose label is under a point."""
-        layout = self.layout_now
-        if layout is None or not 0 <= point.x() < layout.window.left():
-            return None
-        if not layout.window.top() <= point.y() < layout.window.bottom():
-            return None
-        return int((point.y() - layout.map.top()) / layout.cell.y())
-
-    def column_label_at(self, point: QPointF) -> int | None:
-        """The column whose slanted label is under a point."""
-        layout = self.layout_now
-        if layout is None or not 0 <= point.y() < layout.window.top():
-            return None
-        x = point.x() - (layout.window.top() - point.y()) * COLUMN_COSINE / COLUMN_SINE
-        if not layout.window.left() <= x < layout.window.right():
-            return None
-        return int((x - layout.map.left()) / layout.cell.x())
+        """The queries whose label or one of whose cells is under a point; empty if there is none."""
+        view, band, place = self._view, self._label_at(point), self._place_at(point)
+        if view is not None and place is not None:
+            band = view.query_band_at(place)
+        return view.queries_of(band) if view is not None and band is not None else ()
 
     def sum_at(self, point: QPointF) -> int | None:
-        """The column of the sum of queries under a point."""
+        """The entry of the keys of which the sum of queries is under a point."""
         layout = self.layout_now
-        if layout is None or layout.strip is None or not layout.strip.contains(point):
-            return None
-        is_in_sight = layout.window.left() <= point.x() < layout.window.right()
-        return int((point.x() - layout.strip.left()) / layout.cell.x()) if is_in_sight else None
+        return layout.sum_at(point) if layout is not None else None
+
+    def _place_at(self, point: QPointF) -> Place | None:
+        layout = self.layout_now
+        return layout.place_at(point) if layout is not None else None
+
+    def _label_at(self, point: QPointF) -> Band | None:
+        layout = self.layout_now
+        return layout.label_at(point) if layout is not None else None
 
     def resizeEvent(self, event: QEvent) -> None:
         """Cells follow the size."""
@@ -187,7 +163,7 @@ class Heatmap(QWidget):
         """The cross-hair follows the mouse."""
         point, selection = event.position(), self._state.selection
         pair = self.pair_at(point)
-        is_on_label = self.row_label_at(point) is not None or self.column_label_at(point) is not None
+        is_on_label = self._label_at(point) is not None
         shapes = Qt.CursorShape
         self.setCursor(shapes.CrossCursor if pair else shapes.PointingHandCursor if is_on_label else shapes.ArrowCursor)
         selection.hovered_sum = self.sum_at(point)
@@ -201,7 +177,7 @@ class Heatmap(QWidget):
         self._state.selection.hovered_sum = None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """A click pins a cell or picks a row or column; with Ctrl or Shift the cell's row joins those picked."""
+        """A click pins a cell or picks a row or column; with Ctrl or Shift the cell's query joins those picked."""
         view, point, selection = self._view, event.position(), self._state.selection
         if view is None or event.button() != Qt.MouseButton.LeftButton:
             return
@@ -212,8 +188,8 @@ class Heatmap(QWidget):
             selection.pick_queries(
                 queries, token_shift_of_queries(selection.head.kind, self._state.settings.label_mode), mode
             )
-        elif (column := self.column_label_at(point)) is not None:
-            selection.pick_keys(view.keys_of(column))
+        elif (band := self._label_at(point)) is not None:
+            selection.pick_keys(view.keys_of(band))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Scrolls; with Shift sideways; with Ctrl it zooms, and the cell under the mouse stays there."""
@@ -245,13 +221,11 @@ class Heatmap(QWidget):
     def event(self, event: QEvent) -> bool:
         """Labels say what a click on them does, and show what did not fit."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._view is not None:
-            point = QPointF(event.pos())
-            if (row := self.row_label_at(point)) is not None:
-                QToolTip.showText(event.globalPos(), f"{self._view.row_labels[row]}\n{ROW_TIP}", self)
-            elif (column := self.column_label_at(point)) is not None:
-                QToolTip.showText(event.globalPos(), f"{self._view.column_labels[column]}\n{COLUMN_TIP}", self)
-            else:
+            band = self._label_at(QPointF(event.pos()))
+            if band is None:
                 QToolTip.hideText()
+            else:
+                QToolTip.showText(event.globalPos(), map_text.label_tip(self._view, band), self)
             return True
         return super().event(event)
 

@@ -6,7 +6,8 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QFont, QFontMetrics
 
-from viz_app.state.map_view import MapView
+from viz_app.state.map_view import Axes, Band, MapView, Place
+from viz_app.state.visible_text import visible
 from viz_app.state.zoom import AUTO, FIT, LEGIBLE_PX, MIN_LEGIBLE_PX, Zoom
 from viz_app.theme import Theme
 
@@ -61,6 +62,68 @@ class HeatmapLayout:
     def columns_in_sight(self) -> range:
         """Indices of columns of which the middle is in the window."""
         return _in_sight(self.window.left() - self.map.left(), self.window.width(), self.cell.x(), self.map.width())
+
+    def is_in_sight(self, band: Band) -> bool:
+        """Whether the middle of a row or column is in the window."""
+        return band.index in (self.rows_in_sight if band.is_row else self.columns_in_sight)
+
+    def cell_rect(self, place: Place) -> QRectF:
+        """Where a cell stands, in sight or not."""
+        x, y = self.map.left() + place.column * self.cell.x(), self.map.top() + place.row * self.cell.y()
+        return QRectF(x, y, self.cell.x(), self.cell.y())
+
+    def band_rect(self, band: Band) -> QRectF:
+        """Where a row or column stands, as far as the window shows it."""
+        cell, window = self.cell_rect(Place(band.index, band.index)), self.window
+        if band.is_row:
+            return QRectF(window.left(), cell.top(), window.width(), cell.height())
+        return QRectF(cell.left(), window.top(), cell.width(), window.height())
+
+    def place_at(self, point: QPointF) -> Place | None:
+        """The cell under a point."""
+        if not self.window.contains(point):
+            return None
+        column = int((point.x() - self.map.left()) / self.cell.x())
+        row = int((point.y() - self.map.top()) / self.cell.y())
+        is_inside = row < round(self.map.height() / self.cell.y()) and column < round(self.map.width() / self.cell.x())
+        return Place(row, column) if is_inside else None
+
+    def label_at(self, point: QPointF) -> Band | None:
+        """The row or column whose label is under a point; labels of columns are slanted."""
+        window, x, y = self.window, point.x(), point.y()
+        if 0 <= x < window.left() and window.top() <= y < window.bottom():
+            return Band(int((y - self.map.top()) / self.cell.y()), is_row=True)
+        if not 0 <= y < window.top():
+            return None
+        x -= (window.top() - y) * COLUMN_COSINE / COLUMN_SINE
+        if not window.left() <= x < window.right():
+            return None
+        return Band(int((x - self.map.left()) / self.cell.x()), is_row=False)
+
+    def sum_rect(self, entry: int) -> QRectF | None:
+        """Where the strip shows an entry of the keys; None if there is no strip."""
+        if self.strip is None:
+            return None
+        return QRectF(self.strip.left() + entry * self.cell.x(), self.strip.top(), self.cell.x(), self.strip.height())
+
+    def sum_at(self, point: QPointF) -> int | None:
+        """The entry of the keys that the strip shows under a point."""
+        if self.strip is None or not self.strip.contains(point):
+            return None
+        is_in_sight = self.window.left() <= point.x() < self.window.right()
+        return int((point.x() - self.strip.left()) / self.cell.x()) if is_in_sight else None
+
+    @property
+    def bar(self) -> QRectF:
+        """The colour bar, at the right of the window."""
+        return QRectF(self.window.right() + BAR_GAP, self.window.top(), BAR_WIDTH, self.window.height())
+
+    @property
+    def strip_frame(self) -> QRectF | None:
+        """The part of the strip that is in sight."""
+        if self.strip is None:
+            return None
+        return QRectF(self.window.left(), self.strip.top(), self.window.width(), self.strip.height())
 
 
 @dataclass(frozen=True)
@@ -136,6 +199,11 @@ def lay_out(
     )
 
 
+def sum_label(axes: Axes, num_queries: int) -> str:
+    """What stands beside the sum of several queries."""
+    return f"Σ {num_queries} {axes.query}s"
+
+
 def thinned(count: int, step: int, lit: list[int]) -> list[int]:
     """Indices to label: every `step`-th, and the lit ones, which silence neighbours that are too close."""
     kept = [index for index in range(0, count, step) if all(index == each or abs(index - each) >= step for each in lit)]
@@ -146,7 +214,7 @@ def _margins(view: MapView, font: QFont, size: QSize, *, has_strip: bool, is_sig
     metrics, key = QFontMetrics(font), font.toString()
     row_label_width = min(_longest(view.row_labels, key) + 1, MAX_ROW_LABEL)
     if has_strip:
-        row_label_width = max(row_label_width, metrics.horizontalAdvance("Σ 100 rows"))
+        row_label_width = max(row_label_width, metrics.horizontalAdvance(sum_label(view.axes, 100)))
     column_length = min(_longest(view.column_labels, key) + 1, MAX_COLUMN_LABEL)
     column_length = max(MIN_COLUMN_LABEL, min(column_length, int(size.height() * MAX_LABEL_SHARE)))
     return _Margins(
@@ -168,13 +236,13 @@ def elided(label: str, font: str, width: int) -> str:
         font: as `QFont.toString` has it.
         width: in pixels.
     """
-    return _metrics(font).elidedText(label, Qt.TextElideMode.ElideRight, width)
+    return _metrics(font).elidedText(visible(label), Qt.TextElideMode.ElideRight, width)
 
 
 @lru_cache(maxsize=64)
 def _longest(labels: tuple[str, ...], font: str) -> int:
     """The width of the widest of these labels."""
-    return max(map(_metrics(font).horizontalAdvance, labels))
+    return max(map(_metrics(font).horizontalAdvance, map(visible, labels)))
 
 
 def _metrics(font: str) -> QFontMetrics:
@@ -198,6 +266,8 @@ def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom) -> QPointF:
         side = fitting if fitting >= MIN_LEGIBLE_PX else LEGIBLE_PX
     else:
         side = fitting if zoom == FIT else max(fitting, zoom)
+    if zoom == AUTO and side > fitting and width >= MIN_LEGIBLE_PX:
+        return QPointF(min(width, max(side, min(2 * side, MAX_NARROW_CELL))), side)  # it need not scroll sideways, too
     if side > fitting:
         return QPointF(max(side, min(width, 2 * side, MAX_NARROW_CELL)), side)
     return QPointF(min(width, max(side, min(2 * side, MAX_NARROW_CELL))), side)

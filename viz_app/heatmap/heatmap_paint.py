@@ -1,6 +1,5 @@
 """How the large heatmap is painted: cells, labels, colour bar, marks, the sum of rows, the value under the mouse."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -13,18 +12,18 @@ from viz_app.heatmap.colormap import NUM_COLORS, Ramp, SignedRamp, color_table, 
 from viz_app.heatmap.heatmap_layout import (
     BAR_GAP,
     BAR_LABEL,
-    BAR_WIDTH,
     COLUMN_ANGLE,
     LABEL_GAP,
     SIGN_WIDTH,
     HeatmapLayout,
     elided,
+    sum_label,
     thinned,
 )
 from viz_app.heatmap.map_image import draw_map, map_image, ramp_of, signed_ramp_of
 from viz_app.state import map_text
 from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_view import MapView, Pair
+from viz_app.state.map_view import Band, MapView, Pair
 from viz_app.state.marks import lit_keys, lit_queries, queries_of_word
 from viz_app.state.picked_tokens import QuerySum
 from viz_app.theme import Theme
@@ -59,13 +58,22 @@ class HeatmapPainter:
         """Whether all that stands around the cells, the numbers at the bar apart, is as another painter has it."""
         labels = (self.view.row_labels, self.view.column_labels) == (other.view.row_labels, other.view.column_labels)
         is_same = self.theme is other.theme and self.layout == other.layout and self.total is other.total
-        return labels and is_same and self.new_entries == other.new_entries
+        return labels and is_same and self.new_bands == other.new_bands
 
-    @property
+    def has_same_bar(self, other: "HeatmapPainter") -> bool:
+        """Whether the colour bar and the numbers at it are as another painter of the same layout has them."""
+        return self.top == other.top and self.is_signed == other.is_signed
+
+    @cached_property
+    def cells(self) -> QRect:
+        """The window: where neither a label nor the colour bar is touched."""
+        return self.layout.window.adjusted(-2, 0, 2, 2).toAlignedRect()
+
+    @cached_property
     def cells_and_bar(self) -> QRect:
         """The window, and what is at its right: where no label of a row or column is touched."""
         window = self.layout.window
-        right = BAR_GAP + BAR_WIDTH + BAR_LABEL + SIGN_WIDTH * self.is_signed
+        right = self.layout.bar.right() - window.right() + BAR_LABEL + SIGN_WIDTH * self.is_signed
         return window.adjusted(-2, 0, right, 2).toAlignedRect()
 
     def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
@@ -84,7 +92,8 @@ class HeatmapPainter:
         shown = selection.hovered or selection.pinned
         if not self.cells_and_bar.contains(clip):
             self._paint_labels(painter, shown)
-        self._paint_bar(painter)
+        if not self.cells.contains(clip):
+            self._paint_bar(painter)
         self._paint_strip(painter)
         painter.save()
         painter.setClipRect(layout.window.adjusted(-2, -2, 2, 2))
@@ -107,60 +116,53 @@ class HeatmapPainter:
         return self.state.maps.is_signed(self.state.selection.head.kind)
 
     @cached_property
-    def new_entries(self) -> tuple[frozenset[int], frozenset[int]]:
+    def new_bands(self) -> list[Band]:
         """Rows and columns of tokens that the original translation does not have."""
-        return self.state.maps.new_entries(self.state.selection.head.kind)
+        queries, keys = self.state.maps.new_entries(self.state.selection.head.kind)
+        return [*self.view.query_bands(queries), *self.view.key_bands(keys)]
 
     def cell_rect(self, pair: Pair) -> QRectF | None:
         """Where a query and a key are drawn; None if one of them is hidden."""
         place = self.view.place_of(pair)
-        if place is None:
-            return None
-        size = self.layout.cell
-        x, y = self.layout.map.left() + place.column * size.x(), self.layout.map.top() + place.row * size.y()
-        return QRectF(x, y, size.x(), size.y())
+        return self.layout.cell_rect(place) if place is not None else None
 
-    def _lit_rows(self) -> set[int]:
-        """Rows of the view that a hovered word or a picked token stands for."""
-        state, selection = self.state, self.state.selection
+    def _lit_bands(self) -> list[Band]:
+        """Rows and columns that a hovered word or a picked token stands for."""
+        state, selection, view = self.state, self.state.selection, self.view
         queries = set(lit_queries(state, selection.head.kind)) if selection.picked.tokens else set()
         if selection.hovered_word is not None:
             queries.update(queries_of_word(state, selection.hovered_word))
-        return _present(map(self.view.row_of, queries))
-
-    def _lit_columns(self) -> set[int]:
-        state, selection = self.state, self.state.selection
         keys = lit_keys(state, selection.head.kind) if selection.picked_key.tokens else ()
-        return _present(map(self.view.column_of, keys))
+        return [*view.query_bands(view.query_entries(queries)), *view.key_bands(view.key_entries(keys))]
 
     def _paint_labels(self, painter: QPainter, shown: Pair | None) -> None:
         view, layout = self.view, self.layout
-        shown_row = {view.row_of(shown.query)} if shown else set()
-        shown_column = {view.column_of(shown.key)} if shown else set()
-        lit_rows = sorted(self._lit_rows() | _present(shown_row))
-        lit_columns = sorted(self._lit_columns() | _present(shown_column))
-        new_rows, new_columns = self.new_entries
+        lit = set(self._lit_bands())
+        if shown is not None:
+            lit.update(view.query_bands(view.query_entries([shown.query])))
+            lit.update(view.key_bands(view.key_entries([shown.key])))
+        marked = lit.union(self.new_bands)
         painter.setFont(layout.font)
-        for index in thinned(view.num_rows, layout.row_step, lit_rows):
-            if index in layout.rows_in_sight:
-                is_marked = index in lit_rows or index in new_rows
-                self._paint_row_label(painter, index, view.row_labels[index], is_marked)
-        for index in thinned(view.num_columns, layout.column_step, lit_columns):
-            if index in layout.columns_in_sight:
-                is_marked = index in lit_columns or index in new_columns
-                self._paint_column_label(painter, index, view.column_labels[index], is_marked)
+        for is_row, labels, step, paint in (
+            (True, view.row_labels, layout.row_step, self._paint_row_label),
+            (False, view.column_labels, layout.column_step, self._paint_column_label),
+        ):
+            for index in thinned(len(labels), step, [band.index for band in lit if band.is_row == is_row]):
+                band = Band(index, is_row)
+                if layout.is_in_sight(band):
+                    paint(painter, index, labels[index], band in marked)
         self._mark_new(painter)
 
     def _mark_new(self, painter: QPainter) -> None:
         """A short bar beside the rows and above the columns of new tokens: their labels may be thinned out."""
-        layout, accent = self.layout, self.theme.color("accent")
-        rows, columns = self.new_entries
-        for row in rows & frozenset(layout.rows_in_sight):
-            y = layout.map.top() + row * layout.cell.y()
-            painter.fillRect(QRectF(layout.window.left() - 6, y + 1, 3, layout.cell.y() - 2), accent)
-        for column in columns & frozenset(layout.columns_in_sight):
-            x = layout.map.left() + column * layout.cell.x()
-            painter.fillRect(QRectF(x + 1, layout.window.top() - 5, layout.cell.x() - 2, 3), accent)
+        layout, window, accent = self.layout, self.layout.window, self.theme.color("accent")
+        for band in filter(layout.is_in_sight, self.new_bands):
+            place = layout.band_rect(band)
+            if band.is_row:
+                bar = QRectF(window.left() - 6, place.top() + 1, 3, place.height() - 2)
+            else:
+                bar = QRectF(place.left() + 1, window.top() - 5, place.width() - 2, 3)
+            painter.fillRect(bar, accent)
 
     def _hatch_missing(self, painter: QPainter) -> None:
         """Cells without a value, each run of them in a row at once."""
@@ -206,8 +208,7 @@ class HeatmapPainter:
         return self.theme.color("accent" if is_lit else "muted" if is_special else "text")
 
     def _paint_bar(self, painter: QPainter) -> None:
-        window = self.layout.window
-        bar = QRectF(window.right() + BAR_GAP, window.top(), BAR_WIDTH, window.height())
+        bar = self.layout.bar
         gradient = QLinearGradient(bar.bottomLeft(), bar.topLeft())
         gradient.setStops(_signed_stops(signed_ramp_of(self.theme)) if self.is_signed else _stops(ramp_of(self.theme)))
         painter.fillRect(bar, gradient)
@@ -226,12 +227,11 @@ class HeatmapPainter:
 
     def _paint_strip(self, painter: QPainter) -> None:
         """The sum of the picked rows under the map; its last colour is its own largest value, or the map's."""
-        strip, total, layout = self.layout.strip, self.total, self.layout
-        if strip is None or total is None:
+        strip, total, layout, frame = self.layout.strip, self.total, self.layout, self.layout.strip_frame
+        if strip is None or frame is None or total is None:
             return
         top = max(self.top, float(total.weights.max(initial=0.0)))
-        image = map_image(np.ascontiguousarray(total.weights[None, :]), ramp_of(self.theme), top)
-        frame = QRectF(layout.window.left(), strip.top(), layout.window.width(), strip.height())
+        image = map_image(self.view.along_keys(total.weights), ramp_of(self.theme), top)
         painter.save()
         painter.setClipRect(frame)
         draw_map(painter, strip, image)
@@ -241,7 +241,7 @@ class HeatmapPainter:
         painter.drawRect(frame)
         painter.setFont(layout.font)
         count = len(total.entries)
-        label = total.query_labels[0] if count == 1 else f"Σ {count} rows"
+        label = total.query_labels[0] if count == 1 else sum_label(self.view.axes, count)
         self._paint_left_label(painter, frame.center().y(), label, self.theme.color("accent"))
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
@@ -253,23 +253,18 @@ class HeatmapPainter:
         layout = self.layout
         painter.setPen(QPen(self.theme.color("accent"), 1.4))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for row in self._lit_rows():
-            y = layout.map.top() + row * layout.cell.y()
-            painter.drawRect(QRectF(layout.window.left(), y, layout.window.width(), layout.cell.y()))
-        for column in self._lit_columns():
-            x = layout.map.left() + column * layout.cell.x()
-            painter.drawRect(QRectF(x, layout.window.top(), layout.cell.x(), layout.window.height()))
+        for band in self._lit_bands():
+            painter.drawRect(layout.band_rect(band))
 
     def _paint_step(self, painter: QPainter) -> None:
         """The query of the decoding step that is looked at."""
-        layout, selection = self.layout, self.state.selection
-        is_there = selection.step is not None and selection.head.kind != "encoder"
-        row = self.view.row_of(selection.step) if is_there and selection.step is not None else None
-        if row is not None:
+        view, selection = self.view, self.state.selection
+        if selection.step is None or selection.head.kind == "encoder":
+            return
+        for band in view.query_bands(view.query_entries([selection.step])):
             painter.setPen(QPen(self.theme.color("warm"), 2.4))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            y = layout.map.top() + row * layout.cell.y()
-            painter.drawRect(QRectF(layout.window.left(), y, layout.window.width(), layout.cell.y()))
+            painter.drawRect(self.layout.band_rect(band))
 
     def _paint_cell_frame(self, painter: QPainter, pair: Pair) -> None:
         place = self.cell_rect(pair)
@@ -279,22 +274,22 @@ class HeatmapPainter:
             painter.drawRect(place)
 
     def _paint_cross_hair(self, painter: QPainter, pair: Pair) -> None:
-        place, window = self.cell_rect(pair), self.layout.window
+        place = self.view.place_of(pair)
         assert place is not None
         painter.setPen(QPen(self.theme.color("accent"), 1))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRect(QRectF(window.left(), place.top(), window.width(), place.height()))
-        painter.drawRect(QRectF(place.left(), window.top(), place.width(), window.height()))
+        painter.drawRect(self.layout.band_rect(Band(place.row, is_row=True)))
+        painter.drawRect(self.layout.band_rect(Band(place.column, is_row=False)))
         self._paint_cell_frame(painter, pair)
 
     def _paint_value(self, painter: QPainter, shown: Pair | None, size: QSize) -> None:
         """A box beside the cell: below and to the left if there is room, so that the row's end stays in sight."""
-        strip, total, column = self.layout.strip, self.total, self.state.selection.hovered_sum
-        if strip is not None and total is not None and column is not None and column < len(total.weights):
-            x = strip.left() + column * self.layout.cell.x()
-            place: QRectF | None = QRectF(x, strip.top(), self.layout.cell.x(), strip.height())
-            title = f"{total.title.rpartition(':')[0] or total.title} → {total.key_labels[column]}"
-            lines: tuple[str, str] | None = (title, f"{map_text.value_name(self.state)} {total.weights[column]:.3f}")
+        strip, total, entry = self.layout.strip, self.total, self.state.selection.hovered_sum
+        if strip is not None and total is not None and entry is not None and entry < len(total.weights):
+            place = self.layout.sum_rect(entry)
+            name = total.title
+            title = f"{name.rpartition(':')[0] or name} → {total.key_labels[entry]}"
+            lines: tuple[str, str] | None = (title, f"{map_text.value_name(self.state)} {total.weights[entry]:.3f}")
         else:
             place = self.cell_rect(shown) if shown is not None else None
             lines = map_text.describe(self.state, shown) if shown is not None else None
@@ -318,19 +313,10 @@ class HeatmapPainter:
         painter.drawText(QPointF(x + 11, y + 7 + metrics.height() + metrics.ascent()), lines[1])
 
 
-def _present(indices: Iterable[int | None]) -> set[int]:
-    return {index for index in indices if index is not None}
-
-
 def _is_in_sight(place: QRectF, layout: HeatmapLayout) -> bool:
-    """Whether the middle of a cell of the map can be seen; the strip below always can, sideways scrolling apart."""
-    middle = place.center()
-    is_beside = layout.window.left() <= middle.x() <= layout.window.right()
-    return (
-        is_beside
-        and (middle.y() >= layout.window.top())
-        and (middle.y() <= layout.window.bottom() or (layout.strip is not None and layout.strip.contains(middle)))
-    )
+    """Whether the middle of a cell of the map, or of the strip, can be seen."""
+    middle, frame = place.center(), layout.strip_frame
+    return layout.window.contains(middle) or (frame is not None and frame.contains(middle))
 
 
 @cache

@@ -23,7 +23,7 @@ from core.translation.result import FloatArray
 from viz_app.heatmap.colormap import quantize, rgb_table, signed_indices, signed_rgb_table
 from viz_app.heatmap.heatmap_layout import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, thinned
 from viz_app.heatmap.map_image import ramp_of
-from viz_app.theme import current_theme, is_theme_change
+from viz_app.theme import Theme, current_theme, is_theme_change
 
 MAX_LABEL, GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 72, 5, 20, 30, 6
 MIN_FONT_PX = 10
@@ -80,6 +80,216 @@ class MatrixStyle:
     legend: Callable[[float], tuple[str, str, str]] = lambda top: ("0", "", f"{top:.2f}")
 
 
+class MatrixLayout:
+    """Where matrices stand in a widget of this width: one below the other, all as wide as there is room.
+
+    Attributes:
+        matrices: at least one.
+        style: how they are drawn.
+        width: in pixels.
+        theme: for its fonts.
+    """
+
+    def __init__(self, matrices: tuple[Matrix, ...], style: MatrixStyle, width: int, theme: Theme) -> None:
+        self.matrices, self.style, self.width, self.theme = matrices, style, width, theme
+        self.areas = self._lay_out()
+
+    def cell_rect(self, cell: MatrixCell) -> QRectF:
+        """Where a cell is drawn."""
+        area, matrix = self.areas[cell.matrix], self.matrices[cell.matrix]
+        width, height = area.width() / max(1, len(matrix.column_labels)), area.height() / max(1, len(matrix.row_labels))
+        return QRectF(area.left() + cell.column * width, area.top() + cell.row * height, width, height)
+
+    def cell_at(self, point: QPointF) -> MatrixCell | None:
+        """The cell under a point."""
+        for index, matrix in enumerate(self.matrices):
+            area = self.areas[index]
+            if not area.contains(point) or not matrix.values.size:
+                continue
+            row = int((point.y() - area.top()) / self._cell_height(matrix))
+            column = int((point.x() - area.left()) / (area.width() / len(matrix.column_labels)))
+            cell = MatrixCell(index, min(row, len(matrix.row_labels) - 1), min(column, len(matrix.column_labels) - 1))
+            return None if np.isnan(matrix.values[cell.row, cell.column]) else cell
+        return None
+
+    def font(self, matrix: Matrix) -> QFont:
+        """Of labels and of what stands in cells: smaller where cells are low."""
+        font = QFont(self.theme.font("small"))
+        font.setPixelSize(max(MIN_FONT_PX, min(font.pixelSize(), int(self._cell_height(matrix) * 0.95))))
+        return font
+
+    def _cell_height(self, matrix: Matrix) -> float:
+        least, largest = self.style.cell_heights
+        return max(least, min(largest, self.style.aimed_height / max(1, len(matrix.row_labels))))
+
+    def label_width(self, matrix: Matrix, labels: Sequence[str]) -> int:
+        """Of the widest of these labels, if that is not too wide."""
+        metrics = QFontMetrics(self.font(matrix))
+        return min(MAX_LABEL, max(map(metrics.horizontalAdvance, labels), default=0) + 2)
+
+    def _header_height(self, matrix: Matrix) -> float:
+        """Of title and column labels."""
+        title = TITLE_HEIGHT if matrix.title else 0
+        line = QFontMetrics(self.font(matrix)).height()
+        if not self.style.has_slanted_columns:
+            return title + line + 2
+        return title + self.label_width(matrix, matrix.column_labels) * COLUMN_SINE + line * 0.6 + GAP
+
+    def block_top(self, index: int) -> float:
+        """Where a matrix begins, its title included."""
+        return sum(
+            self._header_height(matrix) + len(matrix.row_labels) * self._cell_height(matrix) + GAP
+            for matrix in self.matrices[:index]
+        )
+
+    def content_height(self) -> int:
+        """Of all matrices and the legend."""
+        return round(self.block_top(len(self.matrices)) + LEGEND_HEIGHT)
+
+    def _lay_out(self) -> tuple[QRectF, ...]:
+        """The areas of all matrices. All begin and end at the same places of the line."""
+        left = max(self.label_width(matrix, matrix.row_labels) for matrix in self.matrices) + GAP
+        right = 8.0
+        if self.style.has_slanted_columns:
+            right = max(right, *(self.label_width(each, each.column_labels) * COLUMN_COSINE for each in self.matrices))
+        width = max(20.0, self.width - left - right)
+        return tuple(
+            QRectF(
+                left,
+                self.block_top(index) + self._header_height(matrix),
+                width,
+                len(matrix.row_labels) * self._cell_height(matrix),
+            )
+            for index, matrix in enumerate(self.matrices)
+        )
+
+
+@dataclass
+class MatrixPainter:
+    """Paints matrices.
+
+    Attributes:
+        layout: what stands where.
+        top: the value of the last colour.
+        framed, struck: cells that are marked.
+        hovered: the cell under the mouse.
+    """
+
+    layout: MatrixLayout
+    top: float
+    framed: frozenset[MatrixCell]
+    struck: frozenset[MatrixCell]
+    hovered: MatrixCell | None
+
+    def paint(self, painter: QPainter) -> None:
+        """Titles, cells, labels, legend."""
+        table = self._table()
+        for index, matrix in enumerate(self.layout.matrices):
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            self._paint_cells(painter, index, matrix, table)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_labels(painter, index, matrix)
+        self._paint_marks(painter)
+        self._paint_legend(painter, table)
+
+    def _table(self) -> list[QColor]:
+        theme = self.layout.theme
+        is_signed = self.layout.style.colors == "signed"
+        table = signed_rgb_table(is_dark=theme.is_dark) if is_signed else rgb_table(ramp_of(theme))
+        return [QColor(*map(int, color)) for color in table]
+
+    def _paint_cells(self, painter: QPainter, index: int, matrix: Matrix, table: Sequence[QColor]) -> None:
+        scale = signed_indices if self.layout.style.colors == "signed" else quantize
+        indices = scale(np.nan_to_num(matrix.values), self.top)
+        painter.setFont(self.layout.font(matrix))
+        metrics = QFontMetrics(painter.font())
+        for row, column in np.ndindex(indices.shape):
+            value = float(matrix.values[row, column])
+            if np.isnan(value):
+                continue
+            rect, color = self.layout.cell_rect(MatrixCell(index, row, column)), table[int(indices[row, column])]
+            painter.fillRect(rect, color)
+            text = self.layout.style.cell_text(value) if self.layout.style.cell_text is not None else ""
+            if text and metrics.horizontalAdvance(text) + 4 <= rect.width() and metrics.height() <= rect.height():
+                painter.setPen(QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff"))
+                painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(self.layout.theme.color("border"))
+        painter.drawRect(self.layout.areas[index])
+
+    def _paint_labels(self, painter: QPainter, index: int, matrix: Matrix) -> None:
+        theme, area = self.layout.theme, self.layout.areas[index]
+        if matrix.title:
+            painter.setFont(theme.font("small", bold=True))
+            painter.setPen(theme.color("text"))
+            title = QRectF(0, self.layout.block_top(index), self.layout.width, TITLE_HEIGHT)
+            painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, matrix.title)
+        painter.setFont(self.layout.font(matrix))
+        metrics = QFontMetrics(painter.font())
+        marked = {cell for cell in (*self.framed, self.hovered) if cell is not None and cell.matrix == index}
+        rows, columns = sorted({cell.row for cell in marked}), sorted({cell.column for cell in marked})
+        cell_rect = self.layout.cell_rect(MatrixCell(index, 0, 0))
+        step = max(1, -int(-metrics.height() * 0.86 // cell_rect.height()))
+        for row in thinned(len(matrix.row_labels), step, rows):
+            self._choose_pen(painter, matrix.row_labels[row], is_marked=row in rows)
+            middle = self.layout.cell_rect(MatrixCell(index, row, 0)).center().y()
+            place = QRectF(0, middle - 10, area.left() - GAP, 20)
+            text = metrics.elidedText(matrix.row_labels[row], Qt.TextElideMode.ElideRight, int(place.width()))
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        if self.layout.style.has_slanted_columns:
+            self._paint_slanted(painter, index, matrix, columns)
+            return
+        widest = max(map(metrics.horizontalAdvance, matrix.column_labels), default=1) + 4
+        for column in thinned(len(matrix.column_labels), max(1, -int(-widest // cell_rect.width())), columns):
+            self._choose_pen(painter, matrix.column_labels[column], is_marked=column in columns)
+            middle = self.layout.cell_rect(MatrixCell(index, 0, column)).center().x()
+            place = QRectF(middle - widest, area.top() - metrics.height() - 1, 2 * widest, metrics.height())
+            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, matrix.column_labels[column])
+
+    def _paint_slanted(self, painter: QPainter, index: int, matrix: Matrix, marked: Sequence[int]) -> None:
+        metrics, area = QFontMetrics(painter.font()), self.layout.areas[index]
+        width = self.layout.cell_rect(MatrixCell(index, 0, 0)).width()
+        longest = self.layout.label_width(matrix, matrix.column_labels)
+        for column in thinned(
+            len(matrix.column_labels), max(1, -int(-metrics.height() * 0.95 / COLUMN_SINE // width)), list(marked)
+        ):
+            self._choose_pen(painter, matrix.column_labels[column], is_marked=column in marked)
+            painter.save()
+            painter.translate(self.layout.cell_rect(MatrixCell(index, 0, column)).center().x(), area.top() - GAP)
+            painter.rotate(COLUMN_ANGLE)
+            text = metrics.elidedText(matrix.column_labels[column], Qt.TextElideMode.ElideRight, longest)
+            painter.drawText(QRectF(0, -10, longest + 2, 20), Qt.AlignmentFlag.AlignVCenter, text)
+            painter.restore()
+
+    def _paint_marks(self, painter: QPainter) -> None:
+        theme = self.layout.theme
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.color("text"), 2))
+        for cell in self.struck:
+            rect = self.layout.cell_rect(cell)
+            painter.drawLine(rect.topLeft(), rect.bottomRight())
+        painter.setPen(QPen(theme.color("accent"), 2))
+        for cell in {*self.framed, *([self.hovered] if self.hovered is not None else [])}:
+            painter.drawRect(self.layout.cell_rect(cell))
+
+    def _paint_legend(self, painter: QPainter, table: Sequence[QColor]) -> None:
+        last = self.layout.areas[-1]
+        bar = QRectF(last.left(), last.bottom() + 8, last.width(), LEGEND_BAR)
+        for index in range(0, len(table), 3):
+            left = bar.left() + bar.width() * index / len(table)
+            painter.fillRect(QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR), table[index])
+        painter.setPen(self.layout.theme.color("muted"))
+        painter.setFont(self.layout.theme.font("small"))
+        place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, 16)
+        sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
+        for side, text in zip(sides, self.layout.style.legend(self.top), strict=True):
+            painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _choose_pen(self, painter: QPainter, text: str, *, is_marked: bool) -> None:
+        is_special = text.startswith("<") and text.endswith(">")
+        painter.setPen(self.layout.theme.color("accent" if is_marked else "muted" if is_special else "text"))
+
+
 class LabelledMatrix(QWidget):
     """Draws matrices as wide as there is room; the height depends on the number of rows alone.
 
@@ -106,14 +316,14 @@ class LabelledMatrix(QWidget):
         self.tip_of: Callable[[MatrixCell], str] | None = None
         self._framed: frozenset[MatrixCell] = frozenset()
         self._struck: frozenset[MatrixCell] = frozenset()
-        self._areas: tuple[QRectF, ...] | None = None
+        self._layout: MatrixLayout | None = None
         self.setMouseTracking(True)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(name)
 
     def show_matrices(self, matrices: Sequence[Matrix], top: float) -> None:
         """Draws other numbers; nothing is framed or struck out. What is under the mouse stays so if it still exists."""
-        self.matrices, self.top, self._areas = tuple(matrices), top, None
+        self.matrices, self.top, self._layout = tuple(matrices), top, None
         self._framed = self._struck = frozenset()
         if self.hovered_cell is not None and not self.has_cell(self.hovered_cell):
             self.hovered_cell = None
@@ -135,21 +345,14 @@ class LabelledMatrix(QWidget):
 
     def cell_rect(self, cell: MatrixCell) -> QRectF:
         """Where a cell is drawn."""
-        area, matrix = self._area(cell.matrix), self.matrices[cell.matrix]
-        width, height = area.width() / max(1, len(matrix.column_labels)), area.height() / max(1, len(matrix.row_labels))
-        return QRectF(area.left() + cell.column * width, area.top() + cell.row * height, width, height)
+        layout = self._layout_now()
+        assert layout is not None
+        return layout.cell_rect(cell)
 
     def cell_at(self, point: QPointF) -> MatrixCell | None:
         """The cell under a point."""
-        for index, matrix in enumerate(self.matrices):
-            area = self._area(index)
-            if not area.contains(point) or not matrix.values.size:
-                continue
-            row = int((point.y() - area.top()) / self._cell_height(matrix))
-            column = int((point.x() - area.left()) / (area.width() / len(matrix.column_labels)))
-            cell = MatrixCell(index, min(row, len(matrix.row_labels) - 1), min(column, len(matrix.column_labels) - 1))
-            return None if np.isnan(matrix.values[cell.row, cell.column]) else cell
-        return None
+        layout = self._layout_now()
+        return layout.cell_at(point) if layout is not None else None
 
     def sizeHint(self) -> QSize:
         """As high as all rows need."""
@@ -185,28 +388,20 @@ class LabelledMatrix(QWidget):
         """Another font has other heights."""
         super().changeEvent(event)
         if is_theme_change(event):
-            self._areas = None
+            self._layout = None
             self.setFixedHeight(self._content_height())
             self.update()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Cells are as wide as there is room."""
         super().resizeEvent(event)
-        self._areas = None
+        self._layout = None
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Titles, cells, labels, legend."""
-        if not self.matrices:
-            return
-        painter = QPainter(self)
-        table = self._table()
-        for index, matrix in enumerate(self.matrices):
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            self._paint_cells(painter, index, matrix, table)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._paint_labels(painter, index, matrix)
-        self._paint_marks(painter)
-        self._paint_legend(painter, table)
+        layout = self._layout_now()
+        if layout is not None:
+            MatrixPainter(layout, self.top, self._framed, self._struck, self.hovered_cell).paint(QPainter(self))
 
     def _hover(self, cell: MatrixCell | None) -> None:
         if cell == self.hovered_cell:
@@ -217,156 +412,12 @@ class LabelledMatrix(QWidget):
         self.update()
         self.hovered.emit(cell)
 
-    # --- painting ---------------------------------------------------------------------------------------------------
-
-    def _table(self) -> list[QColor]:
-        theme = current_theme()
-        is_signed = self._style.colors == "signed"
-        table = signed_rgb_table(is_dark=theme.is_dark) if is_signed else rgb_table(ramp_of(theme))
-        return [QColor(*map(int, color)) for color in table]
-
-    def _paint_cells(self, painter: QPainter, index: int, matrix: Matrix, table: Sequence[QColor]) -> None:
-        scale = signed_indices if self._style.colors == "signed" else quantize
-        indices = scale(np.nan_to_num(matrix.values), self.top)
-        painter.setFont(self._font(matrix))
-        metrics = QFontMetrics(painter.font())
-        for row, column in np.ndindex(indices.shape):
-            value = float(matrix.values[row, column])
-            if np.isnan(value):
-                continue
-            rect, color = self.cell_rect(MatrixCell(index, row, column)), table[int(indices[row, column])]
-            painter.fillRect(rect, color)
-            text = self._style.cell_text(value) if self._style.cell_text is not None else ""
-            if text and metrics.horizontalAdvance(text) + 4 <= rect.width() and metrics.height() <= rect.height():
-                painter.setPen(QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff"))
-                painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(current_theme().color("border"))
-        painter.drawRect(self._area(index))
-
-    def _paint_labels(self, painter: QPainter, index: int, matrix: Matrix) -> None:
-        theme, area = current_theme(), self._area(index)
-        if matrix.title:
-            painter.setFont(theme.font("small", bold=True))
-            painter.setPen(theme.color("text"))
-            title = QRectF(0, self._block_top(index), self.width(), TITLE_HEIGHT)
-            painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, matrix.title)
-        painter.setFont(self._font(matrix))
-        metrics = QFontMetrics(painter.font())
-        marked = {cell for cell in (*self._framed, self.hovered_cell) if cell is not None and cell.matrix == index}
-        rows, columns = sorted({cell.row for cell in marked}), sorted({cell.column for cell in marked})
-        cell_rect = self.cell_rect(MatrixCell(index, 0, 0))
-        step = max(1, -int(-metrics.height() * 0.86 // cell_rect.height()))
-        for row in thinned(len(matrix.row_labels), step, rows):
-            self._choose_pen(painter, matrix.row_labels[row], is_marked=row in rows)
-            middle = self.cell_rect(MatrixCell(index, row, 0)).center().y()
-            place = QRectF(0, middle - 10, area.left() - GAP, 20)
-            text = metrics.elidedText(matrix.row_labels[row], Qt.TextElideMode.ElideRight, int(place.width()))
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
-        if self._style.has_slanted_columns:
-            self._paint_slanted(painter, index, matrix, columns)
-            return
-        widest = max(map(metrics.horizontalAdvance, matrix.column_labels), default=1) + 4
-        for column in thinned(len(matrix.column_labels), max(1, -int(-widest // cell_rect.width())), columns):
-            self._choose_pen(painter, matrix.column_labels[column], is_marked=column in columns)
-            middle = self.cell_rect(MatrixCell(index, 0, column)).center().x()
-            place = QRectF(middle - widest, area.top() - metrics.height() - 1, 2 * widest, metrics.height())
-            painter.drawText(place, Qt.AlignmentFlag.AlignCenter, matrix.column_labels[column])
-
-    def _paint_slanted(self, painter: QPainter, index: int, matrix: Matrix, marked: Sequence[int]) -> None:
-        metrics, area = QFontMetrics(painter.font()), self._area(index)
-        width = self.cell_rect(MatrixCell(index, 0, 0)).width()
-        longest = self._label_width(matrix, matrix.column_labels)
-        for column in thinned(
-            len(matrix.column_labels), max(1, -int(-metrics.height() * 0.95 / COLUMN_SINE // width)), list(marked)
-        ):
-            self._choose_pen(painter, matrix.column_labels[column], is_marked=column in marked)
-            painter.save()
-            painter.translate(self.cell_rect(MatrixCell(index, 0, column)).center().x(), area.top() - GAP)
-            painter.rotate(COLUMN_ANGLE)
-            text = metrics.elidedText(matrix.column_labels[column], Qt.TextElideMode.ElideRight, longest)
-            painter.drawText(QRectF(0, -10, longest + 2, 20), Qt.AlignmentFlag.AlignVCenter, text)
-            painter.restore()
-
-    def _paint_marks(self, painter: QPainter) -> None:
-        theme = current_theme()
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(theme.color("text"), 2))
-        for cell in self._struck:
-            rect = self.cell_rect(cell)
-            painter.drawLine(rect.topLeft(), rect.bottomRight())
-        painter.setPen(QPen(theme.color("accent"), 2))
-        for cell in {*self._framed, *([self.hovered_cell] if self.hovered_cell is not None else [])}:
-            painter.drawRect(self.cell_rect(cell))
-
-    def _paint_legend(self, painter: QPainter, table: Sequence[QColor]) -> None:
-        last = self._area(len(self.matrices) - 1)
-        bar = QRectF(last.left(), last.bottom() + 8, last.width(), LEGEND_BAR)
-        for index in range(0, len(table), 3):
-            left = bar.left() + bar.width() * index / len(table)
-            painter.fillRect(QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR), table[index])
-        painter.setPen(current_theme().color("muted"))
-        painter.setFont(current_theme().font("small"))
-        place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, 16)
-        sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
-        for side, text in zip(sides, self._style.legend(self.top), strict=True):
-            painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
-
-    def _choose_pen(self, painter: QPainter, text: str, *, is_marked: bool) -> None:
-        is_special = text.startswith("<") and text.endswith(">")
-        painter.setPen(current_theme().color("accent" if is_marked else "muted" if is_special else "text"))
-
-    # --- layout -----------------------------------------------------------------------------------------------------
-
-    def _font(self, matrix: Matrix) -> QFont:
-        font = QFont(current_theme().font("small"))
-        font.setPixelSize(max(MIN_FONT_PX, min(font.pixelSize(), int(self._cell_height(matrix) * 0.95))))
-        return font
-
-    def _cell_height(self, matrix: Matrix) -> float:
-        least, largest = self._style.cell_heights
-        return max(least, min(largest, self._style.aimed_height / max(1, len(matrix.row_labels))))
-
-    def _label_width(self, matrix: Matrix, labels: Sequence[str]) -> int:
-        metrics = QFontMetrics(self._font(matrix))
-        return min(MAX_LABEL, max(map(metrics.horizontalAdvance, labels), default=0) + 2)
-
-    def _header_height(self, matrix: Matrix) -> float:
-        """Of title and column labels."""
-        title = TITLE_HEIGHT if matrix.title else 0
-        line = QFontMetrics(self._font(matrix)).height()
-        if not self._style.has_slanted_columns:
-            return title + line + 2
-        return title + self._label_width(matrix, matrix.column_labels) * COLUMN_SINE + line * 0.6 + GAP
-
-    def _block_top(self, index: int) -> float:
-        return sum(
-            self._header_height(matrix) + len(matrix.row_labels) * self._cell_height(matrix) + GAP
-            for matrix in self.matrices[:index]
-        )
+    def _layout_now(self) -> MatrixLayout | None:
+        """None while there is nothing to draw."""
+        if self._layout is None and self.matrices:
+            self._layout = MatrixLayout(self.matrices, self._style, self.width(), current_theme())
+        return self._layout
 
     def _content_height(self) -> int:
-        return round(self._block_top(len(self.matrices)) + LEGEND_HEIGHT) if self.matrices else 1
-
-    def _area(self, index: int) -> QRectF:
-        """Of all cells of a matrix."""
-        if self._areas is None:
-            self._areas = self._lay_out()
-        return self._areas[index]
-
-    def _lay_out(self) -> tuple[QRectF, ...]:
-        """The areas of all matrices. All begin and end at the same places of the line."""
-        left = max(self._label_width(matrix, matrix.row_labels) for matrix in self.matrices) + GAP
-        right = 8.0
-        if self._style.has_slanted_columns:
-            right = max(right, *(self._label_width(each, each.column_labels) * COLUMN_COSINE for each in self.matrices))
-        width = max(20.0, self.width() - left - right)
-        return tuple(
-            QRectF(
-                left,
-                self._block_top(index) + self._header_height(matrix),
-                width,
-                len(matrix.row_labels) * self._cell_height(matrix),
-            )
-            for index, matrix in enumerate(self.matrices)
-        )
+        layout = self._layout_now()
+        return layout.content_height() if layout is not None else 1

@@ -19,6 +19,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
 from viz_app.state.map_view import MapView
 from viz_app.state.marks import lit_keys, lit_queries
+from viz_app.state.visible_text import visible
 from viz_app.theme import Theme, current_theme, is_theme_change
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
@@ -52,11 +53,13 @@ class LinesPainter:
 
     def __post_init__(self) -> None:
         metrics = QFontMetrics(self.theme.font("body"))
+        labels = (*self.labels(is_query=True), *self.labels(is_query=False))
         self.label_width = min(
-            max(map(metrics.horizontalAdvance, (*self.view.row_labels, *self.view.column_labels))) + 2, MAX_LABEL
+            max(map(metrics.horizontalAdvance, map(visible, labels))) + 2,
+            MAX_LABEL,
         )
         head, maps = self.state.selection.head, self.state.maps
-        self.top = maps.top_value(head, self.view.values)
+        self.top = maps.top_value(head, self.weights)
         self.is_signed, self.new_entries = maps.is_signed(head.kind), maps.new_entries(head.kind)
         number = metrics.horizontalAdvance("+0.00" if self.is_signed else "0.00") + GAP
         span = min(MAX_SPAN, self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
@@ -66,12 +69,21 @@ class LinesPainter:
     @classmethod
     def of_natural_size(cls, state: ExperimentState, theme: Theme, view: MapView) -> "LinesPainter":
         """As large as its tokens like it."""
-        count = max(len(view.row_labels), len(view.column_labels))
+        count = max(len(view.labelled.queries), len(view.labelled.keys))
         return cls(state, theme, view, QSize(NATURAL_WIDTH, int(HEADER + NATURAL_LINE * count)))
+
+    @property
+    def weights(self) -> FloatArray:
+        """[queries, keys]; lines have the queries at the left, whichever axis of a heatmap carries them."""
+        return self.view.labelled.weights
+
+    def labels(self, *, is_query: bool) -> tuple[str, ...]:
+        """Of the queries, at the left, or of the keys, at the right."""
+        return (self.view.labelled.queries if is_query else self.view.labelled.keys).labels
 
     def y_of(self, label: HoveredLabel) -> float:
         """The middle of a token's line."""
-        count = len(self.view.row_labels if label.is_query else self.view.column_labels)
+        count = len(self.labels(is_query=label.is_query))
         step = min((self.size.height() - HEADER) / count, MAX_LINE)
         return HEADER + (label.index + 0.5) * step
 
@@ -80,21 +92,21 @@ class LinesPainter:
         is_query = point.x() < self.left
         if not is_query and point.x() <= self.right:
             return None
-        count = len(self.view.row_labels if is_query else self.view.column_labels)
+        count = len(self.labels(is_query=is_query))
         step = min((self.size.height() - HEADER) / count, MAX_LINE)
         index = int((point.y() - HEADER) // step)
         return HoveredLabel(index, is_query=is_query) if 0 <= index < count else None
 
     def strength(self) -> FloatArray:
         """[queries, keys], from 0 to 1: how strong each line is, whatever its sign; 0 where none is drawn."""
-        share = np.clip(np.abs(np.nan_to_num(self.view.values)) / self.top, 0, 1)
+        share = np.clip(np.abs(np.nan_to_num(self.weights)) / self.top, 0, 1)
         strength = np.where(share >= self.state.settings.line_threshold, share, 0).astype(np.float32)
         only = self._only()
         return np.where(only, strength, 0 if self.state.selection.hovered_label is not None else strength * FAINT)
 
     def _only(self) -> np.ndarray:
         """Which lines stand out: those of the token under the mouse, else those of pinned and picked ones, else all."""
-        only = np.zeros(self.view.values.shape, dtype=bool)
+        only = np.zeros(self.weights.shape, dtype=bool)
         selection = self.state.selection
         label, kind = selection.hovered_label, selection.head.kind
         if label is not None:
@@ -102,11 +114,9 @@ class LinesPainter:
             return only
         if not selection.has_marks:
             return ~only
-        for row in {self.view.row_of(each) for each in lit_queries(self.state, kind)} - {None}:
-            only[row] = True
+        only[sorted(self.view.query_entries(lit_queries(self.state, kind)))] = True
         if not only.any():
-            for column in {self.view.column_of(each) for each in lit_keys(self.state, kind)} - {None}:
-                only[:, column] = True
+            only[:, sorted(self.view.key_entries(lit_keys(self.state, kind)))] = True
         return only
 
     def paint(self, painter: QPainter) -> None:
@@ -114,29 +124,27 @@ class LinesPainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         strength = self.strength()
         self._paint_lines(painter, strength)
-        lit_rows, lit_columns = strength.max(axis=1) > FAINT, strength.max(axis=0) > FAINT
+        bright_queries, bright_keys = strength.max(axis=1) > FAINT, strength.max(axis=0) > FAINT
         if not self.state.selection.has_marks and self.state.selection.hovered_label is None:
-            lit_rows[:] = lit_columns[:] = False
-        for lit, new in zip((lit_rows, lit_columns), self.new_entries, strict=True):
+            bright_queries[:] = bright_keys[:] = False
+        for is_query, lit, new in zip((True, False), (bright_queries, bright_keys), self.new_entries, strict=True):
             lit[sorted(new)] = True
-        sides = (True, self.view.row_labels, lit_rows), (False, self.view.column_labels, lit_columns)
-        for is_query, labels, lit in sides:
-            for index, text in enumerate(labels):
+            for index, text in enumerate(self.labels(is_query=is_query)):
                 self._paint_label(painter, HoveredLabel(index, is_query=is_query), text, bool(lit[index]))
         self._paint_titles(painter)
         self._paint_values(painter)
 
     def _paint_lines(self, painter: QPainter, strength: FloatArray) -> None:
         """The faintest first, all of a shade at once."""
-        rows = [self.y_of(HoveredLabel(row, is_query=True)) for row in range(strength.shape[0])]
-        columns = [self.y_of(HoveredLabel(column, is_query=False)) for column in range(strength.shape[1])]
+        lefts = [self.y_of(HoveredLabel(query, is_query=True)) for query in range(strength.shape[0])]
+        rights = [self.y_of(HoveredLabel(key, is_query=False)) for key in range(strength.shape[1])]
         shades = np.ceil(strength * NUM_SHADES).astype(int)
         for shade in range(1, NUM_SHADES + 1):
             share = shade / NUM_SHADES
             for color, is_drawn in self._colors():
                 lines = [
-                    QLineF(self.left, rows[row], self.right, columns[column])
-                    for row, column in zip(
+                    QLineF(self.left, lefts[query], self.right, rights[key])
+                    for query, key in zip(
                         *(each.tolist() for each in np.nonzero((shades == shade) & is_drawn)), strict=True
                     )
                 ]
@@ -151,8 +159,8 @@ class LinesPainter:
     def _colors(self) -> list[tuple[QColor, np.ndarray]]:
         """Which lines are drawn in which colour."""
         if not self.is_signed:
-            return [(self.theme.color("accent"), np.ones(self.view.values.shape, dtype=bool))]
-        table, is_less = signed_color_table(signed_ramp_of(self.theme)), self.view.values < 0
+            return [(self.theme.color("accent"), np.ones(self.weights.shape, dtype=bool))]
+        table, is_less = signed_color_table(signed_ramp_of(self.theme)), self.weights < 0
         return [(QColor.fromRgba(table[0]), is_less), (QColor.fromRgba(table[-2]), ~is_less)]
 
     def _paint_label(self, painter: QPainter, label: HoveredLabel, text: str, is_lit: bool) -> None:
@@ -164,17 +172,17 @@ class LinesPainter:
         x = self.left - GAP - self.label_width if label.is_query else self.right + GAP
         side = Qt.AlignmentFlag.AlignRight if label.is_query else Qt.AlignmentFlag.AlignLeft
         box = QRectF(x, self.y_of(label) - 12, self.label_width, 24)
-        elided = metrics.elidedText(text, Qt.TextElideMode.ElideRight, self.label_width)
+        elided = metrics.elidedText(visible(text), Qt.TextElideMode.ElideRight, self.label_width)
         painter.drawText(box, side | Qt.AlignmentFlag.AlignVCenter, elided)
 
     def _paint_titles(self, painter: QPainter) -> None:
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
         is_encoder = self.state.selection.head.kind == "encoder"
-        rows = "source token" if is_encoder else f"token {self.state.settings.label_mode}"
+        queries = "source token" if is_encoder else f"token {self.state.settings.label_mode}"
         width = self.left - GAP
         flags = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(0, 0, width, HEADER - 6), flags | Qt.AlignmentFlag.AlignRight, rows)
+        painter.drawText(QRectF(0, 0, width, HEADER - 6), flags | Qt.AlignmentFlag.AlignRight, queries)
         painter.drawText(QRectF(self.right + GAP, 0, width, HEADER - 6), flags | Qt.AlignmentFlag.AlignLeft, "looks at")
 
     def _paint_values(self, painter: QPainter) -> None:
@@ -182,7 +190,7 @@ class LinesPainter:
         label = self.state.selection.hovered_label
         if label is None:
             return
-        values = self.view.values[label.index] if label.is_query else self.view.values[:, label.index]
+        values = self.weights[label.index] if label.is_query else self.weights[:, label.index]
         painter.setFont(self.theme.font("small"))
         painter.setPen(self.theme.color("muted"))
         least = max(self.state.settings.line_threshold * self.top, 0.005)
@@ -255,7 +263,9 @@ class LinesView(QWidget):
     def queries_at(self, point: QPointF) -> tuple[int, ...]:
         """The queries of the label under a point; empty if there is none."""
         label = self._painter.label_at(point) if self._painter is not None else None
-        return self._view.queries_of(label.index) if self._view is not None and label and label.is_query else ()
+        if self._view is None or label is None or not label.is_query:
+            return ()
+        return self._view.labelled.queries.positions[label.index]
 
     def resizeEvent(self, event: QEvent) -> None:
         """Tokens spread over the height."""
@@ -280,9 +290,9 @@ class LinesView(QWidget):
             return
         if label.is_query:
             shift = token_shift_of_queries(selection.head.kind, self._state.settings.label_mode)
-            selection.pick_queries(view.queries_of(label.index), shift, selection_mode_of(event))
+            selection.pick_queries(view.labelled.queries.positions[label.index], shift, selection_mode_of(event))
         else:
-            selection.pick_keys(view.keys_of(label.index))
+            selection.pick_keys(view.labelled.keys.positions[label.index])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys belong to the page."""

@@ -1,5 +1,7 @@
 """Attention maps as images, ready to be drawn by the painter."""
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
@@ -61,7 +63,7 @@ def map_images(
         weights = _merge_by_maximum(weights, max_pixels)
     tops = np.broadcast_to(np.asarray(tops, dtype=np.float32), weights.shape[:1])
     scaled = weights * np.where(tops > 0, 1 / np.where(tops > 0, tops, 1), 0)[:, None, None]
-    return _images(np.array(color_table(ramp), dtype=np.uint32)[quantize(scaled)])
+    return _images(_colors_of(ramp)[quantize(scaled)])
 
 
 def _signed_images(
@@ -73,8 +75,17 @@ def _signed_images(
         values = np.where(highest >= -lowest, highest, lowest)
     tops = np.broadcast_to(np.asarray(tops, dtype=np.float32), values.shape[:1])
     scaled = values * np.where(tops > 0, 1 / np.where(tops > 0, tops, 1), 0)[:, None, None]
-    table = np.array(signed_color_table(ramp), dtype=np.uint32)
+    table = _colors_of(ramp)
     return _images(table[np.where(np.isnan(values), len(table) - 1, signed_indices(scaled, 1.0))])
+
+
+@cache
+def _colors_of(ramp: Ramp | SignedRamp) -> NDArray[np.uint32]:
+    """The table's colours, [N]."""
+    colors = signed_color_table(ramp) if isinstance(ramp, SignedRamp) else color_table(ramp)
+    table = np.array(colors, dtype=np.uint32)
+    table.flags.writeable = False
+    return table
 
 
 def _images(pixels: NDArray[np.uint32]) -> list[QImage]:

@@ -44,7 +44,7 @@ class ModelLoader(QObject):
     @property
     def recent(self) -> tuple[Path, ...]:
         """Checkpoints that were opened, the newest first."""
-        return self._preferences.recent
+        return self._preferences.recent_models.paths
 
     def reopen(self, path: Path | None) -> None:
         """Opens the model of the last session; if that fails, `previous_model_missing` is emitted."""
@@ -77,12 +77,12 @@ class ModelLoader(QObject):
         self.model, self._is_reopening = info, False
         self._preferences.model = self._path
         if self._path is not None:
-            self._preferences.remember(self._path)
+            self._preferences.recent_models.remember(self._path)
         self.loaded.emit(info)
 
     def _on_load_failed(self, failure: Failure) -> None:
         if self._path is not None:
-            self._preferences.forget(self._path)
+            self._preferences.recent_models.forget(self._path)
         self._fail(failure, shows_dialog=True)
         if self._is_reopening:
             self._is_reopening = False

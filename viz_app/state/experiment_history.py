@@ -1,6 +1,6 @@
 """Undo and redo: a list of experiments and a place in it. No Qt."""
 
-from core.translation.experiment import Experiment
+from core.translation.experiment import Experiment, GivenTarget, Output
 
 MAX_REMEMBERED = 200
 
@@ -28,6 +28,12 @@ class ExperimentHistory:
         """Whether something was undone."""
         return bool(self._future)
 
+    @property
+    def newest_own_output(self) -> Output | None:
+        """The newest way to find the target, up to the current experiment, that is not a given target; None if none."""
+        outputs = (each.output for each in (self.current, *reversed(self._past)))
+        return next((each for each in outputs if not isinstance(each, GivenTarget)), None)
+
     def push(self, experiment: Experiment) -> None:
         """A new experiment takes over; what was undone before is gone."""
         if experiment == self.current:
@@ -52,6 +58,19 @@ class ExperimentHistory:
         self.current = self._whole.get(self.current, self.current)
         self._whole.clear()
 
+    def withdraw(self, shown: Experiment) -> None:
+        """Forgets the current one, which was refused; `shown`, the nearest of that kind, takes its place.
+
+        What lies between the two is kept: it is reached by redo, or by undo if the refused one was itself undone to.
+        """
+        back = next((steps for steps, each in enumerate(reversed(self._past)) if each == shown), None)
+        forth = next((steps for steps, each in enumerate(reversed(self._future)) if each == shown), None)
+        if forth is not None and (back is None or forth <= back):
+            self._past, self._future = _moved(self._past, self._future, forth)
+        elif back is not None:
+            self._future, self._past = _moved(self._future, self._past, back)
+        self.current = shown
+
     def undo(self) -> bool:
         """Goes back by one; False if there is none."""
         if not self._past:
@@ -67,3 +86,11 @@ class ExperimentHistory:
         self._past.append(self.current)
         self.current = self._future.pop()
         return True
+
+
+def _moved(
+    onto: list[Experiment], off: list[Experiment], num_between: int
+) -> tuple[list[Experiment], list[Experiment]]:
+    """Two stacks after so many were taken off one and laid onto the other; the next one is taken off for good."""
+    between = off[len(off) - num_between :]
+    return [*onto, *reversed(between)], off[: len(off) - num_between - 1]

@@ -3,11 +3,14 @@
 Any number of these live side by side: the Translate page has one, the Compare tab a second, the film a third.
 """
 
+from dataclasses import replace
+
 from psygnal import Signal
 
 from core.analysis.sample_roles import SampleRoles
 from core.model.heads import Head
 from core.translation.experiment import (
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -16,16 +19,18 @@ from core.translation.experiment import (
     Intervention,
     Output,
 )
-from core.translation.result import ExperimentResult, MapKind, Translation
+from core.translation.result import ExperimentResult, Translation
 from viz_app.state.experiment_history import ExperimentHistory
+from viz_app.state.head_roles import HeadRoles, clearest_head
 from viz_app.state.languages import language_names
 from viz_app.state.map_selection import MapSelection
-from viz_app.state.map_source import MapSource, clearest_head
+from viz_app.state.map_source import MapSource
 from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.state.map_view_settings import MapViewSettings, ShownMaps
 from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.request_state import RequestState
+from viz_app.state.token_partners import pair_in
 
 GIVEN_DROPPED = "Dropped: the given translation, as the model chooses the other words itself. Undo brings it back."
 
@@ -37,6 +42,7 @@ class ExperimentState:
         settings: how maps are shown.
         selection: what is chosen and marked on them.
         maps: the maps that follow from result, settings and selection.
+        roles: what their heads do.
         request: the answer that is awaited.
         measuring: the maps in other measures that are awaited.
         model: the model in use; None before the first.
@@ -46,7 +52,8 @@ class ExperimentState:
         notice: what was dropped by the last change of text or model, in a sentence; empty if nothing was.
 
     Signals (psygnal):
-        experiment_changed: another experiment is asked for; somebody has to compute it, and then call `accept`.
+        experiment_asked: somebody has to compute the experiment, and then call `accept` or `refuse`.
+        experiment_changed: another experiment is in use.
         result_changed: another result is shown, or none.
         model_changed: another model answers from now on.
         roles_changed: what heads do over a sample has become known.
@@ -54,6 +61,7 @@ class ExperimentState:
         notice_changed: there is another notice.
     """
 
+    experiment_asked = Signal()
     experiment_changed = Signal()
     result_changed = Signal()
     model_changed = Signal()
@@ -65,6 +73,7 @@ class ExperimentState:
         self.settings = settings or MapViewSettings()
         self.selection = MapSelection()
         self.maps = MapSource(self.settings, self.selection)
+        self.roles = HeadRoles(self.maps)
         self.request, self.measuring = RequestState(), RequestState()
         self.model: ModelInfo | None = None
         self.languages = ("German", "English")
@@ -76,6 +85,8 @@ class ExperimentState:
         self._has_picked_head = False
         self._drops_misfits = False
         self._pin_next: Pair | None = None
+        self._head_next: Head | None = None
+        self.settings.events.shown.connect(self._on_shown)
 
     # --- the experiment ------------------------------------------------------------------------------------------
 
@@ -100,7 +111,7 @@ class ExperimentState:
         """Another sentence: head scalings are kept; what belonged to the words of the old one is dropped, and named."""
         if text == self.experiment.source_text:
             return
-        edited = self.experiment.edited(text)
+        edited = replace(self.experiment.edited(text), output=self.own_output)
         dropped = [each for each in self.experiment.interventions if each not in edited.interventions]
         self._set_notice(_dropped("with the sentence that they belong to", dropped))
         self.set_experiment(edited)
@@ -170,23 +181,30 @@ class ExperimentState:
         experiment = self.experiment
         is_given = isinstance(experiment.output, GivenTarget)
         if is_given:
-            experiment = Experiment(experiment.source_text, Greedy(), experiment.interventions)
+            kept = experiment.without(CausalMaskLifted()).interventions
+            experiment = Experiment(experiment.source_text, self.own_output, kept)
         self._set_notice(GIVEN_DROPPED if is_given else "")
         forced = [ForcedToken(step + offset, token) for offset, token in enumerate(tokens)]
         self.set_experiment(experiment.with_interventions(*forced))
 
     def set_output(self, output: Output) -> None:
         """Finds the target in another way; forced tokens are dropped where it is given."""
-        kept = self.experiment.interventions
-        if isinstance(output, GivenTarget):
-            kept = tuple(each for each in kept if not isinstance(each, ForcedToken))
+        is_given = isinstance(output, GivenTarget)
+        misfit = ForcedToken if is_given else CausalMaskLifted
+        kept = tuple(each for each in self.experiment.interventions if not isinstance(each, misfit))
         dropped = [each for each in self.experiment.interventions if each not in kept]
-        self._set_notice(_dropped("because the whole translation is given", dropped))
+        whose = "the whole translation is given" if is_given else "the model chooses its own tokens"
+        self._set_notice(_dropped(f"because {whose}", dropped))
         self.set_experiment(Experiment(self.experiment.source_text, output, kept))
+
+    @property
+    def own_output(self) -> Output:
+        """How the model itself finds the target; while a target is given, how it did before."""
+        return self._history.newest_own_output or Greedy()
 
     def use_own_output(self) -> None:
         """The model's own translation again, in place of a given one."""
-        self.set_output(Greedy())
+        self.set_output(self.own_output)
 
     @property
     def can_undo(self) -> bool:
@@ -211,9 +229,13 @@ class ExperimentState:
             self._ask(drops_misfits=True)
 
     def choose_head(self, head: Head) -> None:
-        """Shows one head, in place of another or of several."""
+        """Shows one head, in place of another or of several; one that the maps shown lack, with the next result."""
         self.settings.show_one()
-        self.selection.choose(head)
+        num_layers, num_heads = self.maps.shape(head.kind)
+        is_there = self.result is None or (head.layer < num_layers and head.head < num_heads)
+        self._head_next = None if is_there else head
+        if is_there:
+            self.selection.choose(head)
 
     def is_off(self, head: Head) -> bool:
         """Whether a head is switched off."""
@@ -229,6 +251,7 @@ class ExperimentState:
 
     def _ask(self, *, drops_misfits: bool) -> None:
         self._drops_misfits = drops_misfits or self.is_of_earlier_model
+        self.experiment_asked.emit()
         self.experiment_changed.emit()
 
     # --- the answer ----------------------------------------------------------------------------------------------
@@ -257,8 +280,24 @@ class ExperimentState:
         self._show(result)
 
     def refuse(self, problem: str) -> None:
-        """There is no result; what is shown stays."""
+        """There is no result: what is shown stays, and its experiment is in use again. The refused one is forgotten.
+
+        Where nothing of this model is shown yet, the plain sentence is asked for instead, unless it was that already.
+        """
+        refused = self.experiment
+        if self.result is not None and not self.is_of_earlier_model:
+            shown = self.result.experiment
+            self.request.finish(problem if refused == shown else f"{problem}\n{_refused(refused, shown)}")
+            if refused != shown:
+                self._history.withdraw(shown)
+                self.experiment_changed.emit()
+            return
         self.request.finish(problem)
+        plain = Experiment(refused.source_text)
+        if refused != plain:
+            (self._history.push if self.is_of_earlier_model else self._history.replace)(plain)
+            self._set_notice(f"{_refused(refused, plain)} {problem}")
+            self._ask(drops_misfits=True)
 
     def show_translation(self, translation: Translation) -> None:
         """Shows a translation that is there already, with nothing changed."""
@@ -282,21 +321,36 @@ class ExperimentState:
         if pair is not None and view is not None and view.place_of(pair) is not None:
             self.selection.pinned = pair
 
+    def _kept_pin(self, before: Translation | None) -> Pair | None:
+        """What is pinned in the maps that were shown, if the maps that are shown now have the same two tokens."""
+        pinned, after = self.selection.pinned, self.maps.translation
+        if pinned is None or before is None or after is None:
+            return None
+        return pair_in(after, before, self.selection.head.kind, pinned, self.settings.label_mode)
+
+    def _on_shown(self, shown: ShownMaps, before: ShownMaps) -> None:
+        """The maps of the other translation are shown: what is pinned stands for the same two tokens there."""
+        if self.result is not None and self.selection.pinned is not None and "original" in (shown, before):
+            is_original = before == "original"
+            self.selection.pinned = self._kept_pin(self.result.original if is_original else self.result.changed)
+
     def _show(self, result: ExperimentResult) -> None:
         """The chosen head is kept where it exists; if nobody chose one, the cross head that points most clearly is."""
-        before = self.result
+        before, shown_before = self.result, self.maps.translation
         self.result, self.is_of_earlier_model = result, False
-        self.maps.sample_roles = self._model_roles
+        self.roles.sample = self._model_roles
         self.maps.show(result)
         self.measuring.finish()
         if before is None or before.changed is not result.changed:
-            self.selection.clear_marks()
+            self.selection.clear_marks(pinned=self._kept_pin(shown_before))
         selection = self.selection
+        head_next, self._head_next = self._head_next, None
+        selection.was_chosen = selection.was_chosen or head_next is not None
         if not (selection.was_chosen or self._has_picked_head):
             selection.head = Head("cross", *clearest_head(result.changed.maps.cross))
             self._has_picked_head = True
-        num_layers, num_heads = self.maps.shape(selection.head.kind)
-        head = selection.head
+        head = head_next or selection.head
+        num_layers, num_heads = self.maps.shape(head.kind)
         selection.head = Head(head.kind, min(head.layer, num_layers - 1), min(head.head, num_heads - 1))
         self._pin_what_was_asked()
         self.result_changed.emit()
@@ -320,7 +374,7 @@ class ExperimentState:
         """A sample was measured with the model in use."""
         self._model_roles = roles
         if not self.is_of_earlier_model:
-            self.maps.sample_roles = roles
+            self.roles.sample = roles
             self.roles_changed.emit()
 
     def take_measured(self, measured: MeasuredMaps) -> None:
@@ -328,12 +382,6 @@ class ExperimentState:
         self.measuring.finish()
         self.maps.add_measured(measured)
         self.measured_changed.emit()
-
-    def lines_of_heads(self, kind: MapKind) -> list[tuple[Head, ...]]:
-        """The heads of a kind as the grid shows them, line by line; one line for each layer, or by another order."""
-        heads = self.maps.in_order(kind)
-        width = max(self.maps.shape(kind)[1], 1)
-        return [tuple(heads[first : first + width]) for first in range(0, len(heads), width)]
 
     def _set_notice(self, notice: str) -> None:
         if notice != self.notice:
@@ -346,3 +394,13 @@ def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brin
     if not interventions:
         return ""
     return f"Dropped {why}: {', '.join(map(str, interventions))}. {undo}".rstrip()
+
+
+def _refused(refused: Experiment, kept: Experiment) -> str:
+    """What was refused and is not in use, in a sentence."""
+    if refused.source_text != kept.source_text:
+        return "The sentence before it is still shown."
+    names = [str(each) for each in refused.interventions if each not in kept.interventions]
+    if isinstance(refused.output, GivenTarget) and refused.output != kept.output:
+        names.append("the given translation")
+    return f"Refused, and taken back: {', '.join(names) or 'the last change'}."

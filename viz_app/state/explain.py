@@ -30,20 +30,23 @@ def explain(state: ExperimentState) -> tuple[Part, ...]:
     view, settings = state.maps.view(), state.settings
     if view is None:
         return ()
-    is_lines = settings.picture == "lines"
-    rows, columns, cells = ("Tokens at the left", "At the right", "Lines") if is_lines else ("Rows", "Columns", "Cells")
+    is_lines, axes = settings.picture == "lines", view.axes
+    queries, keys, cells = f"{axes.query}s".capitalize(), f"{axes.key}s".capitalize(), "Cells"
+    if is_lines:
+        queries, keys, cells = "Tokens at the left", "At the right", "Lines"
     parts = _of_experiment(state)
-    parts += [Part("For example:", _example(state, view)), Part(rows, _rows(state)), Part(columns, _columns(state))]
+    parts += [Part("For example:", _example(state, view)), Part(queries, _queries(state)), Part(keys, _keys(state))]
     parts.append(Part(cells, _lines(state) if is_lines else _cells(state)))
     if settings.scope == "head":
         parts.append(Part("This head", _head(state)))
     if settings.merges_words and map_text.splits_words(state):
-        parts.append(Part("Words", "A word of several pieces is summed over its columns and averaged over its rows."))
+        merged = f"A word of several pieces is summed over its {axes.key}s and averaged over its {axes.query}s."
+        parts.append(Part("Words", merged))
     if settings.selection.hide and state.maps.hides_nothing:
         parts.append(Part("Hidden", map_text.hiding_note(state)))
     elif settings.selection.hide:
-        share = f"Hidden tokens took {100 * view.hidden_share:.0f} % of these rows"
-        parts.append(Part("Hidden", f"{share}; what is left of each row is scaled up to its former sum."))
+        share = f"Hidden tokens took {100 * view.hidden_share:.0f} % of these {axes.query}s"
+        parts.append(Part("Hidden", f"{share}; what is left of each {axes.query} is scaled up to its former sum."))
     parts.append(Part("Beware:", BEWARE))
     return tuple(parts)
 
@@ -65,15 +68,14 @@ def _example(state: ExperimentState, view: MapView) -> str:
     """The largest cell, words before everything else, as a sentence."""
     settings, head = state.settings, state.selection.head
     is_signed = state.maps.is_signed(head.kind)
-    rows = np.array([_is_word(label) for label in view.row_labels])
-    columns = np.array([_is_word(label) for label in view.column_labels])
-    words = np.outer(rows, columns)
-    sizes = np.abs(np.nan_to_num(view.values))
+    weights, query_labels, key_labels = view.labelled.weights, view.labelled.queries.labels, view.labelled.keys.labels
+    words = np.outer([_is_word(label) for label in query_labels], [_is_word(label) for label in key_labels])
+    sizes = np.abs(np.nan_to_num(weights))
     sizes = np.where(words, sizes, -1) if words.any() else sizes
-    row, column = np.unravel_index(int(sizes.argmax()), sizes.shape)
-    value, looked_at = float(np.nan_to_num(view.values[row, column])), view.column_labels[column]
+    query, key = np.unravel_index(int(sizes.argmax()), sizes.shape)
+    value, looked_at = float(np.nan_to_num(weights[query, key])), key_labels[key]
     predicts = head.kind != "encoder" and settings.label_mode == "predicted"
-    when = f"While the model {'predicts' if predicts else 'reads'} “{view.row_labels[row]}”"
+    when = f"While the model {'predicts' if predicts else 'reads'} “{query_labels[query]}”"
     measure = _measure(state)
     more = "more" if value >= 0 else "less"
     if measure != "weight":
@@ -107,7 +109,7 @@ def _measure(state: ExperimentState) -> Measure:
 
 def _head(state: ExperimentState) -> str:
     head = state.selection.head
-    text = role_in_words(state.maps, head)
+    text = role_in_words(state.roles, head)
     if state.is_off(head) and state.maps.shown != "original":
         text += " It is switched off: these are the weights it computes, but its output is not used."
     return text
@@ -132,7 +134,7 @@ def _is_signed(state: ExperimentState) -> bool:
     return state.maps.is_signed(state.selection.head.kind)
 
 
-def _rows(state: ExperimentState) -> str:
+def _queries(state: ExperimentState) -> str:
     source, target = state.languages
     if state.selection.head.kind == "encoder":
         return f"are the {source} tokens that the encoder reads."
@@ -141,7 +143,7 @@ def _rows(state: ExperimentState) -> str:
     return f"are named by the {target} token that the decoder reads there; it predicts the next one."
 
 
-def _columns(state: ExperimentState) -> str:
+def _keys(state: ExperimentState) -> str:
     source, target = state.languages
     tokens = f"{target} tokens read so far" if state.selection.head.kind == "decoder" else f"{source} tokens"
     return f"are the {tokens}: where it may look."

@@ -16,7 +16,7 @@ def neighbour(state: ExperimentState, direction: Direction) -> Head | None:
     """
     if state.result is None:
         return None
-    lines = [line for kind in MAP_KINDS for line in state.lines_of_heads(kind)]
+    lines = [line for kind in MAP_KINDS for line in state.roles.lines_of_heads(kind)]
     head = state.selection.head
     here = next((number for number, line in enumerate(lines) if head in line), None)
     if here is None:

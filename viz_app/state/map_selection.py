@@ -37,10 +37,10 @@ class MapSelection:
         was_chosen: whether a person chose it; if not, the first translation of a model picks one that shows something.
         hovered, pinned: a query and a key of the large map.
         hovered_label: a label under the mouse, where the map is drawn as lines.
-        hovered_sum: a column of the large map (as drawn) under the mouse in the strip of the sum.
+        hovered_sum: an entry of the keys of the large map under the mouse, in the strip of the sum.
         hovered_word: a word of the translation under the mouse.
         picked: tokens of which the queries are summed, and which light up in all maps.
-        picked_key: a token that was picked by its column.
+        picked_key: a token that was picked as a key.
         step: the decoding step that is looked at; None for none.
     """
 
@@ -62,10 +62,10 @@ class MapSelection:
         """Whether anything is pinned or picked."""
         return self.pinned is not None or bool(self.picked.tokens) or bool(self.picked_key.tokens)
 
-    def clear_marks(self) -> None:
-        """Nothing is hovered, pinned or picked."""
+    def clear_marks(self, *, pinned: Pair | None = None) -> None:
+        """Nothing is hovered, pinned or picked; or this pair alone is pinned."""
         self.clear_hovered()
-        self.pinned = None
+        self.pinned = pinned
         self.picked = PickedTokens()
         self.picked_key = PickedTokens()
 

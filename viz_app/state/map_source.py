@@ -5,17 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.analysis.comparing import MapDifference, difference
 from core.analysis.measures import MEASURES, Measure
-from core.analysis.profiles import HeadProfiler
-from core.analysis.roles import ROLES, Role, roles_of
-from core.analysis.sample_roles import SampleRoles
 from core.analysis.selection import LabelledMap, Selection, combine, is_hidden
 from core.errors import AnalysisError
 from core.model.heads import Head
-from core.translation.result import MAP_KINDS, ExperimentResult, FloatArray, MapKind, Translation, read_only
+from core.translation.result import ExperimentResult, FloatArray, MapKind, Translation, read_only
 from viz_app.state.map_selection import MapSelection
 from viz_app.state.map_view import MapView
 from viz_app.state.map_view_settings import MapViewSettings, ShownMaps
@@ -33,13 +29,10 @@ class MapSource:
         settings, selection: how maps are shown, and which head is chosen.
         result: whose maps; None while nothing is shown.
         measured: the maps of its translations in the other measures, as far as they are known.
-        sample_roles: what the heads of the model that made it do over a sample; None if that was not measured: a head's
-            role is then what it does in the sentence shown.
     """
 
     def __init__(self, settings: MapViewSettings, selection: MapSelection) -> None:
         self.settings, self.selection = settings, selection
-        self.sample_roles: SampleRoles | None = None
         self.result: ExperimentResult | None = None
         self.measured: tuple[MeasuredMaps, ...] = ()
         self._cache: dict[Hashable, object] = {}
@@ -59,7 +52,7 @@ class MapSource:
     def with_settings(self, **changes: Any) -> "MapSource":
         """The same maps, shown in another way: `changes` are fields of `MapViewSettings`."""
         found = MapSource(replace(self.settings, **changes), self.selection)
-        found.result, found.measured, found.sample_roles = self.result, self.measured, self.sample_roles
+        found.result, found.measured = self.result, self.measured
         return found
 
     # --- which maps ----------------------------------------------------------------------------------------------
@@ -88,7 +81,7 @@ class MapSource:
         return found if isinstance(found, str) else ""
 
     def new_entries(self, kind: MapKind) -> tuple[frozenset[int], frozenset[int]]:
-        """Which of the queries and keys shown the original maps of this kind do not have, as indices of those shown."""
+        """The queries and keys shown that the original maps of this kind do not have, as entries of those shown."""
         found = self._kept(
             ("difference", kind, self.settings.selection, self.shown_measure(kind)), self._difference_of(kind)
         )
@@ -100,9 +93,10 @@ class MapSource:
 
     def shape(self, kind: MapKind) -> tuple[int, int]:
         """Number of layers and of heads of one kind; zeros while nothing is shown."""
-        if self.translation is None:
+        translation = self.translation
+        if translation is None:
             return 0, 0
-        num_layers, num_heads = self.translation.maps.of_kind(kind).shape[:2]
+        num_layers, num_heads = translation.maps.of_kind(kind).shape[:2]
         return num_layers, num_heads
 
     # --- one measure ----------------------------------------------------------------------------------------------
@@ -158,16 +152,21 @@ class MapSource:
     def view(self) -> MapView | None:
         """The large map as it is drawn; None while nothing is shown."""
         labelled = self.labelled()
-        if labelled is None:
-            return None
-        key = ("view", id(labelled))
-        found = self._kept(key, lambda: MapView(labelled))
+        return self._view_of(labelled) if labelled is not None else None
+
+    def view_all(self, kind: MapKind) -> MapView:
+        """All maps of a kind as they are drawn."""
+        return self._view_of(self.labelled_all(kind))
+
+    def _view_of(self, labelled: LabelledMap) -> MapView:
+        axes = self.settings.axes
+        found = self._kept(("view", id(labelled), axes), lambda: MapView(labelled, axes))
         assert isinstance(found, MapView)
         return found
 
     def labelled(self) -> LabelledMap | None:
         """The large map; None while nothing is shown."""
-        if self.translation is None:
+        if self.result is None:
             return None
         kind, heads = self.selection.head.kind, self.heads()
         how = self.settings.combination
@@ -179,19 +178,19 @@ class MapSource:
 
     def thumbnails(self, kind: MapKind) -> FloatArray:
         """All maps of a kind as the grid shows them, [L, H, rows, columns]."""
-        return self.labelled_all(kind).weights
+        return self.view_all(kind).values
 
     def _labelled(
         self, name: tuple[object, ...], kind: MapKind, choose: Callable[[FloatArray], FloatArray]
     ) -> LabelledMap:
-        assert self.result is not None
-        assert self.translation is not None
-        of_result, translation = self.result, self.translation
+        of_result, translation, is_difference = self.result, self.translation, self.shown == "difference"
+        assert of_result is not None
+        assert translation is not None
         key = (*name, kind, self.shown, self.settings.selection, self.shown_measure(kind))
 
         def make() -> LabelledMap:
             shown = self._selected(choose(self.maps_of(translation, kind)), translation, kind)
-            if self.shown != "difference":
+            if not is_difference:
                 return shown
             original = self._selected(choose(self.maps_of(of_result.original, kind)), of_result.original, kind)
             try:
@@ -264,59 +263,6 @@ class MapSource:
             largest = values.max(axis=axes, initial=0.0, keepdims=True)[..., 0, 0]
         return np.broadcast_to(np.where(largest > 0, largest, np.float32(1)), values.shape[:2])
 
-    # --- what heads do --------------------------------------------------------------------------------------------
-
-    def role(self, head: Head) -> Role:
-        """What a head does over the sample; in this sentence, if no sample was measured."""
-        if self.sample_roles is not None:
-            return self.sample_roles.role(head)
-        return self.role_here(head)
-
-    def role_here(self, head: Head) -> Role:
-        """What a head does in this sentence."""
-        return self._roles_here()[head.kind][head.layer][head.head]
-
-    @property
-    def where_roles_hold(self) -> str:
-        """Of what sentences roles tell: "on 200 pairs of the validation split", or "in this sentence"."""
-        return "in this sentence" if self.sample_roles is None else f"on {self.sample_roles.sample}"
-
-    def count_roles(self) -> dict[Role, int]:
-        """How many heads have each role, by the order of `ROLES`."""
-        if self.translation is None:
-            return {}
-        by_kind = self.sample_roles.by_kind if self.sample_roles is not None else self._roles_here()
-        found = [role for kinds in by_kind.values() for layer in kinds for role in layer]
-        return {role: found.count(role) for role in ROLES if role in found}
-
-    def in_order(self, kind: MapKind) -> list[Head]:
-        """All heads of a kind, in the chosen order."""
-        num_layers, num_heads = self.shape(kind)
-        heads = [Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)]
-        if self.settings.order == "layer" or self.translation is None:
-            return heads
-        translation = self.translation
-        scores = self._kept(("clarity", kind, self.shown), lambda: clarity(translation.maps.of_kind(kind)))
-        assert isinstance(scores, np.ndarray)
-        if self.settings.order == "clarity":
-            return sorted(heads, key=lambda each: -scores[each.layer, each.head])
-        names = list(ROLES)
-        return sorted(heads, key=lambda each: (names.index(self.role(each)), -scores[each.layer, each.head]))
-
-    def _roles_here(self) -> dict[MapKind, tuple[tuple[Role, ...], ...]]:
-        assert self.translation is not None
-        translation = self.translation
-
-        def make() -> object:
-            profiler = HeadProfiler()
-            profiler.add(translation)
-            sample = profiler.result()
-            return {kind: roles_of(sample.of_kind(kind)) for kind in MAP_KINDS}
-
-        found = self._kept(("roles", self.shown), make)
-        assert isinstance(found, dict)
-        return found
-
     def _kept(self, key: Hashable, make: Callable[[], object]) -> object:
         """What is made, remembered until another result is shown."""
         if key not in self._cache:
@@ -338,21 +284,3 @@ def spread(found: MapDifference, changed: LabelledMap) -> LabelledMap:
 def has_split_words(translation: Translation) -> bool:
     """Whether any word is made of several tokens."""
     return any(word.end - word.start > 1 for word in (*translation.source_words, *translation.target_words))
-
-
-def clarity(maps: FloatArray) -> NDArray[np.float64]:
-    """How clearly heads point: the mean largest weight of a query times the share of different keys, [L, H].
-
-    Args:
-        maps: [L, H, Q, M].
-    """
-    strength: NDArray[np.float64] = maps.max(axis=-1).mean(axis=-1, dtype=np.float64)
-    targets = np.sort(maps.argmax(axis=-1), axis=-1)
-    variety = 1 + (np.diff(targets, axis=-1) > 0).sum(axis=-1)
-    return strength * variety / max(maps.shape[-2], 1)
-
-
-def clearest_head(maps: FloatArray) -> tuple[int, int]:
-    """Layer and head, from 0, that point with large weights at many different keys. `maps` is [L, H, T, S]."""
-    best = int(clarity(maps).argmax())
-    return best // maps.shape[1], best % maps.shape[1]

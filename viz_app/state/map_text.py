@@ -1,4 +1,4 @@
-"""The large map in words: its title, what its rows mean, what a cell says. No Qt."""
+"""The large map in words: its title, what a query's row means, what a cell says. No Qt."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from core.model.heads import KIND_TITLES
 from core.translation.result import MapKind
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_source import has_split_words
-from viz_app.state.map_view import Pair
+from viz_app.state.map_view import Band, MapView, Pair
 from viz_app.state.marks import query_sum
 from viz_app.state.measuring import SHORT_NAMES
 
@@ -39,16 +39,16 @@ def title(state: ExperimentState) -> str:
     return f"{kind} · {how} of {num_heads} heads" + (" in all layers" if settings.scope == "all" else "")
 
 
-def meaning_of_rows(state: ExperimentState) -> str:
-    """One sentence on what a row of the large map means."""
+def meaning_of_query(state: ExperimentState) -> str:
+    """One sentence on what the row, or column, of a query of the large map means."""
     source, target = state.languages
-    kind = state.selection.head.kind
+    kind, each = state.selection.head.kind, f"Each {state.settings.axes.query}"
     if kind == "encoder":
-        return f"Each row: where the encoder looks, over all the {source}, while it reads that {source} token."
+        return f"{each}: where the encoder looks, over all the {source}, while it reads that {source} token."
     where = f"at the {target} so far" if kind == "decoder" else f"at the {source}"
     if state.settings.label_mode == "read":
-        return f"Each row: where the model looks {where} while it reads that {target} token, to predict the next."
-    return f"Each row: where the model looks {where} while it predicts that {target} token."
+        return f"{each}: where the model looks {where} while it reads that {target} token, to predict the next."
+    return f"{each}: where the model looks {where} while it predicts that {target} token."
 
 
 def measure_note(state: ExperimentState) -> str:
@@ -102,13 +102,14 @@ def value_name(state: ExperimentState) -> str:
 def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:
     """A cell in two lines: the tokens and the value. None if no such cell is shown."""
     view = state.maps.view()
-    place = view.place_of(pair) if view is not None else None
-    if view is None or place is None:
+    entries = view.entries_of(pair) if view is not None else None
+    if view is None or entries is None:
         return None
+    query, key = entries
     is_predicting = state.settings.label_mode == "predicted" and state.selection.head.kind != "encoder"
     verb = "predicting" if is_predicting else "reading"
-    tokens = f"{verb}  {view.row_labels[place.row]} → {view.column_labels[place.column]}"
-    value = float(view.values[place.row, place.column])
+    tokens = f"{verb}  {view.labelled.queries.labels[query]} → {view.labelled.keys.labels[key]}"
+    value = float(view.labelled.weights[query, key])
     if np.isnan(value):
         return tokens, "not in the original"
     sign = "+" if state.maps.is_signed(state.selection.head.kind) else ""
@@ -125,6 +126,18 @@ def marks_in_words(state: ExperimentState) -> str:
     if pinned is not None:
         return f"Pinned: {' '.join(pinned[0].split())}, {pinned[1]}"
     return "What is picked is lit wherever it is a row or a column." if selection.has_marks else ""
+
+
+def label_tip(view: MapView, band: Band) -> str:
+    """The label of a row or column, and what a click on it does."""
+    label = (view.row_labels if band.is_row else view.column_labels)[band.index]
+    query, key = view.axes.query, view.axes.key
+    if view.keys_of(band):
+        return f"{label}\nClick: mark this {key} here and in all heads."
+    return (
+        f"{label}\nClick: pick this {query}. With Ctrl: one more {query}. With Shift: up to here. "
+        f"Picked {query}s are summed."
+    )
 
 
 def splits_words(state: ExperimentState) -> bool:

@@ -1,14 +1,35 @@
-"""A labelled map as it is drawn: which query stands in which row, which key in which column. No Qt.
+"""A labelled map as it is drawn: which axis carries the queries, and what its parts are called. No Qt.
 
-Query and key are positions in the model's whole map; row and column are places in the drawing. Nothing but this module
-translates between the two.
+Query and key are positions in the model's whole map; an entry is an index among the queries or the keys that are shown;
+row and column are places in the drawing. Nothing but this module translates between them, and nothing but `Axes` names
+rows and columns in sentences about queries and keys.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from core.analysis.selection import LabelledMap
 from core.translation.result import FloatArray
+
+
+@dataclass(frozen=True)
+class Axes:
+    """The words for the two axes of a drawing.
+
+    Attributes:
+        query, key: what shows one query, and what shows one key.
+        query_labels: where the labels of the queries stand.
+    """
+
+    query: str
+    key: str
+    query_labels: str
+
+
+QUERIES_DOWN = Axes("row", "column", "at the left")
 
 
 @dataclass(frozen=True)
@@ -27,19 +48,31 @@ class Place:
     column: int
 
 
+@dataclass(frozen=True)
+class Band:
+    """A whole row or a whole column of the drawing."""
+
+    index: int
+    is_row: bool
+
+
 @dataclass(frozen=True, eq=False)
 class MapView:
-    """One map [Q, M], drawn with queries in rows and keys in columns.
+    """One map [Q, M], or several of the same tokens, drawn with queries in rows and keys in columns.
 
     Attributes:
         labelled: the map, its queries and keys.
+        axes: the words for rows and columns.
     """
 
     labelled: LabelledMap
+    axes: Axes = QUERIES_DOWN
+
+    # --- the drawing ----------------------------------------------------------------------------------------------
 
     @property
     def values(self) -> FloatArray:
-        """[rows, columns]; what stays of a query is renormalised where keys are hidden; NaN where there is nothing."""
+        """[…, rows, columns]; what stays of a query is renormalised where keys are hidden; NaN: there is nothing."""
         return self.labelled.weights
 
     @property
@@ -55,47 +88,72 @@ class MapView:
     @property
     def num_rows(self) -> int:
         """Of the drawing."""
-        return len(self.labelled.queries)
+        return len(self.row_labels)
 
     @property
     def num_columns(self) -> int:
         """Of the drawing."""
-        return len(self.labelled.keys)
+        return len(self.column_labels)
+
+    def along_keys(self, weights: FloatArray) -> FloatArray:
+        """Weights of the keys shown, as a strip that lies along the map: [1, columns]."""
+        return np.ascontiguousarray(weights[None, :])
 
     @property
     def hidden_share(self) -> float:
         """The part of the shown queries' attention that lay on hidden keys, from 0 to 1."""
         return min(1.0, max(0.0, float(self.labelled.hidden_mass_in_all)))  # float32 rounds past the ends
 
+    # --- between pair and place -----------------------------------------------------------------------------------
+
     def pair_at(self, place: Place) -> Pair:
         """The query and the key of a cell; of a word made of several tokens, the first."""
-        return Pair(self.queries_of(place.row)[0], self.keys_of(place.column)[0])
+        return Pair(self.queries_of(self.query_band_at(place))[0], self.keys_of(Band(place.column, is_row=False))[0])
 
     def place_of(self, pair: Pair) -> Place | None:
         """The cell of a query and a key; None if one of them is hidden."""
-        row, column = self.row_of(pair.query), self.column_of(pair.key)
-        return None if row is None or column is None else Place(row, column)
+        entries = self.entries_of(pair)
+        return None if entries is None else Place(*entries)
 
-    def queries_of(self, row: int) -> tuple[int, ...]:
-        """The queries that a row stands for."""
-        return self.labelled.queries.positions[row]
+    def query_band_at(self, place: Place) -> Band:
+        """What shows the query of a cell."""
+        return Band(place.row, is_row=True)
 
-    def keys_of(self, column: int) -> tuple[int, ...]:
-        """The keys that a column stands for."""
-        return self.labelled.keys.positions[column]
+    def queries_of(self, band: Band) -> tuple[int, ...]:
+        """The queries that a row or column stands for; empty if it stands for keys."""
+        return self.labelled.queries.positions[band.index] if band.is_row else ()
 
-    def row_of(self, query: int) -> int | None:
-        """Where a query is shown; None if it is hidden."""
-        return self._rows.get(query)
+    def keys_of(self, band: Band) -> tuple[int, ...]:
+        """The keys that a row or column stands for; empty if it stands for queries."""
+        return () if band.is_row else self.labelled.keys.positions[band.index]
 
-    def column_of(self, key: int) -> int | None:
-        """Where a key is shown; None if it is hidden."""
-        return self._columns.get(key)
+    def query_bands(self, entries: Iterable[int]) -> list[Band]:
+        """What shows these entries of the queries, in order."""
+        return [Band(entry, is_row=True) for entry in sorted(entries)]
+
+    def key_bands(self, entries: Iterable[int]) -> list[Band]:
+        """What shows these entries of the keys, in order."""
+        return [Band(entry, is_row=False) for entry in sorted(entries)]
+
+    # --- entries --------------------------------------------------------------------------------------------------
+
+    def entries_of(self, pair: Pair) -> tuple[int, int] | None:
+        """A pair as entries of the queries and keys shown; None if one of them is hidden."""
+        query, key = self._query_entries.get(pair.query), self._key_entries.get(pair.key)
+        return None if query is None or key is None else (query, key)
+
+    def query_entries(self, queries: Iterable[int]) -> set[int]:
+        """The entries that stand for these queries; hidden ones are left out."""
+        return {self._query_entries[query] for query in queries if query in self._query_entries}
+
+    def key_entries(self, keys: Iterable[int]) -> set[int]:
+        """The entries that stand for these keys; hidden ones are left out."""
+        return {self._key_entries[key] for key in keys if key in self._key_entries}
 
     @cached_property
-    def _rows(self) -> dict[int, int]:
-        return {query: row for row, queries in enumerate(self.labelled.queries.positions) for query in queries}
+    def _query_entries(self) -> dict[int, int]:
+        return {query: entry for entry, queries in enumerate(self.labelled.queries.positions) for query in queries}
 
     @cached_property
-    def _columns(self) -> dict[int, int]:
-        return {key: column for column, keys in enumerate(self.labelled.keys.positions) for key in keys}
+    def _key_entries(self) -> dict[int, int]:
+        return {key: entry for entry, keys in enumerate(self.labelled.keys.positions) for key in keys}

@@ -10,6 +10,7 @@ from core.analysis.roles import Role
 from core.analysis.selection import DEFAULT_LABEL_MODE, LABEL_MODES, Combination, HiddenKind, LabelMode, Selection
 from core.model.heads import Head
 from viz_app.state.evented_options import option
+from viz_app.state.map_view import QUERIES_DOWN, Axes
 from viz_app.state.zoom import AUTO, Zoom
 
 Scale = Literal["shared", "layer", "own"]
@@ -60,6 +61,11 @@ class MapViewSettings:
     line_threshold: float = option(0.1)
     order: Order = option("layer", "grid")
     shown_role: Role | None = option(None, "grid")
+
+    @property
+    def axes(self) -> Axes:
+        """The words for the rows and columns of maps."""
+        return QUERIES_DOWN
 
     @property
     def selection(self) -> Selection:

@@ -43,12 +43,11 @@ def lit_keys(state: ExperimentState, kind: MapKind) -> tuple[int, ...]:
 def query_sum(state: ExperimentState) -> QuerySum | None:
     """The sum of the picked queries of the large map; None if none of them is shown."""
     picked = state.selection.picked
-    labelled = state.maps.labelled() if picked.tokens else None
-    if labelled is None or state.maps.is_signed(state.selection.head.kind):
+    view = state.maps.view() if picked.tokens else None
+    if view is None or state.maps.is_signed(state.selection.head.kind):
         return None
-    queries = set(_queries(state, state.selection.head.kind, picked.side, picked.tokens))
-    entries = [entry for entry, positions in enumerate(labelled.queries.positions) if set(positions) & queries]
-    return QuerySum.of(labelled, entries) if entries and len(labelled.keys) else None
+    entries = view.query_entries(_queries(state, state.selection.head.kind, picked.side, picked.tokens))
+    return QuerySum.of(view, sorted(entries)) if entries and len(view.labelled.keys) else None
 
 
 def key_shares(state: ExperimentState, side: Side) -> dict[Word, float]:

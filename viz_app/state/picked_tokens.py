@@ -4,8 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.analysis.selection import LabelledMap, sum_queries
+from core.analysis.selection import sum_queries
 from core.translation.result import FloatArray, MapKind
+from viz_app.state.map_view import Axes, MapView
 
 Side = Literal["source", "target"]
 SelectionMode = Literal["alone", "also", "through"]
@@ -32,7 +33,7 @@ class PickedTokens:
     last: int | None = None
 
     def pick(self, side: Side, tokens: Collection[int], mode: SelectionMode = "alone") -> "PickedTokens":
-        """After a click on some tokens that stand for one row or word: a click on all that is picked lets it go."""
+        """After a click on some tokens that stand for one query or word: a click on all that is picked lets it go."""
         new = frozenset(tokens)
         if not new:
             return self
@@ -54,27 +55,31 @@ class QuerySum:
         entries: the queries of the map shown that went into it.
         weights: [M], of the keys.
         query_labels, key_labels: of those queries, and of all keys.
+        axes: what a query is called.
     """
 
     entries: tuple[int, ...]
     weights: FloatArray
     query_labels: tuple[str, ...]
     key_labels: tuple[str, ...]
+    axes: Axes
 
     @classmethod
-    def of(cls, labelled: LabelledMap, entries: Sequence[int]) -> "QuerySum":
+    def of(cls, view: MapView, entries: Sequence[int]) -> "QuerySum":
         """The sum of these queries of a map [Q, M]; at least one is needed."""
+        labelled = view.labelled
         summed = sum_queries(labelled, entries)
         names = tuple(labelled.queries.labels[entry] for entry in entries)
-        return cls(tuple(entries), summed.weights[0], names, labelled.keys.labels)
+        return cls(tuple(entries), summed.weights[0], names, labelled.keys.labels, view.axes)
 
     @property
     def title(self) -> str:
         """How many queries, and the first of them by name."""
+        query = self.axes.query
         if len(self.entries) == 1:
-            return f"Row {self.query_labels[0]}"
+            return f"{query.capitalize()} {self.query_labels[0]}"
         more = f" … ({len(self.entries) - NUM_NAMED} more)" if len(self.entries) > NUM_NAMED else ""
-        return f"Sum of {len(self.entries)} rows: {' + '.join(self.query_labels[:NUM_NAMED])}{more}"
+        return f"Sum of {len(self.entries)} {query}s: {' + '.join(self.query_labels[:NUM_NAMED])}{more}"
 
     @property
     def sentence(self) -> str:

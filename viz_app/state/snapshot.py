@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import StorageError
+from core.plain_text import one_line
 from core.storage import atomic_path
 from core.translation.result import MAP_KINDS
 from viz_app.state import map_text
@@ -63,19 +64,22 @@ def take_snapshot(state: ExperimentState, model: str) -> Snapshot | None:
     view, head, settings = state.maps.view(), state.selection.head, state.settings
     if view is None:
         return None
+    axes = view.axes
     title = map_text.title(state)
     facts = {
         **facts_of(state, model),
         "map": title,
         "measure": SHORT_NAMES[state.maps.shown_measure(head.kind)],
-        "rows": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
+        f"{axes.query}s": "source token" if head.kind == "encoder" else f"token {settings.label_mode}",
     }
     if settings.selection.hide and state.maps.hides_nothing:
         facts["hidden"] = "nothing: no token would be left"
     elif settings.selection.hide:
-        facts["hidden"] = f"{100 * view.hidden_share:.1f} % of the attention, rows scaled up to their former sum"
+        facts["hidden"] = (
+            f"{100 * view.hidden_share:.1f} % of the attention, {axes.query}s scaled up to their former sum"
+        )
     if settings.merges_words and map_text.splits_words(state):
-        facts["words"] = "pieces merged: columns summed, rows averaged"
+        facts["words"] = f"pieces merged: {axes.key}s summed, {axes.query}s averaged"
     total = query_sum(state)
     if total is not None:
         facts["picked"] = total.sentence
@@ -114,7 +118,7 @@ def in_one_line(facts: Mapping[str, str]) -> str:
 
 
 def as_table(view: MapView, delimiter: str = ",") -> str:
-    """Values with labels: the first line holds the keys, each other line begins with its query's label.
+    """Values with labels, as they are drawn: the first line names the columns, each other line begins with its row's.
 
     Args:
         view: values and labels; where there is no value, its cell is empty.
@@ -122,9 +126,9 @@ def as_table(view: MapView, delimiter: str = ",") -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([CORNER, *view.column_labels])
+    writer.writerow([CORNER, *map(one_line, view.column_labels)])
     for label, row in zip(view.row_labels, view.values.tolist(), strict=True):
-        writer.writerow([label, *("" if math.isnan(value) else f"{value:.8g}" for value in row)])
+        writer.writerow([one_line(label), *("" if math.isnan(value) else f"{value:.8g}" for value in row)])
     return text.getvalue()
 
 

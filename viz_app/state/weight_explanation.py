@@ -48,7 +48,8 @@ class QueryKeyView:
     Attributes:
         detail: of one query and one key token.
         tokens: the two, in words.
-        row_logits: [M], the logits of all keys of this query; −∞ where the mask hides a key.
+        row_logits: [M], the scores of all keys of this query as the softmax takes them, divided by the head's
+            temperature; −∞ where the mask hides a key.
         whose: says which of two translations is explained; empty if there is only one.
     """
 
@@ -71,8 +72,10 @@ class QueryKeyView:
         if not detail.is_visible:
             return f"{sums} The mask hides this key from the query: its weight is 0. {biases}"
         whole = float(np.logaddexp.reduce(self.row_logits))
-        softmax = f"exp({_signed(detail.logit)} − {_signed(whole)}) = weight {detail.weight:.3f}"
-        return f"{sums} Softmax over the row: {softmax}. {biases}"
+        score = _signed(detail.logit) + ("" if detail.temperature == 1 else f" / {detail.temperature:g}")
+        softmax = f"exp({score} − {_signed(whole)}) = weight {detail.weight:.3f}"
+        tempered = "" if detail.temperature == 1 else f" at temperature {detail.temperature:g}"
+        return f"{sums} Softmax over the keys{tempered}: {softmax}. {biases}"
 
     def tip(self, dimension: int) -> str:
         """One product in words."""
@@ -98,7 +101,7 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
     if pair.query >= num_queries or pair.key >= num_keys:
         return "The pinned cell is not in the map that is shown."
     if any(row.head == head and row.row == pair.query for row in translation.experiment.attention_rows):
-        return "This row was set by hand: its weights do not come from queries and keys."
+        return "These weights were set by hand: they do not come from queries and keys."
     trace = explanation.trace_of(translation)
     if trace is None:
         if state.is_of_earlier_model:
@@ -107,7 +110,8 @@ def query_key_view(state: ExperimentState, explanation: WeightExplanation) -> Qu
     detail = query_key_detail(trace, head, pair.query, pair.key)
     keys = trace.of_kind(head.kind).keys[head.layer, head.head]
     logits = (keys.astype(np.float64) @ detail.query_vector.astype(np.float64)) / np.sqrt(len(detail.query_vector))
-    if head.kind == "decoder":
+    logits /= detail.temperature
+    if head.kind == "decoder" and not trace.lifts_mask:
         logits[pair.query + 1 :] = -np.inf
     query, key = _tokens(state, translation)
     whose = ""

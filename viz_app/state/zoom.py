@@ -6,7 +6,7 @@ AUTO: Zoom = -1.0
 FIT: Zoom = 0.0
 """The whole map, however small its cells."""
 MIN_LEGIBLE_PX = 9.0
-LEGIBLE_PX = 14.0
+LEGIBLE_PX = 11.0
 MAX_PX = 96.0
 STEP = 1.25
 

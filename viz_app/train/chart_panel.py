@@ -99,6 +99,7 @@ class ChartPanel(QFrame):
             state.curves,
             state.revision,
             state.num_steps_shown,
+            state.status.is_running,
             comparison.revision,
             moment,
         )
@@ -108,7 +109,13 @@ class ChartPanel(QFrame):
         y_before = self.chart.picture.y_limits if is_same_kind and self.chart.picture else None
         self._drawn = drawn
         picture = picture_of(
-            state.curves, choices, state.num_steps_shown, comparison.runs, y_before=y_before, moment=moment
+            state.curves,
+            choices,
+            state.num_steps_shown,
+            comparison.runs,
+            y_before=y_before,
+            moment=moment,
+            is_live=state.status.is_running,
         )
         self.chart.show_picture(picture)
         if self.legend is not None:

@@ -82,6 +82,7 @@ class ChartPicture:
         is_log: whether the value axis is logarithmic.
         best: (step, value, label) of the best validation, if it is on this chart.
         moment: the step shown in the film of attention; None without a film.
+        message: stands in place of curves that have no points; empty if there are some.
     """
 
     lines: tuple[ChartLine, ...]
@@ -90,6 +91,7 @@ class ChartPicture:
     is_log: bool
     best: tuple[float, float, str] | None = None
     moment: float | None = None
+    message: str = ""
 
 
 def picture_of(
@@ -100,8 +102,16 @@ def picture_of(
     *,
     y_before: Limits | None = None,
     moment: float | None = None,
+    is_live: bool = True,
 ) -> ChartPicture:
-    """The picture of `curves`; `y_before` are the value limits of the previous picture of the same kind."""
+    """The picture of `curves`.
+
+    Args:
+        curves, choices, num_steps_shown, compared: what is drawn.
+        y_before: the value limits of the previous picture of the same kind.
+        moment: the step shown in the film.
+        is_live: whether values may still come.
+    """
     x_limits = _x_limits(curves, choices, num_steps_shown, compared)
     is_log = choices.scale == "log"
     as_batch_means = any(run.is_batch_mean for run in compared)
@@ -110,7 +120,18 @@ def picture_of(
     lines = tuple(sorted(others + own, key=lambda line: line.look != "raw"))  # raw values at the back
     extent = _extent(lines, x_limits, is_log)
     y_limits = _y_limits(extent, choices, is_log, y_before)
-    return ChartPicture(lines, x_limits, y_limits, is_log, _best(curves, choices.quantity, as_batch_means), moment)
+    best = _best(curves, choices.quantity, as_batch_means)
+    message = "" if any(len(line.xs) for line in lines) else _why_empty(choices.quantity, is_live)
+    return ChartPicture(lines, x_limits, y_limits, is_log, best, moment, message)
+
+
+def _why_empty(quantity: Quantity, is_live: bool) -> str:
+    name = QUANTITY_NAMES[quantity]
+    name = name if quantity == "bleu" else name[0].lower() + name[1:]
+    if not is_live:
+        return f"No {name} was recorded in this run."
+    when = "at each validation" if quantity == "bleu" else "with the first step"
+    return f"No {name} yet: it comes {when}."
 
 
 def validation_name(curves: RunCurves, as_batch_means: bool) -> str:

@@ -74,6 +74,7 @@ class LiveChart(FigureCanvasQTAgg):
         self._best_label: Annotation = self.axes.annotate(
             "", (0, 0), xytext=(0, 10), textcoords="offset points", ha="right", va="bottom", animated=True
         )
+        self._message = self.axes.text(0.5, 0.5, "", transform=self.axes.transAxes, ha="center", animated=True)
         self._band = QRubberBand(QRubberBand.Shape.Rectangle, self)
         self._set_value_ticks(False)
         self.mpl_connect("draw_event", self._on_full_draw)
@@ -90,6 +91,8 @@ class LiveChart(FigureCanvasQTAgg):
         self._curves = [self._line(line) for line in picture.lines]
         self._place_best(picture)
         self._place_moment(picture)
+        self._message.set_text(picture.message)
+        self._curves.append(self._message)
         if not self.isVisible():
             self._background = None  # redrawn in full when the chart is shown again
         elif self._background is None or before != (
@@ -125,6 +128,8 @@ class LiveChart(FigureCanvasQTAgg):
         self._best_label.set_bbox({"facecolor": colors.panel, "edgecolor": "none", "alpha": 0.8, "pad": 1.5})
         self._best_label.set_fontsize(size)
         self._moment.set_color(colors.text)
+        self._message.set_color(colors.muted)
+        self._message.set_fontsize(size)
         self._background = None
         self.draw_idle()
 

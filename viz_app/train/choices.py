@@ -1,20 +1,25 @@
 """The settings of a run as typed into the form, and the configuration they give. No Qt, no torch."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-import platformdirs
-
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from core.errors import ConfigError, CorpusError
-from core.training.schedules import warmup_optimizer_steps
+from core.training.folder import default_runs_folder
+from core.training.schedules import describe_schedule, warmup_optimizer_steps
 from viz_app.state.model_info import heads_in_words
 
 DataKind = Literal["multi30k", "folder", "file"]
 DATA_KINDS: tuple[DataKind, ...] = ("multi30k", "folder", "file")
+MULTI30K_PAIRS = 29_000
+TOKENS_PER_PAIR_OF_SUBWORDS, TOKENS_PER_PAIR_OF_WORDS = 19.5, 17.8
+"""Of Multi30k, in a batch counted in tokens: `multi30k` has 226 steps an epoch, `annotated-2018` 43."""
+MAX_LAYERS, MAX_WIDTH = 48, 8_192
+"""In the form, where a slip of the finger must not ask for a model that fills the memory."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,8 @@ class RunChoices:
         patience: epochs without a better validation loss after which the run stops, as typed; empty for never.
         probe: the sentence of the film of attention; empty for one of the validation sentences.
         parent_folder: each run gets a folder of its own in it.
+        layers, width, heads: of the model, as typed; empty for those of the preset.
+        rate: the learning rate, or of a Noam schedule its factor, as typed; empty for that of the preset.
     """
 
     preset: str
@@ -41,6 +48,10 @@ class RunChoices:
     parent_folder: Path
     patience: str = ""
     probe: str = ""
+    layers: str = ""
+    width: str = ""
+    heads: str = ""
+    rate: str = ""
 
     @classmethod
     def default(cls) -> "RunChoices":
@@ -53,7 +64,7 @@ class RunChoices:
             device="auto",
             num_epochs=str(training.num_epochs),
             seed=str(training.seed),
-            parent_folder=default_parent_folder(),
+            parent_folder=default_runs_folder(),
         )
 
     @property
@@ -64,12 +75,35 @@ class RunChoices:
     def run_config(self) -> RunConfig:
         """The preset with the numbers that were typed. Raises `ConfigError` if one of them is invalid."""
         run = preset(self.preset)
+        shape = {
+            name: whole_number(said, typed, at_least=1)
+            for name, said, typed in (
+                ("num_encoder_layers", "layers", self.layers),
+                ("num_decoder_layers", "layers", self.layers),
+                ("width", "width", self.width),
+                ("num_heads", "heads", self.heads),
+            )
+            if typed.strip()
+        }
+        if int(shape.get("num_encoder_layers", 1)) > MAX_LAYERS or int(shape.get("width", 1)) > MAX_WIDTH:
+            raise ConfigError(
+                f"At most {MAX_LAYERS} layers and a width of {MAX_WIDTH:,} were expected here: larger models are for "
+                "“augenmerk train”. Correct it, then start."
+            )
+        rates = {rate_name(run): _positive_number("rate", self.rate)} if self.rate.strip() else {}
         training = run.training.replace(
-            num_epochs=_whole_number("epochs", self.num_epochs, at_least=1),
-            seed=_whole_number("seed", self.seed, at_least=0),
-            patience=_whole_number("patience", self.patience, at_least=1) if self.patience.strip() else None,
+            **rates,
+            num_epochs=whole_number("epochs", self.num_epochs, at_least=1),
+            seed=whole_number("seed", self.seed, at_least=0),
+            patience=whole_number("patience", self.patience, at_least=1) if self.patience.strip() else None,
         )
-        return replace(run, training=training)
+        return replace(run, model=run.model.replace(**shape), training=training)
+
+    def with_preset(self, name: str) -> "RunChoices":
+        """Another preset, with its own numbers; data, device, folder, seed and sentence stay."""
+        run = preset(name)
+        epochs = str(run.training.num_epochs)
+        return replace(self, preset=name, num_epochs=epochs, layers="", width="", heads="", rate="")
 
     def source(self) -> str | Path:
         """What `load_corpus` is to read. Raises `CorpusError` if no folder or file was chosen."""
@@ -83,9 +117,19 @@ class RunChoices:
         return Path(self.data_path).expanduser()
 
 
-def default_parent_folder() -> Path:
-    """The default folder for runs: in the user's data directory."""
-    return platformdirs.user_data_path("augenmerk", appauthor=False) / "runs"
+def rate_name(run: RunConfig) -> Literal["noam_factor", "learning_rate"]:
+    """The setting that says how high the rate is: with a Noam schedule a factor of it."""
+    return "noam_factor" if run.training.schedule == "noam" else "learning_rate"
+
+
+def preset_numbers(run: RunConfig) -> dict[str, str]:
+    """The numbers that stand for fields that are left empty."""
+    return {
+        "layers": str(run.model.num_encoder_layers),
+        "width": str(run.model.width),
+        "heads": str(run.model.num_heads),
+        "rate": f"{getattr(run.training, rate_name(run)):g}",
+    }
 
 
 def new_run_folder(parent: Path, name: str, now: Callable[[], datetime] = datetime.now) -> Path:
@@ -145,6 +189,25 @@ def key_settings(run: RunConfig) -> list[tuple[str, str]]:
     ]
 
 
+def schedule_note(run: RunConfig, source: str | Path) -> str:
+    """What becomes of the warm-up and the cool-down in a run so short; empty if there is nothing to tell.
+
+    The copy task was published that short.
+    """
+    return "" if run.is_copy_task else describe_schedule(run.training, _steps_per_epoch(run, source)) or ""
+
+
+def _steps_per_epoch(run: RunConfig, source: str | Path) -> int:
+    """About how many optimiser steps an epoch has; 0 where that is known only when the data has been read."""
+    if source != "multi30k":
+        return 0
+    training = run.training
+    size = float(MULTI30K_PAIRS)
+    if training.batch_unit == "tokens":
+        size *= TOKENS_PER_PAIR_OF_SUBWORDS if run.data.num_subwords else TOKENS_PER_PAIR_OF_WORDS
+    return max(1, round(size / (training.batch_size * training.num_accumulated)))
+
+
 def data_name(source: str | Path) -> str:
     """The name of the training data for display."""
     return {"multi30k": "Multi30k", "copy": "copy task"}.get(str(source)) or with_tilde(Path(source))
@@ -167,7 +230,7 @@ def run_summary_rows(run: RunConfig, source: str | Path, probe: str | None) -> l
     return rows
 
 
-def _whole_number(name: str, text: str, at_least: int) -> int:
+def whole_number(name: str, text: str, at_least: int) -> int:
     """The number that was typed. Raises `ConfigError`, which names the field of the form."""
     number: int | None
     try:
@@ -177,5 +240,19 @@ def _whole_number(name: str, text: str, at_least: int) -> int:
     if number is None or number < at_least:
         raise ConfigError(
             f"{name} is “{text.strip()}”; a whole number of at least {at_least} was expected. Correct it, then start."
+        )
+    return number
+
+
+def _positive_number(name: str, text: str) -> float:
+    """The number that was typed. Raises `ConfigError`, which names the field of the form."""
+    try:
+        number = float(text.strip())
+    except ValueError:
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise ConfigError(
+            f"{name} is “{text.strip()}”; a number above 0 was expected, 0.0005 or 5e-4 for instance. Correct it, then "
+            "start."
         )
     return number

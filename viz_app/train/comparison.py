@@ -61,7 +61,7 @@ class Comparison:
         Raises:
             TrainingError: the folder holds no run, or every colour is used.
         """
-        run = read_run(folder)
+        run = read_run(folder, with_steps=True)
         if not run.curves.validations:
             raise TrainingError(f"The run in {folder} has not been validated yet, so it has no curve. Choose another.")
         self.remove(str(folder))

@@ -54,7 +54,8 @@ class ComparisonController(QObject):
         validated = [run for run in runs_in(parent_folder) if run.curves.validations]
         runs = runs_to_offer(validated, state.folder, self._comparison)
         has_published = is_notebook and not self._comparison.contains(PUBLISHED)
-        self._charts.compare.offer(runs, parent_folder, has_published=has_published)
+        shown = state.folder if not runs else None  # the run on the page is no run to compare with
+        self._charts.compare.offer(runs, parent_folder, shown=shown, has_published=has_published)
 
     def _try(self, add: Callable[[], None]) -> None:
         try:

@@ -1,10 +1,14 @@
 """The curves of one run, running or read from the disk. No Qt."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+import numpy as np
 
 from core.checkpoint.history import EpochRecord
 from core.training.events import StepDone
+from core.training.step_metrics import StepMetrics
 from viz_app.train.series import BoundedSeries
 
 
@@ -80,6 +84,29 @@ class RunCurves:
                 series.append(record.step, value)
         losses = record.validation_loss, record.training_loss, record.validation_loss_batch_mean
         self.add_validation(ValidationPoint(record.epoch, record.step, *losses))
+
+    def add_run(self, records: Iterable[EpochRecord], metrics: StepMetrics | None = None) -> None:
+        """Adds a run read from the disk to empty curves.
+
+        Args:
+            records: its validations.
+            metrics: of every step; None or empty if older versions wrote none: then each epoch gives one point.
+        """
+        if metrics is not None and len(metrics):
+            columns = metrics.loss, metrics.learning_rate, metrics.gradient_norm, metrics.tokens_per_second
+            for series, column in zip(self._series, columns, strict=True):
+                is_finite = np.isfinite(column)
+                series.fill(metrics.step[is_finite].astype(float), column[is_finite])
+            self.last_step = max(self.last_step, int(metrics.step[-1]))
+            self.revision += 1
+        for record in records:
+            if metrics is not None and len(metrics):
+                losses = record.validation_loss, record.training_loss, record.validation_loss_batch_mean
+                self.add_validation(ValidationPoint(record.epoch, record.step, *losses))
+            else:
+                self.add_record(record)
+            if record.bleu is not None:
+                self.add_bleu(record.step, record.bleu)
 
     def add_bleu(self, step: int, bleu: float) -> None:
         """Adds the BLEU of a sample."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from viz_app.export.plotting import import_matplotlib
+from viz_app.worker import THREAD_PREFIX
 
 POLL_INTERVAL_MS = 100
 
@@ -64,15 +65,17 @@ class DeviceFinder(QObject):
     def start(self) -> None:
         """Starts the search, the first time it is called."""
         if self._thread is None:
-            self._thread = threading.Thread(target=_search, args=(self._answers,), name="augenmerk-devices")
+            self._thread = threading.Thread(target=_search, args=(self._answers,), name=f"{THREAD_PREFIX}devices")
             self._thread.start()
             self._timer.start()
 
-    def join(self, timeout_s: float | None = None) -> None:
-        """Waits for the thread, if there is one."""
+    def join(self, timeout_s: float | None = None) -> bool:
+        """Waits for the thread, if there is one; returns whether it has ended."""
         self._timer.stop()
-        if self._thread is not None:
-            self._thread.join(timeout_s)
+        if self._thread is None:
+            return True
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
 
     def _poll(self) -> None:
         try:

@@ -26,6 +26,6 @@ class FilmGrid(HeadGrid):
         self.setCursor(Qt.CursorShape.PointingHandCursor if head else Qt.CursorShape.ArrowCursor)
 
     def _tip(self, head: Head) -> str:
-        role = self._state.maps.role(head)
+        role = self._state.roles.of(head)
         what = f"{role}: {ROLES[role]}, at this step" if role != "mixed" else "no clear role at this step"
         return f"{head.title}\n{what}"

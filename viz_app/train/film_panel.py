@@ -151,7 +151,7 @@ class FilmPanel(QFrame):
         self.kind_menu.show_choice(head.kind)
         self.layer_menu.show_choice(str(head.layer))
         self.head_menu.show_choice(str(head.head))
-        self.meaning.setText(map_text.meaning_of_rows(state))
+        self.meaning.setText(map_text.meaning_of_query(state))
 
     def _advance(self) -> None:
         shown = self._playback.frame_index

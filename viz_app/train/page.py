@@ -12,7 +12,7 @@ from viz_app.export.exportable import ExportSource
 from viz_app.export.plotting import import_matplotlib
 from viz_app.theme import GAP
 from viz_app.train import settings as run_settings
-from viz_app.train.choices import new_run_folder, run_summary_rows, with_tilde
+from viz_app.train.choices import RunChoices, new_run_folder, run_summary_rows, whole_number, with_tilde
 from viz_app.train.comparison import Comparison
 from viz_app.train.comparison_controller import ComparisonController
 from viz_app.train.devices import DeviceFinder
@@ -25,8 +25,8 @@ from viz_app.train.run_files import runs_in
 from viz_app.train.run_form import RunForm
 from viz_app.train.run_panel import RunPanel
 from viz_app.train.state import Status, TrainState
-from viz_app.train.status_text import notice, resume_summary, status_line
-from viz_app.worker import DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
+from viz_app.train.status_text import notice, patience_used, status_line
+from viz_app.worker import ANSWER_SECONDS, DRAIN_INTERVAL_MS, TrainingBody, TrainingRequest
 
 if TYPE_CHECKING:
     from viz_app.train.run_view import RunView
@@ -88,13 +88,25 @@ class TrainPage(QWidget):
         if self.state.status is not Status.STOPPING:
             self.controller.stop("pause")
 
-    def shutdown(self) -> None:
-        """Pauses a running training and returns when no thread of this page is left. For closing the window."""
-        self.controller.shutdown()
+    @property
+    def limit_to_end_s(self) -> float:
+        """How long a training that was asked to stop is waited for."""
+        return self.controller.limit_to_end_s
+
+    def shutdown(self, *, waits_for_training: bool = True) -> bool:
+        """Pauses a running training and waits for the threads of this page. For closing the window.
+
+        Args:
+            waits_for_training: for as long as `limit_to_end_s`; False if that was done already.
+
+        Returns:
+            Whether they have ended; False if one of them did not in time, and is left behind.
+        """
+        has_ended = self.controller.shutdown(self.limit_to_end_s if waits_for_training else 0.0)
         if self._run_view is not None:
             self._run_view.film.stop_playing()
-        self._devices.join()
         self._late_refresh.stop()
+        return self._devices.join(ANSWER_SECONDS) and has_ended
 
     def export_source(self) -> ExportSource:
         """The film's maps, if they are in sight; see `viz_app.export.exportable.Exportable`."""
@@ -123,10 +135,25 @@ class TrainPage(QWidget):
         self.begin(TrainingRequest(run, source, folder, choices.device, probe=probe))
 
     def resume(self) -> None:
-        """Resumes the run on the page from its last checkpoint, on the device chosen in the form."""
+        """Resumes the run on the page from its last checkpoint, on the device chosen beside it."""
         self._make_charts()
         self.panel.show_message("")
-        self.controller.resume(self.form.choices().device)
+        self.controller.resume(self.panel.device)
+
+    def extend(self, num_epochs: str) -> None:
+        """Continues the finished run on the page to more epochs, as typed, or shows why it cannot be."""
+        request = self.controller.request
+        if request is None:
+            return
+        done = request.run.training.num_epochs
+        try:
+            number = whole_number("epochs", num_epochs, at_least=done + 1)
+        except AugenmerkError as error:
+            self.panel.show_message(str(error))
+            return
+        self._make_charts()
+        self.panel.show_message("")
+        self.controller.extend(self.panel.device, number)
 
     def begin(self, request: TrainingRequest) -> None:
         """Starts the requested run, unless one is running."""
@@ -178,9 +205,14 @@ class TrainPage(QWidget):
     def _draw(self, state: TrainState) -> None:
         request, failure = self.controller.request, self.controller.failure
         if request is not None:
-            self.panel.show_settings(run_summary_rows(request.run, request.source, request.probe))
+            training = request.run.training
+            rows = run_summary_rows(request.run, request.source, request.probe)
+            self.panel.show_settings(rows, request.device, training.num_epochs)
+            self.panel.show_patience(*patience_used(state, training.patience))
+        else:
+            self.panel.show_settings([], "auto", None)
+            self.panel.show_patience("", 0.0)
         self.panel.show_state(state)
-        self.panel.show_resume_summary(resume_summary(state, request.run, request.source) if request else "")
         self.notice_bar.show_notice(notice(state), has_details=bool(failure and failure.details))
         if self._run_view is not None and state.has_curves:
             self._stack.setCurrentWidget(self._run_view)
@@ -201,12 +233,12 @@ class TrainPage(QWidget):
 
     def _fill_open_menu(self) -> None:
         parent = self.form.choices().parent_folder
-        runs = [run for run in runs_in(parent) if run.folder != self.state.folder]
-        self.panel.open_menu.offer(runs, parent)
+        self.panel.open_menu.offer(runs_in(parent), parent, shown=self.state.folder)
 
     def _open_run(self, folder: Path) -> None:
         self._make_charts()
         try:
+            self.panel.show_run()
             self.controller.open_run(folder, self._source_of_form())
         except AugenmerkError as error:
             self.panel.show_message(str(error))
@@ -222,7 +254,7 @@ class TrainPage(QWidget):
     def _on_action(self, key: str) -> None:
         if key == "change":
             self._make_charts()
-            self.controller.continue_with_proposal(self.form.choices().device)
+            self.controller.continue_with_proposal(self.panel.device)
         else:
             self.controller.answer_failed_save("retry" if key == "retry" else "stop")
 
@@ -251,7 +283,7 @@ class TrainPage(QWidget):
     def _on_form_changed(self) -> None:
         choices = self.form.choices()
         run_settings.save_choices(self._settings, choices)
-        self.panel.show_message("")
+        self.panel.show_message(_problem_of(choices))
         self._intro.show_choices(choices)
 
     def _on_try_model(self) -> None:
@@ -275,6 +307,7 @@ class TrainPage(QWidget):
         self.form.changed.connect(self._on_form_changed)
         self.panel.start_button.clicked.connect(self.start)
         self.panel.resume_button.clicked.connect(self.resume)
+        self.panel.extend_requested.connect(self.extend)
         self.panel.stop_button.clicked.connect(lambda: self.controller.stop("keep"))
         self.panel.pause_button.clicked.connect(lambda: self.controller.stop("pause"))
         self.panel.discard_button.clicked.connect(self._ask_to_discard)
@@ -290,6 +323,7 @@ class TrainPage(QWidget):
         self._comparison_controller.changed.connect(self._refresh)
         self._comparison_controller.menu_opening.connect(self._offer_runs)
         self._devices.found.connect(self.form.set_devices)
+        self._devices.found.connect(self.panel.set_devices)
 
     def _lay_out(self) -> None:
         right = QVBoxLayout()
@@ -301,3 +335,12 @@ class TrainPage(QWidget):
         row.setSpacing(GAP)
         row.addWidget(self.panel)
         row.addLayout(right, 1)
+
+
+def _problem_of(choices: RunChoices) -> str:
+    """Why a run with these numbers could not be started; empty if it could."""
+    try:
+        choices.run_config()
+    except AugenmerkError as error:
+        return str(error)
+    return ""

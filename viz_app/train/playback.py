@@ -12,7 +12,7 @@ from core.training.events import ProbeTranslated, SampleTranslated
 from core.training.film import FilmFrame
 from core.translation.result import FloatArray, Translation
 from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.map_source import clearest_head
+from viz_app.state.head_roles import clearest_head
 from viz_app.state.map_view_settings import MapViewSettings
 
 
@@ -45,6 +45,7 @@ class Playback:
         self.frames: list[FilmFrame] = []
         self.samples: list[SampleTranslated] = []
         self.moment: int | None = None
+        self._has_picked_head = False
         self.maps.clear()
         self.revision += 1
 
@@ -149,7 +150,10 @@ class Playback:
         return [index for index in range(1, len(texts)) if texts[index] != texts[index - 1]]
 
     def _show_frame(self) -> None:
-        """Shows the frame of the shown step, and the clearest head of the newest one until the user chooses a head."""
+        """Shows the frame of the shown step; with the first one of a run, its clearest head if nobody chose one.
+
+        That head stays: a film whose head changes tells nothing of what one head learns.
+        """
         self.revision += 1
         frame = self.frame
         if frame is None:
@@ -157,7 +161,8 @@ class Playback:
             return
         if self.maps.translation is not frame.translation:
             self.maps.show_translation(frame.translation)
-        if not self.maps.selection.was_chosen:
+        if not (self.maps.selection.was_chosen or self._has_picked_head):
+            self._has_picked_head = True
             newest: Translation = self.frames[-1].translation
             self.maps.selection.head = Head("cross", *clearest_head(newest.maps.cross))
 

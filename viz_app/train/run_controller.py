@@ -18,12 +18,16 @@ from core.training.events import (
 )
 from core.training.film import read_film
 from core.training.folder import BEST, LAST, discard_run
-from core.training.overview import with_best
+from core.training.overview import summarize, with_best
+from core.training.step_metrics import StepMetrics, read_step_metrics
 from viz_app.state.languages import language_names
 from viz_app.train import settings as run_settings
 from viz_app.train.run_files import read_run
 from viz_app.train.state import Status, TrainState
-from viz_app.worker import Failure, TrainingBody, TrainingFailure, TrainingRequest, TrainingRun
+from viz_app.worker import ANSWER_SECONDS, Failure, TrainingBody, TrainingFailure, TrainingRequest, TrainingRun
+
+SAVE_SECONDS = 60.0
+"""For the step in hand, or the validation, and a checkpoint of the largest preset; then nothing more is waited for."""
 
 
 class RunController(QObject):
@@ -74,7 +78,18 @@ class RunController(QObject):
     def resume(self, device: str) -> None:
         """Resumes the last run from its last checkpoint."""
         if self.request is not None and self._state.can_resume:
-            self.begin(replace(self.request, device=device, resume=True))
+            self.begin(replace(self.request, device=device, resume=True, allow_changed_data=False))
+
+    def extend(self, device: str, num_epochs: int) -> None:
+        """Continues a finished run to `num_epochs` in all; its patience, if that ended it, no longer counts."""
+        if self.request is None or not self._state.can_extend:
+            return
+        training = self.request.run.training.replace(num_epochs=num_epochs, max_steps=None)
+        patience = training.patience
+        if patience is not None and self._state.num_stale_validations >= patience:
+            training = training.replace(patience=None)
+        run = replace(self.request.run, training=training)
+        self.begin(replace(self.request, run=run, device=device, resume=True))
 
     def continue_with_proposal(self, device: str) -> None:
         """Resumes from the last good checkpoint with the proposed change; starts again if there is no checkpoint."""
@@ -83,7 +98,15 @@ class RunController(QObject):
             return
         changes = {**self.request.changes, **proposal.changes}
         resumes = self._state.resumable_checkpoint is not None
-        self.begin(replace(self.request, device=device, resume=resumes, changes=changes))
+        self.begin(
+            replace(
+                self.request,
+                device=device,
+                resume=resumes,
+                changes=changes,
+                allow_changed_data=proposal.allows_changed_data,
+            )
+        )
 
     def stop(self, how: StopRequest) -> None:
         """Stops the run after the current batch. Returns at once."""
@@ -121,18 +144,21 @@ class RunController(QObject):
         """
         if self._run is not None:
             return
-        run = read_run(folder)
+        run = read_run(folder, with_steps=True)
         self._state.playback.maps.languages = language_names(run.files.run)
         best, last = folder / BEST, folder / LAST
-        resumable = run.files.run if run.files.can_resume else None
-        if resumable is not None:
-            self.request = self._resume_request(resumable, folder, source)
+        files = run.files
+        self.request = self._resume_request(files.run, folder, source) if files.run is not None else None
+        is_complete = files.state == "finished"
+        can_go_on = files.run is not None and files.has_last and files.state != "running"
         self._state.open_run(
             folder,
             run.curves,
             read_film(folder).frames,
             best if best.is_file() else None,
-            last if resumable is not None else None,
+            last if can_go_on else None,
+            is_complete=is_complete,
+            latest_step=_last_step(run.metrics),
         )
         self.failure = None
         self.changed.emit()
@@ -150,20 +176,37 @@ class RunController(QObject):
         earlier = run_settings.load_unfinished(self._settings)
         if earlier is None:
             return
+        files = summarize(earlier.folder)
+        if files.state == "running":  # in another process
+            return
         self.request = TrainingRequest(
             earlier.run, earlier.source, earlier.folder, earlier.device, changes=dict(earlier.changes)
         )
         self._state.playback.maps.languages = language_names(earlier.run)
         history = with_best(run_settings.load_history(earlier.folder), earlier.folder)
-        self._state.offer_resume(earlier.folder, earlier.last_checkpoint, earlier.best_checkpoint, history)
+        self._state.offer_resume(
+            earlier.folder,
+            earlier.last_checkpoint,
+            earlier.best_checkpoint,
+            history,
+            read_step_metrics(earlier.folder),
+            saved_step=files.step if files.has_last else 0,
+            was_interrupted=files.state == "interrupted",
+        )
         self._state.playback.set_film(read_film(earlier.folder).frames)
 
-    def shutdown(self) -> None:
-        """Pauses a running training, and returns when its thread has ended."""
-        if self._run is not None:
-            if not self._run.is_stopping:
-                self.stop("pause")
-            self._run.wait()
+    @property
+    def limit_to_end_s(self) -> float:
+        """How long to wait for a training that was told to end: longer once it has learned something to be saved."""
+        return SAVE_SECONDS if self._state.latest_step is not None else ANSWER_SECONDS
+
+    def shutdown(self, limit_s: float) -> bool:
+        """Pauses a running training, and returns when its thread has ended; False if that takes longer."""
+        if self._run is None:
+            return True
+        if not self._run.is_stopping:
+            self.stop("pause")
+        return self._run.wait(limit_s)
 
     def _on_events(self, events: list[TrainingEvent]) -> None:
         for event in events:
@@ -220,3 +263,19 @@ class RunController(QObject):
             )
             run_settings.save_unfinished(self._settings, unfinished)
             run_settings.save_source(self._settings, request.folder, request.source)
+
+
+def _last_step(metrics: StepMetrics | None) -> StepDone | None:
+    """The last step of a run read from the disk; None if it is not known."""
+    if metrics is None or not len(metrics):
+        return None
+    return StepDone(
+        step=int(metrics.step[-1]),
+        epoch=int(metrics.epoch[-1]),
+        loss=float(metrics.loss[-1]),
+        learning_rate=float(metrics.learning_rate[-1]),
+        gradient_norm=float(metrics.gradient_norm[-1]),
+        num_tokens=int(metrics.num_tokens[-1]),
+        tokens_per_second=float(metrics.tokens_per_second[-1]),
+        seconds_left=0.0,
+    )

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from core.checkpoint.history import EpochRecord
 from core.errors import TrainingError
+from core.storage import read_text
 from core.training.folder import HISTORY, LAST, RUN_SETTINGS
 from core.training.overview import RunSummary, is_run, summarize, with_best
+from core.training.step_metrics import StepMetrics, read_step_metrics
 from viz_app.train.curves import RunCurves
 
 MAX_LISTED = 30
@@ -26,6 +28,7 @@ class RunOnDisk:
         num_epochs: complete epochs.
         changed: when it was last written.
         files: settings, state and whether it can be resumed.
+        metrics: of every step; None if they were not read.
     """
 
     folder: Path
@@ -34,6 +37,7 @@ class RunOnDisk:
     num_epochs: int
     changed: datetime
     files: RunSummary
+    metrics: StepMetrics | None = None
 
     @property
     def summary(self) -> str:
@@ -48,8 +52,8 @@ class RunOnDisk:
         return f"{text} · {self.changed:%d %b %Y}"
 
 
-def read_run(folder: Path) -> RunOnDisk:
-    """The run in `folder`.
+def read_run(folder: Path, *, with_steps: bool = False) -> RunOnDisk:
+    """The run in `folder`; with the metrics of every step, or as a list needs it.
 
     Raises:
         TrainingError: there is no run, its history cannot be read, or it has no curve and cannot be resumed.
@@ -66,15 +70,13 @@ def read_run(folder: Path) -> RunOnDisk:
             "was expected; choose another."
         ) from error
     curves = RunCurves()
-    for record in with_best(records, folder):
-        curves.add_record(record)
-        if record.bleu is not None:
-            curves.add_bleu(record.step, record.bleu)
+    metrics = read_step_metrics(folder) if with_steps else None
+    curves.add_run(with_best(records, folder), metrics)
     if not curves.validations and not files.can_resume:
         raise TrainingError(
             f"The run in {folder} has no validated epoch yet, so it has no curve. Choose another, or try again later."
         )
-    return RunOnDisk(folder, folder.name, curves, len(records), changed, files)
+    return RunOnDisk(folder, folder.name, curves, len(records), changed, files, metrics)
 
 
 def runs_in(parent: Path) -> list[RunOnDisk]:
@@ -106,8 +108,7 @@ def _changed(folder: Path) -> float:
 
 def _read_records(path: Path) -> list[EpochRecord]:
     """The table; older versions wrote fewer columns."""
-    with path.open(newline="", encoding="utf-8") as file:
-        return [_record(row) for row in csv.DictReader(file)]
+    return [_record(row) for row in csv.DictReader(read_text(path).splitlines())]
 
 
 def _record(row: dict[str, str]) -> EpochRecord:

@@ -17,11 +17,24 @@ from PySide6.QtWidgets import (
 )
 
 from core.config import PRESETS, preset
+from core.errors import AugenmerkError
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import set_role
-from viz_app.train.choices import DATA_KINDS, DataKind, RunChoices, key_settings, new_run_folder, with_tilde
+from viz_app.train.choices import (
+    DATA_KINDS,
+    DataKind,
+    RunChoices,
+    key_settings,
+    new_run_folder,
+    preset_numbers,
+    rate_name,
+    schedule_note,
+    with_tilde,
+)
 from viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.parts import label
 
 _DATA_LABELS: dict[DataKind, str] = {
     "multi30k": "Multi30k",
@@ -34,6 +47,10 @@ _DATA_HINTS: dict[DataKind, str] = {
     "folder": "",
     "file": "",
 }
+
+NUM_EDITABLE_ROWS = 2
+"""The first rows of `key_settings` are layers and width, which the form has fields for."""
+SHORT_EDIT_PX = 64
 
 
 class RunForm(QWidget):
@@ -49,31 +66,37 @@ class RunForm(QWidget):
         super().__init__(parent)
         self._choices = choices
         self.setProperty("role", "form")
-        self.preset_menu = _value_menu("preset", [(name, name) for name in PRESETS])
-        self.data_menu = _value_menu("data")
-        self.device_menu = _value_menu("device")
-        self.epochs_edit = _number_edit("epochs")
-        self.patience_edit = _number_edit("patience")
+        self.preset_menu = value_menu("preset", [(name, name) for name in PRESETS])
+        self.data_menu = value_menu("data")
+        self.device_menu = value_menu("device")
+        self.epochs_edit = number_edit("epochs")
+        self.patience_edit = number_edit("patience")
         self.patience_edit.setPlaceholderText("never")
         self.patience_edit.setToolTip(
             "Stops the run after this many epochs without a better validation loss. Empty: never."
         )
-        self.seed_edit = _number_edit("seed")
+        self.seed_edit = number_edit("seed")
         self.seed_edit.setToolTip("Seed of all random numbers: the same seed gives the same run.")
         self.probe_edit = QLineEdit()
+        self.probe_edit.setMaxLength(MAX_CHARACTERS)
         self.probe_edit.setAccessibleName("probe sentence")
         self.probe_edit.setPlaceholderText("probe: a validation sentence")
         self.probe_edit.setToolTip(
             "The sentence for the film of attention: it is translated at each validation, and the maps of every head "
             "are saved. Empty: one of the validation sentences."
         )
+        self.layers_edit = _short_edit("layers", "Layers of the encoder, and as many of the decoder.")
+        self.width_edit = _short_edit("width", "Size of every token's vector. The heads share it equally.")
+        self.heads_edit = _short_edit("heads", "Heads of each attention; their number must divide the width.")
+        self.rate_edit = _short_edit("rate", "")
+        self._rate_name = label("muted")
+        self._rate_name.setBuddy(self.rate_edit)
         self.folder_button = QToolButton(self)
         self.folder_button.setText("Save to…")
         self.folder_button.setAccessibleName("choose the folder for runs")
         set_role(self.folder_button, "value")
-        self._description = QLabel()
-        self._description.setWordWrap(True)
-        set_role(self._description, "small")
+        self._description = label("small", wraps=True)
+        self.note = label("warm", wraps=True)
         self._settings = QGridLayout()
         self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
@@ -86,6 +109,10 @@ class RunForm(QWidget):
         self.epochs_edit.textEdited.connect(lambda text: self._change(num_epochs=text))
         self.patience_edit.textEdited.connect(lambda text: self._change(patience=text))
         self.probe_edit.textEdited.connect(lambda text: self._change(probe=text))
+        self.layers_edit.textEdited.connect(lambda text: self._change(layers=text))
+        self.width_edit.textEdited.connect(lambda text: self._change(width=text))
+        self.heads_edit.textEdited.connect(lambda text: self._change(heads=text))
+        self.rate_edit.textEdited.connect(lambda text: self._change(rate=text))
         self.seed_edit.textEdited.connect(lambda text: self._change(seed=text))
         self.folder_button.clicked.connect(self._on_folder)
 
@@ -101,7 +128,7 @@ class RunForm(QWidget):
 
     def set_devices(self, options: Sequence[DeviceOption]) -> None:
         """Offers these devices. A chosen one that is not among them stays: starting reports what is available."""
-        self.device_menu.set_entries(_entries([(option.name, option.label) for option in options]))
+        self.device_menu.set_entries(device_entries(options))
         self.device_menu.show_choice(self._choices.device)
 
     def refresh_folder(self) -> None:
@@ -116,19 +143,36 @@ class RunForm(QWidget):
         grid.setColumnStretch(1, 1)
         self._settings.setVerticalSpacing(2)
         self._settings.setColumnStretch(1, 1)
-        _add_row(grid, 0, "preset", self.preset_menu)
+        add_row(grid, 0, "preset", self.preset_menu)
         grid.addWidget(self._description, 1, 0, 1, 2)
-        grid.addLayout(self._settings, 2, 0, 1, 2)
-        grid.setRowMinimumHeight(3, 6)
-        _add_row(grid, 4, "data", self.data_menu)
-        grid.addWidget(self._data_path, 5, 0, 1, 2)
-        _add_row(grid, 6, "device", self.device_menu)
-        _add_row(grid, 7, "epochs", self.epochs_edit)
-        _add_row(grid, 8, "patience", self.patience_edit)
-        _add_row(grid, 9, "seed", self.seed_edit)
-        grid.addWidget(self.probe_edit, 10, 0, 1, 2)
-        _add_row(grid, 11, "folder", self.folder_button)
-        grid.addWidget(self._folder_path, 12, 0, 1, 2)
+        numbers = QGridLayout()  # in two pairs of columns
+        numbers.setVerticalSpacing(4)
+        numbers.setColumnMinimumWidth(2, 18)
+        for column in (0, 3):
+            numbers.setColumnStretch(column, 1)
+        for place, (name, edit) in enumerate(
+            (("layers", self.layers_edit), ("heads", self.heads_edit), ("width", self.width_edit))
+        ):
+            text = label("muted")
+            text.setText(name)
+            text.setBuddy(edit)
+            numbers.addWidget(text, place // 2, place % 2 * 3)
+            numbers.addWidget(edit, place // 2, place % 2 * 3 + 1)
+        numbers.addWidget(self._rate_name, 1, 3)
+        numbers.addWidget(self.rate_edit, 1, 4)
+        grid.addLayout(numbers, 2, 0, 1, 2)
+        grid.addLayout(self._settings, 3, 0, 1, 2)
+        grid.setRowMinimumHeight(4, 6)
+        add_row(grid, 5, "data", self.data_menu)
+        grid.addWidget(self._data_path, 6, 0, 1, 2)
+        add_row(grid, 7, "device", self.device_menu)
+        add_row(grid, 8, "epochs", self.epochs_edit)
+        add_row(grid, 9, "patience", self.patience_edit)
+        add_row(grid, 10, "seed", self.seed_edit)
+        grid.addWidget(self.probe_edit, 11, 0, 1, 2)
+        add_row(grid, 12, "folder", self.folder_button)
+        grid.addWidget(self._folder_path, 13, 0, 1, 2)
+        grid.addWidget(self.note, 14, 0, 1, 2)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addLayout(grid)
@@ -152,23 +196,48 @@ class RunForm(QWidget):
             (self.patience_edit, choices.patience),
             (self.seed_edit, choices.seed),
             (self.probe_edit, choices.probe),
+            (self.layers_edit, choices.layers),
+            (self.width_edit, choices.width),
+            (self.heads_edit, choices.heads),
+            (self.rate_edit, choices.rate),
         ):
             if edit.text() != text:
                 edit.setText(text)
         self.refresh_folder()
+        self._show_note()
+
+    def _show_note(self) -> None:
+        """What a person should know before the run is started."""
+        try:
+            text = schedule_note(self._choices.run_config(), self._choices.source())
+        except AugenmerkError:  # a number is wrong, or no folder was chosen: that is said elsewhere
+            text = ""
+        self.note.setText(text)
+        self.note.setVisible(bool(text))
 
     def _show_settings(self) -> None:
-        rows = key_settings(preset(self._choices.preset))
+        run = preset(self._choices.preset)
+        is_noam = rate_name(run) == "noam_factor"
+        self._rate_name.setText("rate ×" if is_noam else "rate")
+        self.rate_edit.setToolTip(
+            "Factor of the Noam schedule's rate." if is_noam else "The learning rate, the same at every step."
+        )
+        for name, edit in zip(
+            ("layers", "width", "heads", "rate"),
+            (self.layers_edit, self.width_edit, self.heads_edit, self.rate_edit),
+            strict=True,
+        ):
+            edit.setPlaceholderText(preset_numbers(run)[name])
+        rows = [("feed-forward", f"{run.model.feed_forward_width:,}"), *key_settings(run)[NUM_EDITABLE_ROWS:]]
         for row, (name, value) in enumerate(rows):
             for column, text in enumerate((name, value)):
                 item = self._settings.itemAtPosition(row, column)
-                label = item.widget() if item else None
-                if not isinstance(label, QLabel):
-                    label = QLabel()
-                    set_role(label, "small")
+                cell = item.widget() if item else None
+                if not isinstance(cell, QLabel):
+                    cell = label("small")
                     alignment = Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
-                    self._settings.addWidget(label, row, column, alignment)
-                label.setText(text)
+                    self._settings.addWidget(cell, row, column, alignment)
+                cell.setText(text)
 
     def _change(self, **changes: object) -> None:
         self._choices = replace(self._choices, **changes)  # type: ignore[arg-type]
@@ -176,7 +245,8 @@ class RunForm(QWidget):
         self.changed.emit()
 
     def _on_preset(self, name: str) -> None:
-        self._change(preset=name, num_epochs=str(preset(name).training.num_epochs))
+        self._choices = self._choices.with_preset(name)
+        self._change()
 
     def _on_data(self, key: str) -> None:
         if key == "folder":
@@ -197,15 +267,17 @@ class RunForm(QWidget):
             self._change(parent_folder=Path(path))
 
 
-def _add_row(grid: QGridLayout, row: int, name: str, control: QWidget) -> None:
-    label = QLabel(name)
-    set_role(label, "muted")
-    label.setBuddy(control)
-    grid.addWidget(label, row, 0)
+def add_row(grid: QGridLayout, row: int, name: str, control: QWidget) -> None:
+    """Adds a name at the left and its control at the right."""
+    text = label("muted")
+    text.setText(name)
+    text.setBuddy(control)
+    grid.addWidget(text, row, 0)
     grid.addWidget(control, row, 1, Qt.AlignmentFlag.AlignRight)
 
 
-def _value_menu(name: str, options: Sequence[tuple[str, str]] = ()) -> ChoiceMenu:
+def value_menu(name: str, options: Sequence[tuple[str, str]] = ()) -> ChoiceMenu:
+    """A menu of values, with the keys of a form."""
     menu = ChoiceMenu("", _entries(options), has_arrow_keys=True)
     menu.setProperty("role", "value")
     menu.setAccessibleName(name)
@@ -215,12 +287,25 @@ def _value_menu(name: str, options: Sequence[tuple[str, str]] = ()) -> ChoiceMen
     return menu
 
 
+def device_entries(options: Sequence[DeviceOption]) -> dict[str, tuple[str, str]]:
+    """The devices as entries of a `ChoiceMenu`."""
+    return _entries([(option.name, option.label) for option in options])
+
+
 def _entries(options: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """The entries of a `ChoiceMenu`, from keys and labels."""
-    return {key: (label, label) for key, label in options}
+    return {key: (text, text) for key, text in options}
 
 
-def _number_edit(name: str) -> QLineEdit:
+def _short_edit(name: str, tip: str) -> QLineEdit:
+    edit = number_edit(name)
+    edit.setFixedWidth(SHORT_EDIT_PX)
+    edit.setToolTip(tip)
+    return edit
+
+
+def number_edit(name: str) -> QLineEdit:
+    """A field for a number."""
     edit = QLineEdit()
     edit.setAccessibleName(name)
     edit.setAlignment(Qt.AlignmentFlag.AlignRight)

@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 from viz_app.train.run_files import RunOnDisk
 from viz_app.widgets.menu_button import MenuButton
 
+NO_RUNS, NO_OTHER_RUNS = "no runs in this folder yet", "no other runs in this folder"
+
 
 class RunMenu(MenuButton):
     """Its menu is filled each time it is opened.
@@ -31,16 +33,32 @@ class RunMenu(MenuButton):
         self.setMenu(self._menu)
         self._start: Callable[[], Path] = Path.home
 
-    def offer(self, runs: Sequence[RunOnDisk], parent_folder: Path, *, has_published: bool = False) -> None:
-        """Fills the menu."""
+    def offer(
+        self,
+        runs: Sequence[RunOnDisk],
+        parent_folder: Path,
+        *,
+        shown: Path | None = None,
+        has_published: bool = False,
+    ) -> None:
+        """Fills the menu.
+
+        Args:
+            runs: to choose from.
+            parent_folder: where “Other folder…” begins.
+            shown: the run on the page, which is listed, but cannot be chosen.
+            has_published: whether the published curve is offered.
+        """
         self._start = lambda: parent_folder if parent_folder.is_dir() else Path.home()
         self._menu.clear()
         for run in runs:
-            action = self._menu.addAction(run.name)
+            is_shown = run.folder == shown
+            action = self._menu.addAction(f"{run.name}  (shown)" if is_shown else run.name)
             action.setToolTip(run.summary)
+            action.setEnabled(not is_shown)
             action.triggered.connect(lambda _checked=False, folder=run.folder: self.folder_chosen.emit(folder))
         if not runs:
-            self._menu.addAction("no runs in this folder yet").setEnabled(False)
+            self._menu.addAction(NO_RUNS if shown is None else NO_OTHER_RUNS).setEnabled(False)
         self._menu.addSeparator()
         if has_published:
             action = self._menu.addAction("Published curve of notebook")

@@ -53,6 +53,22 @@ class BoundedSeries:
         if self._num_full == self.capacity:
             self._average_pairs()
 
+    def fill(self, xs: Points, ys: Points) -> None:
+        """Replaces everything by these values [n], as if they had been added one by one."""
+        self.clear()
+        while len(xs) // self.stride >= self.capacity:
+            self.stride *= 2
+        self._num_full = len(xs) // self.stride
+        values = np.stack((xs, ys))
+        num_averaged = self._num_full * self.stride
+        groups = values[:, :num_averaged].reshape(2, self._num_full, self.stride)
+        self._points[:, : self._num_full] = groups.mean(axis=2)
+        self._pending_sum = values[:, num_averaged:].sum(axis=1)
+        self._num_pending = len(xs) - num_averaged
+        self._newest.extend(zip(*values[:, -self.capacity :].tolist(), strict=True))
+        if len(ys):
+            self.last = float(ys[-1])
+
     def drop_after(self, x: float) -> None:
         """Removes the points beyond `x`: a resumed run repeats these steps."""
         self._num_full = int(np.searchsorted(self._points[0, : self._num_full], x, side="right"))

@@ -9,11 +9,28 @@ from typing import Any, Protocol, cast
 from core.checkpoint.history import EpochRecord
 from core.config import PRESETS, RunConfig
 from core.errors import ConfigError
+from core.storage import read_text
 from viz_app.train.choices import DATA_KINDS, RunChoices
 
 _PREFIX = "train/"
 NUM_SOURCES = 100
 _HISTORY_NUMBERS = ("training_loss", "validation_loss", "validation_loss_batch_mean", "learning_rate", "seconds")
+
+
+_TEXTS = (
+    "preset",
+    "data_kind",
+    "data_path",
+    "device",
+    "num_epochs",
+    "seed",
+    "patience",
+    "probe",
+    "layers",
+    "width",
+    "heads",
+    "rate",
+)
 
 
 class SettingsLike(Protocol):
@@ -54,7 +71,7 @@ class UnfinishedRun:
 
 def save_choices(settings: SettingsLike, choices: RunChoices) -> None:
     """Saves the form."""
-    for name in ("preset", "data_kind", "data_path", "device", "num_epochs", "seed", "patience", "probe"):
+    for name in _TEXTS:
         settings.setValue(_PREFIX + name, getattr(choices, name))
     settings.setValue(_PREFIX + "parent_folder", str(choices.parent_folder))
 
@@ -81,6 +98,10 @@ def load_choices(settings: SettingsLike) -> RunChoices:
         parent_folder=Path(text("parent_folder", str(default.parent_folder))),
         patience=text("patience", ""),
         probe=text("probe", ""),
+        layers=text("layers", ""),
+        width=text("width", ""),
+        heads=text("heads", ""),
+        rate=text("rate", ""),
     )
 
 
@@ -154,10 +175,9 @@ def load_unfinished(settings: SettingsLike) -> UnfinishedRun | None:
 def load_history(folder: Path) -> list[EpochRecord]:
     """The epochs in the history file of the run in `folder`; none if it cannot be read."""
     try:
-        with (folder / "history.csv").open(newline="", encoding="utf-8") as file:
-            return [
-                EpochRecord(int(row["epoch"]), int(row["step"]), *(float(row[name]) for name in _HISTORY_NUMBERS))
-                for row in csv.DictReader(file)
-            ]
+        return [
+            EpochRecord(int(row["epoch"]), int(row["step"]), *(float(row[name]) for name in _HISTORY_NUMBERS))
+            for row in csv.DictReader(read_text(folder / "history.csv").splitlines())
+        ]
     except (OSError, ValueError, KeyError, TypeError):
         return []

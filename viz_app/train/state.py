@@ -21,6 +21,7 @@ from core.training.events import (
 )
 from core.training.failures import Proposal
 from core.training.film import FilmFrame
+from core.training.step_metrics import StepMetrics
 from viz_app.train.curves import RunCurves, ValidationPoint
 from viz_app.train.playback import Playback
 from viz_app.train.series import BoundedSeries
@@ -63,6 +64,9 @@ class TrainState:
         save_failure: what could not be written, while the run waits for a decision; else None.
         stop_request: how the run was asked to end; None if it was not.
         note: an informational message for the user; empty for none.
+        saved_step: the step in the last checkpoint of a run of an earlier session; 0 if not known.
+        was_interrupted: whether that run ended without saving.
+        is_complete: whether a run from the disk has come to its end.
     """
 
     status: Status
@@ -80,6 +84,9 @@ class TrainState:
     curves: RunCurves
     stop_request: StopRequest | None
     note: str
+    saved_step: int
+    was_interrupted: bool
+    is_complete: bool
 
     def __init__(self, capacity: int = 2000) -> None:
         self._capacity = capacity
@@ -117,19 +124,35 @@ class TrainState:
         if not resume or folder != self.folder:
             self._clear_run()
         self.folder = folder
-        self.status = Status.PREPARING
+        self.status, self.is_complete = Status.PREPARING, False
         self.phase = "Resuming" if resume else "Starting"
         self.finish = None
         self._clear_problems()
 
     def offer_resume(
-        self, folder: Path, last_checkpoint: Path, best_checkpoint: Path | None, history: Sequence[EpochRecord]
+        self,
+        folder: Path,
+        last_checkpoint: Path,
+        best_checkpoint: Path | None,
+        history: Sequence[EpochRecord],
+        metrics: StepMetrics | None = None,
+        *,
+        saved_step: int = 0,
+        was_interrupted: bool = False,
     ) -> None:
-        """Offers to resume the run of an earlier session; `history` holds its known epochs."""
+        """Offers to resume the run of an earlier session.
+
+        Args:
+            folder, last_checkpoint, best_checkpoint: where it is.
+            history: its known epochs.
+            metrics: of its steps; None if they are not known.
+            saved_step: the step in its last checkpoint; 0 if not known.
+            was_interrupted: it ended without saving, so that the steps after that one are lost.
+        """
         self._clear_run()
+        self.saved_step, self.was_interrupted = saved_step, was_interrupted
         self.folder, self.last_checkpoint, self.best_checkpoint = folder, last_checkpoint, best_checkpoint
-        for record in history:
-            self.curves.add_record(record)
+        self.curves.add_run(history, metrics)
 
     def open_run(
         self,
@@ -138,16 +161,22 @@ class TrainState:
         frames: Iterable[FilmFrame],
         best: Path | None,
         last: Path | None = None,
+        *,
+        is_complete: bool = False,
+        latest_step: StepDone | None = None,
     ) -> None:
         """Shows a run from the disk instead of one of this page.
 
         Args:
             folder, curves, frames: the run.
             best: a checkpoint to try, if there is one.
-            last: a checkpoint to resume from, if the run is unfinished.
+            last: a checkpoint to go on from, if there is one.
+            is_complete: whether it has come to its end: then it can be given more epochs, else be resumed.
+            latest_step: its last one, if that is known.
         """
         self._clear_run()
-        self.last_checkpoint = last
+        self.latest_step = latest_step
+        self.last_checkpoint, self.is_complete = last, is_complete
         self.status, self.folder, self.best_checkpoint = Status.VIEWING, folder, best
         self.curves = curves
         self.playback.set_film(frames)
@@ -209,6 +238,8 @@ class TrainState:
     @property
     def fraction_done(self) -> float | None:
         """Fraction of the run's steps that are done, 0 to 1; None before their number is known."""
+        if self.is_complete:
+            return 1.0
         if self.started is None or self.started.num_steps < 1:
             return None
         step = self.latest_step.step if self.latest_step else self.started.first_step
@@ -232,9 +263,30 @@ class TrainState:
     @property
     def can_resume(self) -> bool:
         """Whether the run on the page can be resumed from its last checkpoint."""
-        if self.status.is_running or self.last_checkpoint is None:
+        if self.status.is_running or self.last_checkpoint is None or self.is_complete:
             return False
         return self.finish is None or self.finish.reason not in ("completed", "patience", "discarded")
+
+    @property
+    def can_extend(self) -> bool:
+        """Whether the run on the page has come to its end, and can be given more epochs."""
+        if self.status.is_running or self.last_checkpoint is None:
+            return False
+        return self.is_complete or (self.finish is not None and self.finish.reason in ("completed", "patience"))
+
+    @property
+    def has_run(self) -> bool:
+        """Whether there is a run on the page, running or with something to show or to continue from."""
+        if self.status.is_running or self.last_checkpoint is not None:
+            return True
+        return self.status is Status.VIEWING or (self.status is Status.FINISHED and self.folder is not None)
+
+    @property
+    def num_stale_validations(self) -> int:
+        """How many validations there were since the best one."""
+        if self.best is None:
+            return 0
+        return sum(1 for point in self.validations if point.step > self.best.step)
 
     @property
     def is_paused(self) -> bool:
@@ -264,6 +316,7 @@ class TrainState:
         self.best_checkpoint = None
         self.last_checkpoint = None
         self.finish = None
+        self.saved_step, self.was_interrupted, self.is_complete = 0, False, False
         self._clear_problems()
         self.curves = RunCurves(self._capacity)  # not cleared: the curves may also be in use by the comparison
         self.playback.clear()

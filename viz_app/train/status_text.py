@@ -2,13 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from core.config import RunConfig
 from core.durations import duration
 from core.training.events import StopRequest
-from viz_app.train.choices import data_name, with_tilde
+from viz_app.train.choices import with_tilde
 from viz_app.train.state import Status, TrainState
 
 _NOTHING = "–"
@@ -102,16 +100,13 @@ def resume_label(state: TrainState) -> str:
     return "Continue" if state.is_paused else "Resume"
 
 
-def resume_summary(state: TrainState, run: RunConfig, source: str | Path) -> str:
-    """Which settings the run on the page would be resumed with; empty if it cannot be resumed."""
-    if not state.can_resume or state.folder is None:
-        return ""
-    number = run.training.num_epochs
-    return (
-        f"{resume_label(state)} uses the settings with which {state.folder.name} was started: {run.preset}, "
-        f"{data_name(source)}, {number:,} epoch{'' if number == 1 else 's'}. "
-        "Of the form, only the device applies; the rest is for a new run."
-    )
+def patience_used(state: TrainState, patience: int | None) -> tuple[str, float]:
+    """How much of its patience a run has used, as text and as a fraction; an empty text without patience."""
+    if patience is None:
+        return "", 0.0
+    stale = min(state.num_stale_validations, patience)
+    noun = "epoch" if patience == 1 else "epochs"
+    return f"patience: {stale} of {patience} {noun} without a better loss", stale / patience
 
 
 def run_line(state: TrainState) -> str:
@@ -176,7 +171,16 @@ def _idle_notice(state: TrainState) -> Notice | None:
         return Notice("Discarded", state.note)
     if not state.can_resume or state.folder is None:
         return None
-    text = f"{state.folder.name} is unfinished. Resume continues from its last checkpoint; nothing is lost."
+    name, step = state.folder.name, f", at step {state.saved_step:,}" if state.saved_step else ""
+    if state.was_interrupted:
+        num_lost = state.curves.last_step - state.saved_step if state.saved_step else 0
+        lost = "steps" if num_lost < 1 else "the one step" if num_lost == 1 else f"the {num_lost:,} steps"
+        text = (
+            f"{name} was interrupted: it ended without saving. Resume continues from its last checkpoint{step}; {lost} "
+            f"after that {'is' if num_lost == 1 else 'are'} lost, and will be computed again."
+        )
+    else:
+        text = f"{name} is unfinished, and was saved when it ended{step}. Resume continues exactly from there."
     return Notice("Resume unfinished run", text, "plain", state.can_try_model, offers_folder=True)
 
 
@@ -215,6 +219,9 @@ def _failed_notice(state: TrainState) -> Notice:
     text = f"{state.error.partition(': --resume')[0].rstrip('. ')}."  # the rest is for the command line
     resumes = state.resumable_checkpoint is not None
     tip = f"{'Resumes from the last good checkpoint' if resumes else 'Starts again'} with {proposal.text}."
+    if proposal.allows_changed_data:
+        action = Action("change", "Resume with the changed data", tip)
+        return Notice("The training data has changed", text, "warm", state.can_try_model, True, (action,))
     action = Action("change", "Resume with this change" if resumes else "Start again with this change", tip)
     return Notice("Training failed", text, "warm", state.can_try_model, state.can_resume, (action,))
 

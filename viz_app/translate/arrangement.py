@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QSplitter, QWidget
 
 from viz_app.preferences import Preferences
 from viz_app.theme import GAP
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button
 
 NARROW = 1240
@@ -31,9 +32,9 @@ class Arrangement(QSplitter):
     ) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._preferences = preferences
-        self._heads = heads
+        self._heads, self._head = heads, head
         self.analysis = analysis
-        self.analysis_button = flat_button("", "Tabs that measure and compare beside the maps (Ctrl+3)")
+        self.analysis_button = flat_button("", "Tabs that measure and compare beside the maps (Ctrl+4)")
         self.maps = QSplitter(Qt.Orientation.Horizontal)
         self.maps.addWidget(heads)
         self.maps.addWidget(head)
@@ -67,7 +68,7 @@ class Arrangement(QSplitter):
 
     def _fit(self) -> None:
         """In a narrow page the tabs take the place of the thumbnails: the large map and the texts keep their room."""
-        self._heads.setVisible(self.analysis.isHidden() or self.width() >= NARROW)
+        set_visible(self._heads, self.analysis.isHidden() or self.width() >= NARROW, focus_to=self._head)
 
     def toggle_analysis(self) -> None:
         """Opens the analysis tabs if they are closed, and the other way round."""

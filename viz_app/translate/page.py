@@ -14,6 +14,7 @@ from viz_app.views.head import HeadPanel
 from viz_app.views.heads import HeadsPanel
 from viz_app.views.sentence import SentencePanel, typing_hint
 from viz_app.widgets.dialogs import show_failure
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.veil import Veil
 from viz_app.worker import ExperimentController, Failure
 
@@ -61,7 +62,6 @@ class TranslatePage(QWidget):
         self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self._arrangement.analysis_button
         self.message = NoModelMessage()
-        self._is_outright = False
         self._lay_out()
         sentence = self.sentence
         of_the_result = (sentence.sentence, sentence.original_line, sentence.facts, sentence.chips_area)
@@ -71,8 +71,8 @@ class TranslatePage(QWidget):
 
     def begin(self, text: str) -> None:
         """The sentence that stands there when the window opens; it is translated once a model is open."""
-        self.state.begin_text(text)
         self.sentence.input.show_text(text)
+        self.state.begin_text(self.sentence.input.text)
 
     def ask_new_model(self) -> None:
         """Asks the model that is in use now for the experiment, or for the sentence that was just typed."""
@@ -87,7 +87,7 @@ class TranslatePage(QWidget):
         """Shows a message in place of the maps."""
         self.message.show_text(text, shows_buttons=offers_models)
         self.message.setVisible(True)
-        self._arrangement.setVisible(False)
+        set_visible(self._arrangement, False, focus_to=self.sentence.input)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A small page shows fewer lines of the sentences."""
@@ -154,37 +154,37 @@ class TranslatePage(QWidget):
 
     def _on_text(self, text: str, is_asked: bool) -> None:
         """The text settled; `is_asked` if the user asked outright."""
-        self._is_outright = is_asked
         if self.state.model is None:
             self.state.begin_text(text)  # it is asked for when a model has been opened
         elif not text.strip():
             self._show_hint()
         elif text != self.state.experiment.source_text:
             self.state.edit_text(text)
-        elif is_asked or self.state.result is None or self.state.is_of_earlier_model:
+        elif is_asked or self.state.result is None or self.state.is_of_earlier_model or self.state.request.problem:
             self.state.ask_again()
 
     def _show_result(self) -> None:
         self._show_whether_outdated()
         has_result = self.state.result is not None
-        self._arrangement.setVisible(has_result)
-        self.message.setVisible(not has_result)
+        set_visible(self._arrangement, has_result, focus_to=self.sentence.input)
+        set_visible(self.message, not has_result, focus_to=self.sentence.input)
 
     def _show_whether_outdated(self) -> None:
         for veil in self._veils:
             veil.cover(self.state.is_of_earlier_model)
 
     def _on_failed(self, failure: Failure) -> None:
-        if self.state.result is None or self.state.is_of_earlier_model:
-            self._show_hint()
-        if failure.details or self._is_outright:
+        """Says once why there is no answer: in place of the maps, or in the note beside those that stay."""
+        has_result = self.state.result is not None and not self.state.is_of_earlier_model
+        if not has_result and not self.state.request.is_running:  # else the plain sentence is asked for instead
+            self._show_hint("" if failure.details else failure.message)
+        if failure.details:
             show_failure(self.window(), "The sentence was not translated", failure)
-        self._is_outright = False
         self.failed.emit(failure)
 
-    def _show_hint(self) -> None:
-        """There is nothing to translate: drops the old translation and says what to do."""
-        text = f"{typing_hint(self.state.languages[0])}, or choose an example."
+    def _show_hint(self, problem: str = "") -> None:
+        """There is nothing to translate, or it cannot be: drops the old translation and says what to do."""
+        hint = f"{typing_hint(self.state.languages[0])}, or choose an example."
         self.state.clear()
-        self.sentence.sentence.setPlaceholderText(text)
-        self.show_message(text)
+        self.sentence.sentence.setPlaceholderText("" if problem else hint)
+        self.show_message(f"{problem} Or choose an example." if problem else hint)

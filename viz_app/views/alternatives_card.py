@@ -8,6 +8,7 @@ from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from core.translation.result import Translation, Word
+from viz_app.state.visible_text import visible
 
 NUM_SHOWN = 5
 CLOSE_DELAY_MS = 250
@@ -83,13 +84,13 @@ class AlternativesCard(QFrame):
 def alternatives_html(translation: Translation, word: Word, color: str) -> str:
     """The text of the card; each token but the chosen one is a link "step:rank"."""
     log_probability = translation.word_log_probability(word)
-    title, number = html.escape(word.text), _minus(f"{log_probability:.2f}")
+    title, number = html.escape(visible(word.text)), _minus(f"{log_probability:.2f}")
     lines = [f"<b>{title}</b> &nbsp; {_percent(log_probability)} &nbsp; log-probability {number}"]
     for step in range(word.start, word.end):
         chosen = translation.predicted_tokens[step]
         if word.end - word.start > 1:
             lines.append(
-                f"<p style='margin:6px 0 0 0'>piece <b>{html.escape(chosen)}</b> &nbsp; "
+                f"<p style='margin:6px 0 0 0'>piece <b>{html.escape(visible(chosen))}</b> &nbsp; "
                 f"{_minus(f'{translation.log_probabilities[step]:.2f}')}</p>"
             )
         rows = "".join(
@@ -105,8 +106,8 @@ def alternatives_html(translation: Translation, word: Word, color: str) -> str:
 
 def _name(token: str, chosen: str, link: str, color: str) -> str:
     if token == chosen:
-        return f"<b>{html.escape(token)}</b>"
-    return f"<a href='{link}' style='color:{color};text-decoration:none'>{html.escape(token)}</a>"
+        return f"<b>{html.escape(visible(token))}</b>"
+    return f"<a href='{link}' style='color:{color};text-decoration:none'>{html.escape(visible(token))}</a>"
 
 
 def _percent(log_probability: float) -> str:

@@ -1,4 +1,4 @@
-"""The context menu of the large map: what can be done to the head, and to the row under the mouse."""
+"""The context menu of the large map: what can be done to the head, and to the query under the mouse."""
 
 from functools import partial
 
@@ -8,14 +8,16 @@ from PySide6.QtWidgets import QMenu, QWidget
 from core.model.heads import Head
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Pair
+from viz_app.state.token_partners import partner, query_tokens
 from viz_app.views.row_editor import RowEditor
 
 
 class CellMenu(QMenu):
     """Pins the cell under the mouse, sets the row it is in, switches the head off or on.
 
-    Rows are those of the changed translation, and of one head: where the original or several heads are shown, no row
-    can be set. A row of a word made of several tokens offers each of them.
+    Rows are set in the changed translation, and of one head: where several heads are shown, none can be. Where the
+    original maps are shown, the row of the same token in the changed ones is set, if there is one. A row of a word made
+    of several tokens offers each of them.
 
     Attributes:
         editor: the window in which a row is being set; None before it is asked for.
@@ -36,23 +38,29 @@ class CellMenu(QMenu):
         if pair is not None:
             is_pinned = state.selection.pinned == pair
             self.addAction("Let go" if is_pinned else "Pin").triggered.connect(partial(self._pin, pair))
-        can_set = state.settings.scope == "head" and not state.is_of_earlier_model and state.translation is not None
-        if queries and can_set and state.maps.translation is state.translation:
-            for query in queries:
-                name = "Set this row…" if len(queries) == 1 else f"Set the row of “{self._token(query)}”…"
-                self.addAction(name).triggered.connect(partial(self._edit, query))
+        rows, row = self._rows_to_set(queries), state.settings.axes.query
+        for query in rows:
+            name = f"Set this {row}…" if len(rows) == 1 else f"Set the {row} of “{self._token(query)}”…"
+            self.addAction(name).triggered.connect(partial(self._edit, query))
         if state.settings.scope == "head" and state.result is not None:
             head = state.selection.head
             name = "Switch this head on" if state.is_off(head) else "Switch this head off"
             self.addAction(name).triggered.connect(partial(self._switch, head))
 
+    def _rows_to_set(self, queries: tuple[int, ...]) -> list[int]:
+        """The queries of the changed translation that stand for these of the translation that is shown."""
+        state = self._state
+        shown, changed = state.maps.translation, state.translation
+        if state.settings.scope != "head" or state.is_of_earlier_model or shown is None or changed is None:
+            return []
+        kind, mode = state.selection.head.kind, state.settings.label_mode
+        before, after = query_tokens(shown, kind, mode), query_tokens(changed, kind, mode)
+        return [query for query in (partner(before, after, each) for each in queries) if query is not None]
+
     def _token(self, query: int) -> str:
-        translation, kind = self._state.translation, self._state.selection.head.kind
-        assert translation is not None
-        if kind == "encoder":
-            return translation.source_tokens[query]
-        is_read = self._state.settings.label_mode == "read"
-        return (translation.read_tokens if is_read else translation.predicted_tokens)[query]
+        state = self._state
+        assert state.translation is not None
+        return query_tokens(state.translation, state.selection.head.kind, state.settings.label_mode)[query]
 
     def _pin(self, pair: Pair, _: bool = False) -> None:
         self._state.selection.pin(pair)

@@ -4,8 +4,8 @@ import math
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from core.text.vocabulary import STARTS
 from core.translation.result import Translation, Word
@@ -14,6 +14,7 @@ from viz_app.state.changed_words import new_words
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS
 from viz_app.state.marks import key_shares, word_of_query
+from viz_app.state.visible_text import visible
 from viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change
 from viz_app.views.alternatives_card import AlternativesCard
 from viz_app.widgets.flow_layout import flow
@@ -31,7 +32,7 @@ class WordChips(QWidget):
     """Draws one chip for each word, in lines that wrap; pointing at one shows what else the model thought of.
 
     Words that the original translation does not have are marked. Where the first symbol is given rather than
-    predicted (the copy task) it stands before them, pale.
+    predicted (the copy task) it stands before them, pale, named as given; its tool tip says why.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -134,6 +135,16 @@ class WordChips(QWidget):
         if word is not None and event.button() == Qt.MouseButton.LeftButton:
             self._state.selection.pick_word(word, selection_mode_of(event))
 
+    def event(self, event: QEvent) -> bool:
+        """The given first symbol says what it is."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            is_on_start = self._start is not None and self._start.contains(event.pos())
+            translation = self._state.translation
+            tip = given_tip(translation) if is_on_start and translation is not None else ""
+            QToolTip.showText(event.globalPos(), tip, self)
+            return True
+        return super().event(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Chips, words, bars."""
         translation = self._state.translation
@@ -146,7 +157,7 @@ class WordChips(QWidget):
         of_row = word_of_query(self._state, selection.hovered.query) if selection.hovered is not None else None
         if self._start is not None:
             painter.setPen(theme.color("muted"))
-            painter.drawText(self._start, Qt.AlignmentFlag.AlignCenter, translation.read_tokens[0])
+            painter.drawText(self._start, Qt.AlignmentFlag.AlignCenter, _given(translation))
         for word, place in self._chips:
             is_picked = selection.is_picked(word)
             is_marked = is_picked or word in (self._hovered, of_row, selection.hovered_word)
@@ -186,7 +197,7 @@ class WordChips(QWidget):
         ]
         has_start = is_start_given(translation)
         if has_start:
-            widths.insert(0, plain.horizontalAdvance(translation.read_tokens[0]) + PADDING)
+            widths.insert(0, plain.horizontalAdvance(_given(translation)) + PADDING)
         height = self._chip_height()
         sizes = [QSize(chip_width, height) for chip_width in widths]
         places = flow(sizes, width, spacing=SPACING, line_spacing=self.line_height - height, inset=INSET)
@@ -194,6 +205,7 @@ class WordChips(QWidget):
         return start, list(zip(words, places, strict=True))
 
     def _elided(self, text: str) -> str:
+        text = visible(text)
         return text if len(text) <= 40 else text[:39] + "…"
 
     def _chip_height(self) -> int:
@@ -201,6 +213,18 @@ class WordChips(QWidget):
 
     def _font_size(self) -> Literal["body", "large"]:
         return "body" if self._is_dense else "large"
+
+
+def _given(translation: Translation) -> str:
+    return f"given: {visible(translation.read_tokens[0])}"
+
+
+def given_tip(translation: Translation) -> str:
+    """Why the first symbol is not predicted."""
+    return (
+        f"Given, not predicted: every sequence of the copy task begins with {translation.read_tokens[0]}, which takes "
+        "the place of a start token."
+    )
 
 
 def is_start_given(translation: Translation) -> bool:

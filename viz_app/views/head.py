@@ -4,7 +4,7 @@ import re
 from functools import lru_cache, partial
 
 from PySide6.QtCore import QPoint, QPointF, Qt, QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from core.analysis.measures import MEASURES
@@ -22,12 +22,12 @@ from viz_app.state.role_words import role_in_words
 from viz_app.theme import PANEL_MARGIN
 from viz_app.views.cell_menu import CellMenu
 from viz_app.views.explanation import Explanation
-from viz_app.views.head_controls import HeadControls, SizeControls
+from viz_app.views.head_controls import HeadControls, SizeControls, TokensMenu
 from viz_app.views.pick_line import PickLine
 from viz_app.views.query_key import QueryKeyCard
-from viz_app.views.shown_maps_switch import ShownMapsSwitch
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
 from viz_app.widgets.stable_height_label import StableHeightLabel
@@ -40,7 +40,11 @@ SCOPES = {
     "chosen": ("chosen", "Several heads: Ctrl-click them in the grid"),
 }
 QUESTION = "What am I looking at?"
-LOW_PANEL = 460  # below this height what a row means stands in one paragraph
+LOW_PANEL = 560
+"""Pixels of height below which the map is given the lines of what is not the map: one line of tools above it, a menu in
+place of the controls below it, what a row means in one paragraph."""
+SWITCH_TEXTS = ("switch off", "switch on")
+NAME_GAPS = 24
 COMBINATIONS = {"mean": ("mean", "Their mean"), "max": ("maximum", "Their maximum, cell by cell")}
 PICTURES = {
     "heatmap": ("heatmap", "Heatmap: a cell for each pair of tokens"),
@@ -49,15 +53,14 @@ PICTURES = {
 
 
 class HeadPanel(QFrame):
-    """The chosen head, large, with what its rows mean.
+    """The chosen head, large, with what its rows mean. Keyboard focus that it is given is the map's.
 
     Attributes:
         heatmap, lines: the map, in two ways of drawing; `map` holds both.
         query_key: explains the pinned weight, over the map.
         pick_line: what is pinned and picked, in words.
         sizes: how large its cells are, or which lines are drawn.
-        controls: how rows and columns are named, and which are left out.
-        shown_switch: original, changed, or difference.
+        controls: how rows and columns are named, and which are left out; in a low panel `tokens_menu` in their place.
         switch_button: switches the head off, or on again.
         export_button: for the page to put a menu on.
         measure_menu: what a cell tells.
@@ -85,9 +88,9 @@ class HeadPanel(QFrame):
         self.query_key = QueryKeyCard(state, controller, self)
         self.pick_line = PickLine(state, self.query_key.explanation)
         self.controls = HeadControls(state)
+        self.tokens_menu = TokensMenu(state)
         self.sizes = SizeControls(state)
         self.sizes.zoomed.connect(self._zoom)
-        self.shown_switch = ShownMapsSwitch(state)
         self.title = ElidingLabel("heading")
         self.role = label("accent")
         self.meaning = label("muted", wraps=True)
@@ -95,7 +98,9 @@ class HeadPanel(QFrame):
         self.explanation = Explanation()
         self.cell_menu: CellMenu | None = None
         self._header, self._is_header_split = QGridLayout(), False
-        self._meanings, self._title, self._has_role = ("", "", ""), "", False
+        self._ends_widths: dict[tuple[str, str, int], int] = {}
+        self._meanings, self._has_role = ("", "", ""), False
+        self._name = self._brief = self._title = ""
         self._make_header()
         self._lay_out()
         self._follow()
@@ -106,37 +111,41 @@ class HeadPanel(QFrame):
         for changed in (state.result_changed, state.measured_changed, state.roles_changed):
             changed.connect(self.rebuild)
         on_redraw(state.settings, ("maps", "large map"), self.rebuild)
-        selection.head.connect(self.rebuild, max_args=0)
+        selection.head.connect(self._show_head, max_args=0)
         state.experiment_changed.connect(self._show_switch)
         state.measuring.events.problem.connect(self.rebuild, max_args=0)
         state.settings.events.line_threshold.connect(self._show_explanation, max_args=0)
         state.settings.events.zoom.connect(self._place_card, max_args=0)
         selection.pinned.connect(self._place_card, max_args=0)
-        explained = self.query_key.explanation
-        for changed in (explained.events.is_open, explained.request.events.is_running):
-            changed.connect(self._place_card, max_args=0)
+        self.query_key.rebuilt.connect(self._place_card)
         for widget in (self.heatmap, self.lines):
             widget.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
             widget.customContextMenuRequested.connect(partial(self._open_cell_menu, widget))
 
     def rebuild(self) -> None:
-        """Another result, head, label mode, scale, or way to show the map: the words around it follow."""
-        state, settings = self._state, self._state.settings
-        self._name_head()
+        """Another result, label mode, scale, or way to show the map: the menus and the words around it follow."""
+        settings = self._state.settings
         self.measure_menu.show_choice(settings.measure)
         self.picture_menu.show_choice(settings.picture)
         self.scope_menu.show_choice(settings.scope)
         self.combination_menu.show_choice(settings.combination)
         self.combination_menu.setVisible(settings.scope != "head")
         self.map.setCurrentIndex(1 if settings.picture == "lines" else 0)
+        self.setFocusProxy(self.lines if settings.picture == "lines" else self.heatmap)
+        self._show_head()
+
+    def _show_head(self) -> None:
+        """The words around the map."""
+        state = self._state
+        self._name_head()
         self._meanings = (
             " ".join(filter(None, (map_text.difference_note(state), map_text.hiding_note(state)))),
-            map_text.meaning_of_rows(state),
+            map_text.meaning_of_query(state),
             map_text.measure_note(state),
         )
         self._show_explanation()
-        self._place_card()
         self._fit()
+        self._place_card_soon()
 
     def _zoom(self, num_steps: int) -> None:
         self.heatmap.zoom_about(QPointF(self.heatmap.rect().center()), num_steps)
@@ -147,6 +156,9 @@ class HeadPanel(QFrame):
             pinned = self._state.selection.pinned
             cell = self.heatmap.cell_rect(pinned) if pinned is not None else None
             self.query_key.stand_over(self.map.geometry(), cell.center().y() if cell is not None else None)
+
+    def _place_card_soon(self) -> None:
+        QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
 
     def _show_switch(self) -> None:
         """The head, or another one, was switched off or on."""
@@ -168,26 +180,28 @@ class HeadPanel(QFrame):
         is_off = state.is_off(head)
         shown = state.maps.shown
         is_changed = state.result is not None and state.result.is_changed
-        parts = [map_text.title(state)]
+        self._name = map_text.title(state)
+        parts = [self._name]
         if is_off and scope == "head" and shown != "original":
             parts.append("off")
+        self._brief = " · ".join(parts)
         if is_changed and (shown == "original" or state.maps.is_signed(head.kind)):
             parts.append(shown)
         self._title = " · ".join(parts)
-        self.switch_button.setText("switch on" if is_off else "switch off")
+        self.switch_button.setText(SWITCH_TEXTS[is_off])
         self.switch_button.setVisible(scope == "head")
         has_role = state.result is not None and scope == "head"
-        role = state.maps.role(head) if has_role else "mixed"
+        role = state.roles.of(head) if has_role else "mixed"
         self._has_role = role != "mixed"
         self.role.setVisible(self._has_role)
         self.role.setText(role)
-        self.role.setToolTip(role_in_words(state.maps, head) if has_role else "")
+        self.role.setToolTip(role_in_words(state.roles, head) if has_role else "")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Title and tools stand in one line, or in two where there is no room; so do the controls below."""
         super().resizeEvent(event)
         self._fit()
-        QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
+        self._place_card_soon()
 
     def _show_explanation(self) -> None:
         is_wanted = self.explain_button.isChecked()
@@ -198,7 +212,9 @@ class HeadPanel(QFrame):
 
     def _make_header(self) -> None:
         settings = self._state.settings
-        self.switch_button = flat_button("switch off", "See what the translation becomes without this head (key O)")
+        self.switch_button = flat_button(
+            SWITCH_TEXTS[False], "See what the translation becomes without this head (key O)"
+        )
         self.switch_button.clicked.connect(self._switch_head)
         self.measure_menu = ChoiceMenu("What a cell tells", {each: (name, name) for each, name in SHORT_NAMES.items()})
         for measure, action in self.measure_menu.actions_by_name.items():
@@ -231,15 +247,21 @@ class HeadPanel(QFrame):
         self._show_explanation()
         self._fit()
 
+    @property
+    def _is_low(self) -> bool:
+        return self.height() < LOW_PANEL
+
     def _fit(self) -> None:
-        """What a row means is always said in full: in as many lines as it takes."""
+        """What a query shows is always said in full: in as many lines as it takes."""
         width = self.width() - 2 * PANEL_MARGIN
-        notes, rows, measure = self._meanings
-        if self.height() < LOW_PANEL:
-            text = " ".join(filter(None, (rows, notes, measure)))
+        notes, of_query, measure = self._meanings
+        if self._is_low:
+            text = " ".join(filter(None, (of_query, notes, measure)))
         else:
-            text = "\n".join(filter(None, (f"{rows} {notes}".rstrip(), measure)))
+            text = "\n".join(filter(None, (f"{of_query} {notes}".rstrip(), measure)))
         self._meaning_room.show_text(text, width)
+        set_visible(self.controls, not self._is_low, focus_to=self)
+        set_visible(self.tokens_menu, self._is_low, focus_to=self)
         self.controls.fit(width)
         self._fit_header()
         if not self.explanation.isHidden():
@@ -247,54 +269,64 @@ class HeadPanel(QFrame):
             self.explanation.fit(width, self.height(), self.height() - others)
 
     def _fit_header(self) -> None:
-        """The first form of the title that stands beside its role is taken: layer and head must not be cut off."""
-        width = self.width() - 2 * PANEL_MARGIN
-        mark = "▾" if self.explain_button.isChecked() else "▸"
-        self.explain_button.setText(f"{QUESTION} {mark}")
-        for row in (self.shown_switch, self._tools, self._ends):
-            row.layout().invalidate()  # type: ignore[union-attr]
-        metrics = self.title.fontMetrics()
-        role_width = max(map(self.role.fontMetrics().horizontalAdvance, ROLES))  # nothing jumps from head to head
-        forms = forms_of_title(self._title, self._state.selection.head.kind)
+        """The first form of the title that stands beside its role is taken: layer and head must not be cut off.
 
-        def needed(form: str) -> int:
-            return metrics.horizontalAdvance(form) + role_width + self._ends.sizeHint().width() + 24
-
-        if needed(forms[0]) > width:
-            self.explain_button.setText(f"? {mark}")
-            self._ends.layout().invalidate()  # type: ignore[union-attr]
-        has_room_for_role = needed(forms[2]) <= width
-        if not has_room_for_role:
-            role_width = 0
+        Whether the tools stand in the same line depends on the head's name alone, not on what is said of it: the map
+        stays where it is when a head is switched off, or another of its maps is shown.
+        """
+        width, mark = self.width() - 2 * PANEL_MARGIN, "▾" if self.explain_button.isChecked() else "▸"
+        kind, advance = self._state.selection.head.kind, self.title.fontMetrics().horizontalAdvance
+        role_width = width_of_roles(self.role.font().toString())
+        tools, short_ends = self._tools_width(), self._ends_width(f"? {mark}")
+        if self._is_low:
+            role_width = self.role.sizeHint().width()  # the tools stand at the right: nothing jumps here
+            needed = advance(forms_of_title(f"{self._name} · off", kind)[-1]) + short_ends + NAME_GAPS
+        else:
+            longest = forms_of_title(f"{self._name} · off · difference", kind)
+            sizes = [advance(form) + role_width + short_ends + NAME_GAPS for form in longest]
+            needed = next((size for size in sizes if size <= width), sizes[-1])
+        is_split = needed + tools > width
+        forms = forms_of_title(self._title, kind)
+        room = width - NAME_GAPS - (0 if is_split else tools)
+        question = f"{QUESTION} {mark}"
+        if advance(forms[0]) + role_width + self._ends_width(question) > room:
+            question = f"? {mark}"
+        self._show_question(question)
+        room -= self._ends_width(question)
+        has_room_for_role = advance(forms[2]) + role_width <= room
         self.role.setVisible(self._has_role and has_room_for_role)
-        form = next((each for each in forms if needed(each) <= width), forms[-1])
+        left = room - (role_width if has_room_for_role else 0)
+        form = next((each for each in (*forms, *forms_of_title(self._brief, kind)[2:]) if advance(each) <= left), "")
         in_tip = f" · {self.role.text()}" if self._has_role and not has_room_for_role else ""
-        self.title.show_short(form, forms[0] + in_tip)
-        self._place_shown_switch(width)
-        is_split = needed(form) + self._tools.sizeHint().width() > width
+        self.title.show_short(form or forms[-1], forms[0] + in_tip)
         if is_split != self._is_header_split:
             self._is_header_split = is_split
             self._header.removeWidget(self._tools)
             self._header.addWidget(self._tools, *((1, 0, 1, 3) if is_split else (0, 1, 1, 1)))
 
-    def _place_shown_switch(self, width: int) -> None:
-        """Beside the menus, or in a line of its own where there is no room for both."""
-        row = self._tools.layout()
-        assert isinstance(row, QHBoxLayout)
-        is_beside = row.indexOf(self.shown_switch) >= 0
-        is_offered = self.shown_switch.is_offered  # `isHidden` is true for a while after a change of parent
-        own_width = self.shown_switch.sizeHint().width() + row.spacing() if is_offered else 0
-        menus_width = self._tools.sizeHint().width()
-        if is_beside and not self.shown_switch.isHidden():
-            menus_width -= own_width
-        fits = menus_width + own_width <= width
-        if fits and not is_beside:
-            self._header.removeWidget(self.shown_switch)
-            row.insertWidget(0, self.shown_switch)
-        elif is_beside and not fits:
-            row.removeWidget(self.shown_switch)
-            self._header.addWidget(self.shown_switch, 2, 0, 1, 3, Qt.AlignmentFlag.AlignLeft)
-        row.invalidate()
+    def _tools_width(self) -> int:
+        """Of the menus and the switch, whatever the switch says."""
+        self._tools.layout().invalidate()  # type: ignore[union-attr]
+        advance, text = self.switch_button.fontMetrics().horizontalAdvance, self.switch_button.text()
+        return self._tools.sizeHint().width() + max(map(advance, SWITCH_TEXTS)) - advance(text)
+
+    def _ends_width(self, question: str) -> int:
+        """Of the buttons at the right end, with this text on the last of them."""
+        key = question, self.explain_button.font().toString(), self.export_button.sizeHint().width()
+        if key not in self._ends_widths:
+            shown = self.explain_button.text()
+            for button in (self.export_button, self.explain_button):
+                button.ensurePolished()  # or its width is another one before it is first painted
+            self._show_question(question)
+            self._ends_widths[key] = self._ends.sizeHint().width()
+            self._show_question(shown)
+        return self._ends_widths[key]
+
+    def _show_question(self, question: str) -> None:
+        """Another text would be painted, and the page laid out anew: not at each step through the heads."""
+        if question != self.explain_button.text():
+            self.explain_button.setText(question)
+            self._ends.layout().invalidate()  # type: ignore[union-attr]
 
     def _lay_out(self) -> None:
         name, tools, ends = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
@@ -303,7 +335,6 @@ class HeadPanel(QFrame):
             (
                 tools,
                 (
-                    self.shown_switch,
                     self.measure_menu,
                     self.picture_menu,
                     self.combination_menu,
@@ -316,6 +347,7 @@ class HeadPanel(QFrame):
             row.setContentsMargins(0, 0, 0, 0)
             row.setSpacing(4)
             for widget in widgets:
+                widget.setProperty("isDense", row is not name)
                 row.addWidget(widget)
         name.setSpacing(8)
         name.addStretch(1)
@@ -328,6 +360,7 @@ class HeadPanel(QFrame):
         self._header.addLayout(name, 0, 0)
         self._header.addWidget(self._tools, 0, 1)
         self._header.addWidget(self._ends, 0, 2)
+        self.pick_line.row.insertWidget(1, self.tokens_menu)
         self.pick_line.row.addWidget(self.sizes)
         column = self._column = QVBoxLayout(self)
         column.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10)
@@ -341,9 +374,17 @@ class HeadPanel(QFrame):
         column.addWidget(self.controls)
 
 
+@lru_cache(maxsize=8)
+def width_of_roles(font: str) -> int:
+    """Of the longest role, in pixels: nothing is to jump from head to head. `font`: as `QFont.toString` has it."""
+    wanted = QFont()
+    wanted.fromString(font)
+    return max(map(QFontMetrics(wanted).horizontalAdvance, ROLES))
+
+
 @lru_cache(maxsize=256)  # asked for at each step through the heads
 def forms_of_title(title: str, kind: MapKind) -> tuple[str, str, str, str]:
-    """From the whole one over "Cross · L3 · H5 · off" to "Cross L3 H5 off"."""
+    """From the whole one over "Cross · layer 3 · head 5 · off" to "Cross 3·5 off", as heads are named briefly."""
     short = title.replace(KIND_TITLES[kind], map_text.KIND_NAMES[kind])
-    shortest = re.sub(r"\blayer (\d)", r"L\1", re.sub(r"\bhead (\d)", r"H\1", short))
-    return title, short, shortest, shortest.replace(" · ", " ")
+    shorter = re.sub(r" · layer (\d+) · head (\d+)", r" \1·\2", short)
+    return title, short, shorter, shorter.replace(" · ", " ")

@@ -1,20 +1,64 @@
-"""The controls under the large map: what its rows are called, what is left out, how large it is."""
+"""The controls under the large map: what its queries are called, what is left out, how large it is."""
 
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QBoxLayout, QButtonGroup, QCheckBox, QHBoxLayout, QRadioButton, QSlider, QWidget
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QCheckBox,
+    QHBoxLayout,
+    QMenu,
+    QRadioButton,
+    QSlider,
+    QWidget,
+)
 
 from viz_app.state import map_text
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view import Axes
 from viz_app.state.zoom import FIT
+from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
 
 MAX_THRESHOLD_PERCENT = 60
-ENCODER_TIP = "The encoder predicts nothing: its rows are the tokens it reads."
-PREDICTED_TIP = "A row is named by the word that comes out: where did the model look while it chose this word?"
-READ_TIP = "A row is named by the word that goes in: where does the model look once it has read it, to choose the next?"
+HIDING = {
+    "hides_wrapping": "Hide start and end",
+    "hides_punctuation": "Hide punctuation",
+    "merges_words": "Merge subwords",
+}
+"""Settings that leave tokens out or put them together, as the menu calls them."""
+
+
+@dataclass(frozen=True)
+class TokenTips:
+    """What the controls of rows and columns say of themselves, each under the name of what it sets."""
+
+    read: str
+    predicted: str
+    encoder: str
+    hides_wrapping: str
+    hides_punctuation: str
+    merges_words: str
+
+    @classmethod
+    def of(cls, axes: Axes) -> "TokenTips":
+        """For a drawing with these axes."""
+        named, scaled = (
+            f"A {axes.query} is named by the word that",
+            f"what stays of a {axes.query} is scaled up to its sum",
+        )
+        return cls(
+            read=f"{named} goes in: where does the model look once it has read it, to choose the next?",
+            predicted=f"{named} comes out: where did the model look while it chose this word?",
+            encoder=f"The encoder predicts nothing: its {axes.query}s are the tokens it reads.",
+            hides_wrapping=f"Leave out the start and end tokens; {scaled}",
+            hides_punctuation=f"Leave out punctuation; {scaled}",
+            merges_words=f"Words instead of pieces: {axes.key}s are summed, {axes.query}s averaged",
+        )
 
 
 class HeadControls(QWidget):
@@ -31,17 +75,14 @@ class HeadControls(QWidget):
         self.read_button = QRadioButton("token read")
         self.predicted_button = QRadioButton("token predicted")
         self.hide_wrapping = QCheckBox("start and end")
-        self.hide_wrapping.setToolTip("Leave out the start and end tokens; what stays of a row is scaled up to its sum")
         self.hide_punctuation = QCheckBox("punctuation")
-        self.hide_punctuation.setToolTip("Leave out punctuation; what stays of a row is scaled up to its sum")
         self.merge_words = QCheckBox("merge subwords")
-        self.merge_words.setToolTip("Words instead of pieces: columns are summed, rows averaged")
         self._group = QButtonGroup(self)
         self._group.addButton(self.read_button)
         self._group.addButton(self.predicted_button)
-        self._rows_label, self._hide_label = label("muted"), label("muted")
-        self._rows_label.setText("rows:")
+        self._queries_label, self._hide_label = label("muted"), label("muted")
         self._hide_label.setText("hide:")
+        self.name_axes()
         self.rebuild()
         self.read_button.toggled.connect(self._choose_label_mode)
         self.hide_wrapping.toggled.connect(partial(setattr, state.settings, "hides_wrapping"))
@@ -49,25 +90,41 @@ class HeadControls(QWidget):
         self.merge_words.toggled.connect(partial(setattr, state.settings, "merges_words"))
         self._lay_out()
         state.result_changed.connect(self.rebuild)
-        state.selection.events.head.connect(self.rebuild, max_args=0)
+        state.selection.events.head.connect(self._show_kind, max_args=0)
         on_redraw(state.settings, ("maps",), self.rebuild)
 
     def rebuild(self) -> None:
-        """Another result, another kind of map, or another choice."""
-        settings, is_encoder = self._state.settings, self._state.selection.head.kind == "encoder"
+        """Another result, or another choice."""
+        settings = self._state.settings
         (self.read_button if settings.label_mode == "read" else self.predicted_button).setChecked(True)
         self.hide_wrapping.setChecked(settings.hides_wrapping)
         self.hide_punctuation.setChecked(settings.hides_punctuation)
         self.merge_words.setChecked(settings.merges_words)
-        for button, tip in ((self.read_button, READ_TIP), (self.predicted_button, PREDICTED_TIP)):
-            button.setEnabled(not is_encoder)
-            button.setToolTip(ENCODER_TIP if is_encoder else tip)
         self.merge_words.setVisible(map_text.splits_words(self._state))
+        self._show_kind()
+
+    def _show_kind(self) -> None:
+        """Queries of the encoder have one name."""
+        is_encoder = self._state.selection.head.kind == "encoder"
+        for button, tip in ((self.read_button, self._tips.read), (self.predicted_button, self._tips.predicted)):
+            button.setEnabled(not is_encoder)
+            tip = self._tips.encoder if is_encoder else tip
+            if tip != button.toolTip():
+                button.setToolTip(tip)
+
+    def name_axes(self) -> None:
+        """The words follow which axis carries the queries."""
+        axes = self._state.settings.axes
+        self._tips = TokenTips.of(axes)
+        self._queries_label.setText(f"{axes.query}s:")
+        self.hide_wrapping.setToolTip(self._tips.hides_wrapping)
+        self.hide_punctuation.setToolTip(self._tips.hides_punctuation)
+        self.merge_words.setToolTip(self._tips.merges_words)
 
     def fit(self, width: int) -> None:
         """One line if it fits into this width, else two."""
         self._line.invalidate()
-        needed = self._rows.sizeHint().width() + self._columns.sizeHint().width() + 18
+        needed = self._naming.sizeHint().width() + self._hiding.sizeHint().width() + 18
         fits = needed <= width
         direction = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         if direction != self._line.direction():
@@ -78,20 +135,88 @@ class HeadControls(QWidget):
         self._state.settings.label_mode = "read" if is_read else "predicted"
 
     def _lay_out(self) -> None:
-        self._rows, self._columns = QHBoxLayout(), QHBoxLayout()
-        for group in (self._rows, self._columns):
+        self._naming, self._hiding = QHBoxLayout(), QHBoxLayout()
+        for group in (self._naming, self._hiding):
             group.setSpacing(10)
-        for widget in (self._rows_label, self.predicted_button, self.read_button):
-            self._rows.addWidget(widget)
+        for widget in (self._queries_label, self.predicted_button, self.read_button):
+            self._naming.addWidget(widget)
         for choice in (self._hide_label, self.hide_wrapping, self.hide_punctuation, self.merge_words):
-            self._columns.addWidget(choice)
-        self._rows.addStretch(0)
-        self._columns.addStretch(1)
+            self._hiding.addWidget(choice)
+        self._naming.addStretch(0)
+        self._hiding.addStretch(1)
         self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._line.setContentsMargins(0, 0, 0, 0)
         self._line.setSpacing(18)
-        self._line.addLayout(self._rows)
-        self._line.addLayout(self._columns, 1)
+        self._line.addLayout(self._naming)
+        self._line.addLayout(self._hiding, 1)
+
+
+class TokensMenu(MenuButton):
+    """The same choices as a menu, for where there is no room for `HeadControls`.
+
+    Attributes:
+        actions_by_name: "predicted", "read", and the names of the settings of what is left out and merged.
+    """
+
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+        super().__init__("tokens ▾", "", parent)
+        self._state = state
+        menu = QMenu(self)
+        menu.setToolTipsVisible(True)
+        self.actions_by_name: dict[str, QAction] = {}
+        group = QActionGroup(menu)
+        for mode in ("predicted", "read"):
+            action = self._add(menu, mode)
+            action.setActionGroup(group)
+            action.triggered.connect(partial(self._choose_label_mode, mode))
+        menu.addSeparator()
+        for name, text in HIDING.items():
+            action = self._add(menu, name, text)
+            action.toggled.connect(partial(setattr, state.settings, name))
+        self.setMenu(menu)
+        self.name_axes()
+        self.rebuild()
+        state.result_changed.connect(self.rebuild)
+        state.selection.events.head.connect(self._show_kind, max_args=0)
+        on_redraw(state.settings, ("maps",), self.rebuild)
+
+    def rebuild(self) -> None:
+        """Another result, or another choice."""
+        settings, actions = self._state.settings, self.actions_by_name
+        for mode in ("predicted", "read"):
+            actions[mode].setChecked(settings.label_mode == mode)
+        self._show_kind()
+        for name in HIDING:
+            actions[name].setChecked(getattr(settings, name))
+        actions["merges_words"].setVisible(map_text.splits_words(self._state))
+
+    def _show_kind(self) -> None:
+        """Queries of the encoder have one name."""
+        is_encoder = self._state.selection.head.kind == "encoder"
+        for mode, tip in (("predicted", self._tips.predicted), ("read", self._tips.read)):
+            action, tip = self.actions_by_name[mode], self._tips.encoder if is_encoder else tip
+            if tip != action.toolTip():
+                action.setEnabled(not is_encoder)
+                action.setToolTip(tip)
+
+    def name_axes(self) -> None:
+        """The words follow which axis carries the queries."""
+        query = self._state.settings.axes.query
+        self._tips = TokenTips.of(self._state.settings.axes)
+        self.setToolTip(f"By which token {query}s are named, which tokens are left out")
+        for mode in ("predicted", "read"):
+            self.actions_by_name[mode].setText(f"{query.capitalize()}s: token {mode}")
+        for name in HIDING:
+            self.actions_by_name[name].setToolTip(getattr(self._tips, name))
+
+    def _add(self, menu: QMenu, name: str, text: str = "") -> QAction:
+        action = menu.addAction(text)
+        action.setCheckable(True)
+        self.actions_by_name[name] = action
+        return action
+
+    def _choose_label_mode(self, mode: str, _: bool = True) -> None:
+        self._state.settings.label_mode = "read" if mode == "read" else "predicted"
 
 
 class SizeControls(QWidget):

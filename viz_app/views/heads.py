@@ -105,15 +105,15 @@ class HeadsPanel(QFrame):
 
     def _offer_roles(self) -> None:
         """Only roles that some head has; one that was chosen stays."""
-        maps, shown_role = self._state.maps, self._state.settings.shown_role
-        offered, sample = (maps.translation, shown_role, maps.sample_roles), maps.sample_roles
+        roles, shown_role = self._state.roles, self._state.settings.shown_role
+        offered, sample = (roles.maps.translation, shown_role, roles.sample), roles.sample
         if offered[0] is self._offered[0] and offered[1] == self._offered[1] and sample is self._offered[2]:
             return
         self._offered = offered
-        where = maps.where_roles_hold
+        where = roles.where_they_hold
         self.role_menu.setToolTip(f"Show the heads that do one thing {where}")
         self.order_menu.setToolTip(f"In which order the heads of a kind stand; a role is what a head does {where}")
-        counts = maps.count_roles()
+        counts = roles.count()
         entries = {ANY_ROLE: ("any role", "Any role")}
         for role, text in ROLES.items():
             if role in counts or role == shown_role:

@@ -9,6 +9,7 @@ from core.translation.experiment import GivenTarget, Intervention
 from core.translation.result import ExperimentResult
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.widgets.flow_layout import FlowLayout
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button, label
 
 HINT = "Try it: right-click a head to switch it off, point at a word to choose another, or edit the translation."
@@ -16,6 +17,8 @@ HINT = "Try it: right-click a head to switch it off, point at a word to choose a
 
 class InterventionChips(QWidget):
     """One line while there are few interventions; it wraps where there are many.
+
+    Keyboard focus stays here when the chip or button that has it goes: on the next chip, or on undo or redo.
 
     Attributes:
         hint: stands there while nothing is changed.
@@ -39,7 +42,7 @@ class InterventionChips(QWidget):
         self.reset_button.clicked.connect(state.reset)
         self._flow_area = QWidget()
         self._flow = FlowLayout(5, self._flow_area)
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(2)
         row.addWidget(self.hint, 1, Qt.AlignmentFlag.AlignVCenter)
@@ -50,9 +53,17 @@ class InterventionChips(QWidget):
         state.result_changed.connect(self.rebuild)
         self.rebuild()
 
+    def put_beside(self, widget: QWidget | None) -> None:
+        """Another widget takes the place that the chips leave in their line; None: they have it all again."""
+        self._row.setStretchFactor(self._flow_area, 0 if widget is not None else 1)  # with 0 they get what they need
+        if widget is not None:
+            self._row.insertWidget(self._row.indexOf(self._flow_area) + 1, widget, 1)
+
     def rebuild(self) -> None:
         """The experiment, or what is known of it, changed."""
         state, experiment = self._state, self._state.experiment
+        focused = self.window().focusWidget()
+        focused_chip = next((index for index, chip in enumerate(self.chips) if chip is focused), None)
         for chip in self.chips:
             self._flow.removeWidget(chip)
             chip.deleteLater()
@@ -66,10 +77,20 @@ class InterventionChips(QWidget):
         is_changed = bool(self.chips)
         self._flow_area.setVisible(is_changed)
         self.hint.setVisible(not is_changed and state.result is not None)
-        self.reset_button.setVisible(bool(experiment.interventions))
+        if focused is self.undo_button and not state.can_undo:
+            self.redo_button.setEnabled(True)
+            self.redo_button.setFocus()
+        elif focused is self.redo_button and not state.can_redo:
+            self.undo_button.setEnabled(True)
+            self.undo_button.setFocus()
         for button, can in ((self.undo_button, state.can_undo), (self.redo_button, state.can_redo)):
             button.setEnabled(can)
             button.setVisible(state.can_undo or state.can_redo)
+        set_visible(self.reset_button, bool(experiment.interventions), focus_to=self.undo_button)
+        if focused_chip is not None:
+            after = self.chips[min(focused_chip, len(self.chips) - 1)] if self.chips else self.undo_button
+            after.setVisible(True)  # the layout would show it only later
+            after.setFocus()
         self.updateGeometry()
 
     def _chip(self, intervention: Intervention) -> QToolButton:

@@ -7,17 +7,25 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from viz_app.state import map_text
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view import Axes
 from viz_app.state.weight_explanation import WeightExplanation
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button
 
-HINT = """Click cells to pin them, words at the left to sum their rows (Ctrl, Shift: several)
-Click a cell to pin it, words at the left to sum rows
-Click a cell, or words at the left
-Click a cell or word"""
+PINNED = "Pinned: "
 LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
 Click words at the left to sum their lines
 Click words at the left"""
+
+
+def hint(axes: Axes) -> str:
+    """What a click on the heatmap does, from the whole sentence to a few words."""
+    queries, where = f"{axes.query}s", axes.query_labels
+    return f"""Click cells to pin them, words {where} to sum their {queries} (Ctrl, Shift: several)
+Click a cell to pin it, words {where} to sum {queries}
+Click a cell, or words {where}
+Click a cell or word"""
 
 
 class PickLine(QWidget):
@@ -32,7 +40,7 @@ class PickLine(QWidget):
     def __init__(self, state: ExperimentState, explanation: WeightExplanation, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state, self._explanation = state, explanation
-        self.label = ElidingLabel("small", HINT)
+        self.label = ElidingLabel("small", hint(state.settings.axes))
         self.clear_button = flat_button("clear", "Let go of what is pinned and picked (Esc)")
         policy = self.clear_button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the map must not jump when a cell is pinned
@@ -61,7 +69,17 @@ class PickLine(QWidget):
     def rebuild(self) -> None:
         """Something was pinned or picked, or let go, or means something else now."""
         state, is_lines = self._state, self._state.settings.picture == "lines"
-        self.clear_button.setVisible(state.selection.has_marks)
-        self.label.setText(map_text.marks_in_words(state) or (LINES_HINT if is_lines else HINT))
+        parent = self.parentWidget()  # the panel of the map, which hands focus on to the map
+        set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
+        how = LINES_HINT if is_lines else hint(state.settings.axes)
+        self.label.setText(shorter_forms(map_text.marks_in_words(state)) or how)
         self.explain_button.setVisible(not is_lines)
         self.explain_button.setChecked(self._explanation.is_open)
+
+
+def shorter_forms(marks: str) -> str:
+    """What is pinned and picked, and below it the same in fewer words, for where there is no room for all."""
+    if not marks.startswith(PINNED):
+        return marks
+    without = marks.removeprefix(PINNED)
+    return "\n".join((marks, without, without.partition(" ")[2]))

@@ -1,6 +1,6 @@
 """A card over the map: the products of query and key behind the pinned weight."""
 
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QRect, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from core.analysis.trace import Trace
@@ -10,6 +10,7 @@ from viz_app.state.map_view import Pair
 from viz_app.state.weight_explanation import WeightExplanation, query_key_view
 from viz_app.views.product_bars import ProductBars
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button, label
 from viz_app.worker.experiment_controller import ExperimentController
 from viz_app.worker.jobs import TraceJob
@@ -24,7 +25,12 @@ class QueryKeyCard(QFrame):
         explanation: whether it is open, and the queries and keys.
         bars: the products.
         text: what they are, or what is missing.
+
+    Signals:
+        rebuilt(): it shows something else, and may need another height.
     """
+
+    rebuilt = Signal()
 
     def __init__(self, state: ExperimentState, controller: ExperimentController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,7 +69,8 @@ class QueryKeyCard(QFrame):
     def rebuild(self) -> None:
         """Another pair is pinned, or none; or queries and keys have come."""
         explanation = self.explanation
-        self.setVisible(explanation.is_open)
+        parent = self.parentWidget()
+        set_visible(self, explanation.is_open, focus_to=parent if parent is not None else self)
         if not explanation.is_open:
             return
         self._ask()
@@ -73,10 +80,11 @@ class QueryKeyCard(QFrame):
             self.text.setText(view)
             self.bars.show_view(None)
         else:
-            self.title.setText(f"Query times key: {view.tokens} · {self._state.selection.head.title}")
+            self.title.setText(f"Query times key: {view.tokens} · {self._state.selection.head.short_name}")
             self.text.setText(view.sentence)
             self.bars.show_view(view)
         self.bars.setVisible(not isinstance(view, str))
+        self.rebuilt.emit()
 
     def stand_over(self, area: QRect, pinned_y: float | None) -> None:
         """Takes a place over the map, in the half that the pinned cell is not in."""

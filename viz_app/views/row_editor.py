@@ -18,7 +18,7 @@ TIP = "Click a word to give it all the weight, or into its bar to give it that m
 
 
 class RowEditor(QFrame):
-    """The row of one query of a head, as weights that can be changed.
+    """The row of one query of a head, as weights that can be changed: at first those of the changed maps.
 
     Attributes:
         head, query: which row.

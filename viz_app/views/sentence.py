@@ -3,25 +3,30 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from core.durations import duration
 from core.translation.experiment import Experiment, GivenTarget
 from core.translation.result import ExperimentResult, Translation
-from viz_app.examples import copy_examples, example_sentences
+from viz_app.examples import Example, copy_examples, example_sentences, gallery
 from viz_app.state.changed_words import new_words
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS
+from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import ignored_span, unknown_spans, word_spans
+from viz_app.state.text_limit import MAX_CHARACTERS, left_out
 from viz_app.theme import PANEL_MARGIN
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
+from viz_app.views.gallery import GalleryPopup
 from viz_app.views.intervention_chips import InterventionChips
 from viz_app.views.sentence_input import SentenceInput
+from viz_app.views.shown_maps_switch import ShownMapsSwitch
 from viz_app.views.target_line import TargetLine
 from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label, labelled_row
 
@@ -32,6 +37,7 @@ NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
 BUSY = "translating …"
+WIDEST_FACTS = "of the original: −00.00 → −00.00"
 
 
 class SentencePanel(QFrame):
@@ -45,6 +51,7 @@ class SentencePanel(QFrame):
         interventions: what is changed.
         note: what happened to the text: unknown words, an end left out, a refusal, changes that were dropped.
         facts: log-probability and time.
+        shown_switch: original, changed, or difference: which maps are shown.
         is_folded: whether the words stand in place of the sentence that they make: where there is little room.
         examples: the button that holds the example sentences.
     """
@@ -56,25 +63,27 @@ class SentencePanel(QFrame):
         self.input = SentenceInput()
         self.sentence = TargetLine()
         self.original_line = ElidingLabel("small")
-        policy = self.original_line.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)  # heads must not move from under the mouse that switches them off
-        self.original_line.setSizePolicy(policy)
         self.chips = WordChips(state)
         self.chips_area = ChipsArea(self.chips)
         self.interventions = InterventionChips(state)
+        self.shown_switch = ShownMapsSwitch(state)
         self.note = label("warm", wraps=True)
         self.facts = label("small")
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
-        self.facts.setContentsMargins(0, 8, 7, 0)
         self._examples: tuple[str, ...] = ()
         self.examples = MenuButton("examples ▾", "Choose an example")
         self.copy_button = flat_button("copy", "Copy the translation")
         self.edit_button = flat_button("✎ edit", EDIT_TIP)
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._is_dense = False
+        self._shown_example: Example | None = None
+        self._left_out: dict[SentenceInput, str] = {}
+        self._typed_text = ""
         self.is_folded = False
         self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
         self._indents = [QWidget() for _ in range(2)]
+        self._original_row = QWidget()
+        self._page_button: QWidget | None = None
         self._lay_out()
         self._show_languages()
         self._offer_examples(example_sentences())
@@ -100,9 +109,13 @@ class SentencePanel(QFrame):
         self._show_sentence(not self.is_folded or not self._has_words)
 
     def undo(self) -> None:
-        """Undoes the last change; text that was typed and not yet told is one."""
+        """Undoes the last change; text that was typed and not yet told, or refused, is one."""
         self._settle_typing()
-        self._state.undo()
+        if self.input.text == self._state.experiment.source_text:
+            self._state.undo()
+        else:  # it was refused
+            self.input.show_text(self._state.experiment.source_text)
+            self._state.ask_again()
 
     def redo(self) -> None:
         """Does again what was undone."""
@@ -113,20 +126,45 @@ class SentencePanel(QFrame):
         is_folded = page_width < NARROW_PAGE or page_height < LOW_PAGE_TO_FOLD
         if is_folded != self.is_folded:
             self.is_folded = is_folded
-            row = self._words_row if is_folded else self._target_row
-            row.addWidget(self._buttons, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
-            other = self._original_row if is_folded else self._words_row
-            other.addWidget(self.facts, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
-            self._column.removeItem(self._original_row)  # it stands under what it is compared with
-            self._column.insertLayout(3 if is_folded else 2, self._original_row)
+            self._arrange()
             self._show_result()
+        self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())  # with the switch nothing moves
         self.input.set_max_lines(3 if page_height < LOW_PAGE else 4)
         for translated in (self.sentence, self.chips_area):
             translated.set_max_lines(2 if page_height < LOW_PAGE else 4)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """The fonts are known now."""
+        super().showEvent(event)
+        self._fit_names()
+
+    def open_gallery(self) -> None:
+        """The examples by what they show; the one that is chosen is translated, and its head and cell are shown."""
+        popup = GalleryPopup(gallery(), self)
+        popup.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        popup.chosen.connect(self.show_example)
+        popup.open_below(self.examples)
+
+    def show_example(self, example: Example) -> None:
+        """Translates an example with nothing changed; its head is chosen, its cell pinned once it is known."""
+        self.input.show_text(example.text)
+        self._shown_example = example
+        self._state.set_experiment(Experiment(example.text))
+
+    def _point_at_example(self) -> None:
+        """The example's translation has come."""
+        example, translation = self._shown_example, self._state.translation
+        if example is None or translation is None or translation.experiment != Experiment(example.text):
+            return
+        self._shown_example = None
+        self._state.tell(example.see)
+        self._state.choose_head(example.head)
+        self._state.selection.pinned = cell_of(translation, example)
+
     def add_button(self, button: QWidget) -> None:
-        """Puts a button at the end of the last line."""
-        self._last_row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        """Puts a button at the end of the last line; folded, of the first, as the last is full then."""
+        self._page_button = button
+        self._arrange()
 
     # --- what changes ---------------------------------------------------------------------------------------------
 
@@ -141,23 +179,46 @@ class SentencePanel(QFrame):
         for field in (self.input, self.sentence):
             field.undo_requested.connect(self.undo)
             field.redo_requested.connect(self.redo)
+            field.shortened.connect(partial(self._on_shortened, field))
+            field.textChanged.connect(partial(self._on_text_changed, field))
+        self.input.text_settled.connect(self._on_typed)
         state.experiment_changed.connect(self._on_experiment)
         state.result_changed.connect(self._show_result)
+        state.result_changed.connect(self._point_at_example)
         state.model_changed.connect(self._on_model)
         state.notice_changed.connect(self._say)
         state.request.events.is_running.connect(self._on_request, max_args=0)
         for name in MARKS:
             getattr(state.selection.events, name).connect(self._show_shares, max_args=0)
 
+    def _on_shortened(self, field: SentenceInput, num_characters: int) -> None:
+        self._left_out[field] = left_out(num_characters)
+        self._say()
+
+    def _on_text_changed(self, field: SentenceInput) -> None:
+        """There may be room again."""
+        if field in self._left_out and len(field.text) < MAX_CHARACTERS:
+            del self._left_out[field]
+            self._say()
+
     def _settle_typing(self) -> None:
         if not self.input.is_settled:
             self.input.settle(is_asked=False)
 
+    def _on_typed(self, text: str, _is_asked: bool) -> None:
+        self._typed_text = text
+
     def _on_experiment(self) -> None:
-        """Another sentence may have come from elsewhere: undone, opened, restored."""
-        text = self._state.experiment.source_text
-        if text != self.input.text and self.input.is_settled:
-            self.input.show_text(text)
+        """Another sentence may have come from elsewhere: undone, opened, restored.
+
+        One that was typed and refused stays where it was typed, to be corrected.
+        """
+        text, typed = self._state.experiment.source_text, self.input.text
+        is_refused = bool(self._state.request.problem) and typed == self._typed_text
+        if text == typed or not self.input.is_settled or is_refused:
+            return
+        self.input.show_text(text)
+        self._mark_input()
 
     def _on_model(self) -> None:
         self._show_languages()
@@ -167,7 +228,7 @@ class SentencePanel(QFrame):
         self._offer_examples(copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences())
 
     def _show_busy(self) -> None:
-        self.facts.setText(BUSY if self.is_folded else f"{BUSY}\n")  # as many lines as the facts: nothing jumps
+        self.facts.setText(f"{BUSY}\n")  # as many lines as the facts: nothing jumps
 
     def _on_request(self) -> None:
         request = self._state.request
@@ -195,7 +256,7 @@ class SentencePanel(QFrame):
         result, translation = self._state.result, self._state.translation
         has_result = translation is not None
         for widget in (self.copy_button, self.edit_button, self.interventions):
-            widget.setVisible(has_result)
+            set_visible(widget, has_result, focus_to=self.input)
         self.chips_area.setVisible(self._has_words)
         self._say()
         if translation is None or result is None:
@@ -211,12 +272,17 @@ class SentencePanel(QFrame):
             self.sentence.emphasize([word.text for word in translation.target_words if word in new])
         before = _original_text(result)
         self.original_line.setText(before)
-        self.original_line.setVisible(bool(before) or self.is_folded)
+        self.original_line.setVisible(bool(before))
         self.facts.setText(self._facts())
-        if self.input.text == translation.source_text:
-            self.input.mark(unknown_spans(result.original), ignored_span(translation))
+        self._mark_input()
         self.chips_area.fit()
         self._show_shares()
+
+    def _mark_input(self) -> None:
+        """Unknown words, and an end left out, in the sentence that the result is of."""
+        result = self._state.result
+        if result is not None and self.input.text == result.changed.source_text:
+            self.input.mark(unknown_spans(result.original), ignored_span(result.changed))
 
     @property
     def _has_words(self) -> bool:
@@ -224,7 +290,7 @@ class SentencePanel(QFrame):
 
     def _show_sentence(self, is_shown: bool) -> None:
         """The sentence; folded, its words say the same, and stand in its place."""
-        self.sentence.setVisible(is_shown)
+        set_visible(self.sentence, is_shown, focus_to=self.input)
         self._target_name.setVisible(is_shown)
         self._words_name.setText("" if is_shown else self._target_name.text())
 
@@ -240,17 +306,14 @@ class SentencePanel(QFrame):
     def _say(self) -> None:
         state = self._state
         notes = state.translation.notes if state.translation is not None else ()
-        said = [state.request.problem] if state.request.problem else list(notes)
-        text = "\n".join(filter(None, [*said, state.notice]))
+        problem = state.request.problem if state.result is not None else ""  # else it stands in place of the maps
+        said = [problem] if problem else list(notes)
+        text = "\n".join(filter(None, [*self._left_out.values(), *said, state.notice]))
         self.note.setText(text)
         self.note.setVisible(bool(text))
 
     def _facts(self) -> str:
         """How probable the translation is, and what the changes cost the original one, or the time: in two lines."""
-        facts = self._facts_in_two_lines()
-        return facts.replace("\n", " · ") if self.is_folded else facts
-
-    def _facts_in_two_lines(self) -> str:
         result = self._state.result
         if result is None:
             return ""
@@ -272,11 +335,14 @@ class SentencePanel(QFrame):
         source, target = self._state.languages
         self._source_name.setText(source.capitalize())
         self._target_name.setText(target.capitalize())
+        self._fit_names()
+        self.input.setPlaceholderText(typing_hint(source))
+
+    def _fit_names(self) -> None:
         names = (self._source_name, self._target_name)
         width = max(name.sizeHint().width() for name in names)
         for name in (*names, self._words_name, *self._indents):
             name.setFixedWidth(width)
-        self.input.setPlaceholderText(typing_hint(source))
 
     def _adapt_density(self, num_characters: int) -> None:
         """Long sentences get smaller letters, so that the maps keep their room."""
@@ -294,6 +360,9 @@ class SentencePanel(QFrame):
         is_untouched = text in self._examples and text not in sentences and self.input.is_settled
         self._examples = sentences
         menu = QMenu(self.examples)
+        if sentences == example_sentences() and gallery():
+            menu.addAction("What attention shows: a gallery …").triggered.connect(self.open_gallery)
+            menu.addSeparator()
         for sentence in sentences:
             menu.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
         old = self.examples.menu()
@@ -308,24 +377,81 @@ class SentencePanel(QFrame):
         self._source_name.setContentsMargins(0, 7, 0, 0)
         self._target_name.setContentsMargins(0, 5, 0, 0)
         column = self._column = QVBoxLayout(self)
-        column.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN - 6, 10)
-        column.setSpacing(5)
-        column.addLayout(labelled_row(self._source_name, self.input, self.examples))
+        corner = QWidget()
+        self._source_side = QHBoxLayout(corner)
+        self._source_side.setContentsMargins(0, 0, 0, 0)
+        self._source_side.setSpacing(2)
+        self._source_side.addWidget(self.examples)
+        column.addLayout(labelled_row(self._source_name, self.input, corner))
         self._words_name.setContentsMargins(0, 5, 0, 0)
-        self._buttons = QWidget()
-        pair = QHBoxLayout(self._buttons)
+        pair = QHBoxLayout()
         pair.setContentsMargins(0, 0, 0, 0)
         pair.setSpacing(2)
+        pair.addStretch(1)
         pair.addWidget(self.edit_button)
         pair.addWidget(self.copy_button)
-        self._target_row = labelled_row(self._target_name, self.sentence, self._buttons)
-        self._original_row = labelled_row(self._indents[0], self.original_line, QWidget())
+        self._side = QWidget()
+        self._side_column = QVBoxLayout(self._side)
+        self._side_column.setContentsMargins(0, 0, 0, 0)
+        self._side_column.setSpacing(0)
+        self._side_column.addLayout(pair)
+        self._target_row = labelled_row(self._target_name, self.sentence, self._side)
+        original = QHBoxLayout(self._original_row)
+        original.setContentsMargins(0, 0, 0, 0)
+        original.setSpacing(12)
+        original.addWidget(self._indents[0])
         self._words_row = labelled_row(self._words_name, self.chips_area, self.facts)
-        for row in (self._target_row, self._original_row, self._words_row):
-            column.addLayout(row)
-        self._last_row = labelled_row(self._indents[1], self.interventions, QWidget())
+        self._words_row.setAlignment(self.chips_area, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(self._target_row)
+        column.addWidget(self._original_row)
+        column.addLayout(self._words_row)
+        self._last_row = labelled_row(self._indents[1], self.interventions, self.shown_switch)
+        self._last_row.setAlignment(self.shown_switch, Qt.AlignmentFlag.AlignTop)
         column.addLayout(self._last_row)
         column.addWidget(self.note)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Folded, facts stand below the buttons and the original line beside the chips: as few rows as there can be."""
+        corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
+        policy = self.original_line.sizePolicy()
+        # beside the chips it takes what they leave; in a line of its own it keeps it: heads must not move from under
+        # the mouse that switches them off
+        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored if self.is_folded else QSizePolicy.Policy.Preferred)
+        policy.setRetainSizeWhenHidden(not self.is_folded)
+        self.original_line.setSizePolicy(policy)
+        self._original_row.setVisible(not self.is_folded)
+        if self._page_button is not None:
+            (self._source_side if self.is_folded else self._last_row).addWidget(
+                self._page_button, 0, Qt.AlignmentFlag.AlignTop
+            )
+        margin = 6 if self.is_folded else 10
+        self._column.setContentsMargins(PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
+        self._column.setSpacing(4 if self.is_folded else 5)
+        if self.is_folded:
+            self._words_row.addWidget(self._side, 0, corner)
+            self._side_column.addWidget(self.facts, 0, corner)
+            self.facts.setContentsMargins(0, 0, 7, 0)
+            self._side.setMinimumWidth(self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + 12)
+            self.original_line.setContentsMargins(10, 0, 10, 0)
+            self.interventions.put_beside(self.original_line)
+        else:
+            self._target_row.addWidget(self._side, 0, corner)
+            self._words_row.addWidget(self.facts, 0, corner)
+            self.facts.setContentsMargins(0, 8, 7, 0)
+            self._side.setMinimumWidth(0)
+            row = self._original_row.layout()
+            assert isinstance(row, QHBoxLayout)
+            self.original_line.setContentsMargins(0, 0, 0, 0)
+            row.addWidget(self.original_line, 1)
+            self.interventions.put_beside(None)
+
+
+def cell_of(translation: Translation, example: Example) -> Pair | None:
+    """Where the example's two words meet in the map of its head; None if the translation has another word there."""
+    targets = [word for word in translation.target_words if word.text.lower() == example.target]
+    sources = [word for word in translation.source_words if word.text.lower() == example.source]
+    return Pair(targets[0].start, sources[0].start) if targets and sources else None
 
 
 def typing_hint(source_language: str) -> str:

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
 
 from viz_app.state.spans import Span
+from viz_app.state.text_limit import MAX_CHARACTERS, limited
 from viz_app.theme import current_theme, is_theme_change, set_role
 
 DEBOUNCE_MS = 300
@@ -15,19 +16,21 @@ MAX_SHADE = 0.55
 
 
 class SentenceInput(QPlainTextEdit):
-    """Plain text; Enter asks at once.
+    """Plain text of at most `MAX_CHARACTERS`; Enter asks at once.
 
     Signals:
         text_settled(str, bool): no key was pressed for a moment (False), or the user asked by Enter or by choosing an
             example (True); also when the text is empty.
         left_for_heads(): Escape: the keys should go to the heads now.
         undo_requested(), redo_requested(): the keys for it; the field itself remembers nothing.
+        shortened(int): so many characters were left out, because the text would have become too long.
     """
 
     text_settled = Signal(str, bool)
     left_for_heads = Signal()
     undo_requested = Signal()
     redo_requested = Signal()
+    shortened = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -66,11 +69,14 @@ class SentenceInput(QPlainTextEdit):
         self.settle()
 
     def show_text(self, text: str) -> None:
-        """Shows another text; nobody is told."""
-        if text != self.text:
-            self.setPlainText(text)
+        """Shows another text, or as much of it as is taken; nobody is told but of what was left out."""
+        taken = limited(text)
+        if taken != self.text:
+            self.setPlainText(taken)
             self.moveCursor(QTextCursor.MoveOperation.End)
         self.cancel()
+        if len(taken) < len(text):
+            self.shortened.emit(len(text) - len(taken))
 
     def settle(self, *, is_asked: bool = True) -> None:
         """Stops waiting for more keys and tells the text."""
@@ -127,12 +133,25 @@ class SentenceInput(QPlainTextEdit):
             self.undo_requested.emit()
         elif event.matches(QKeySequence.StandardKey.Redo):
             self.redo_requested.emit()
+        elif event.text().isprintable() and event.text() and self._room() < len(event.text()):
+            self.shortened.emit(len(event.text()))
         else:
             super().keyPressEvent(event)
 
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        """What an input method composes is taken as far as there is room."""
+        if self._room() < len(event.commitString()):
+            self.shortened.emit(len(event.commitString()))
+            event = QInputMethodEvent("", [])
+        super().inputMethodEvent(event)
+
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Pastes text only."""
-        self.insertPlainText(source.text())
+        """Pastes text only, as far as there is room: laying out a million characters takes minutes."""
+        text = source.text()
+        taken = text[: self._room()]
+        self.insertPlainText(taken)
+        if len(taken) < len(text):
+            self.shortened.emit(len(text) - len(taken))
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         """Files are for the window to open."""
@@ -142,6 +161,10 @@ class SentenceInput(QPlainTextEdit):
         """A narrower field needs more lines."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._fit_height()
+
+    def _room(self) -> int:
+        """How many characters can be written where the cursor is, in place of what is selected."""
+        return max(0, MAX_CHARACTERS - len(self.text) + len(self.textCursor().selectedText()))
 
     def _on_text_changed(self) -> None:
         if self._shades or self._marks != ((), None):

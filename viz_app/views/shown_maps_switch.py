@@ -56,14 +56,13 @@ class ShownMapsSwitch(QWidget):
         """Another result, another choice, or another kind of map."""
         state, is_changed = self._state, self.is_offered
         self.setVisible(is_changed)
-        for button in self.buttons.values():
-            button.ensurePolished()  # or its width is another one before it is first painted
         self._key.setEnabled(is_changed)
+        if not is_changed:
+            return
         self.buttons[state.settings.shown].setChecked(True)
         for shown, button in self.buttons.items():
-            problem = ""
-            if is_changed and shown == "difference":
-                problem = state.maps.difference_problem(state.selection.head.kind)
+            button.ensurePolished()  # or its width is another one before it is first painted
+            problem = state.maps.difference_problem(state.selection.head.kind) if shown == "difference" else ""
             button.setToolTip(f"{problem or TIPS[shown]}\nKey {KEY}: the next")
 
     def show_next(self) -> None:

@@ -1,12 +1,13 @@
 """A list of labelled horizontal bars. A click on a label selects it; a click on a bar gives a value."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from viz_app.state.visible_text import visible
 from viz_app.theme import current_theme
 
 LINE_GAP = 6
@@ -62,8 +63,8 @@ class BarList(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def show_bars(self, bars: Sequence[Bar]) -> None:
-        """Shows these bars."""
-        self.bars = tuple(bars)
+        """Shows these bars; a label of invisible characters is named by their code points."""
+        self.bars = tuple(replace(bar, label=visible(bar.label)) for bar in bars)
         self.setAccessibleDescription(", ".join(f"{bar.label} {bar.text}" for bar in self.bars))
         self.setFixedHeight(max(1, len(self.bars) * self._line()))
         self.update()

@@ -46,9 +46,9 @@ class ElidingLabel(QLabel):
 
     def shown_text(self) -> str:
         """The text that fits the width."""
-        forms, metrics = self.text().split("\n"), self.fontMetrics()
-        fitting = next((form for form in forms if metrics.horizontalAdvance(form) <= self.width()), forms[-1])
-        return metrics.elidedText(fitting, self._elide, self.width())
+        forms, metrics, width = self.text().split("\n"), self.fontMetrics(), self.contentsRect().width()
+        fitting = next((form for form in forms if metrics.horizontalAdvance(form) <= width), forms[-1])
+        return metrics.elidedText(fitting, self._elide, width)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draws the text that fits."""
@@ -60,4 +60,4 @@ class ElidingLabel(QLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().windowText().color())
         painter.setFont(self.font())
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | self.alignment(), shown)
+        painter.drawText(self.contentsRect(), Qt.AlignmentFlag.AlignVCenter | self.alignment(), shown)

@@ -11,7 +11,7 @@ off and emits the signals, so every slot runs in the GUI thread and no widget is
 from viz_app.state.progress import Progress
 from viz_app.worker.experiment_controller import ExperimentController
 from viz_app.worker.failure import Failure
-from viz_app.worker.inference import InferenceWorker
+from viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, InferenceWorker
 from viz_app.worker.jobs import (
     ExperimentJob,
     Job,
@@ -37,7 +37,9 @@ from viz_app.worker.training import (
 )
 
 __all__ = [
+    "ANSWER_SECONDS",
     "DRAIN_INTERVAL_MS",
+    "THREAD_PREFIX",
     "ExperimentController",
     "ExperimentJob",
     "Failure",

@@ -31,7 +31,7 @@ class ExperimentController(QObject):
         super().__init__(parent)
         self.state = state
         self._worker = worker
-        state.experiment_changed.connect(self._compute)
+        state.experiment_asked.connect(self._compute)
         state.result_changed.connect(self._measure)
         state.settings.events.measure.connect(self._measure, max_args=0)
         state.settings.events.shown.connect(self._measure, max_args=0)

@@ -11,6 +11,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 
 from core.analysis.sample_roles import read_sample_roles
+from core.imports import collector_paused
 from core.translation.result import TranslationStoppedError
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.progress import Progress
@@ -18,6 +19,10 @@ from viz_app.worker.failure import Failure
 from viz_app.worker.jobs import JobInterrupted, LoadJob, TranslatorLike
 from viz_app.worker.requests import Request, RequestQueue
 
+ANSWER_SECONDS = 3.0
+"""A thread that was told to end and has not ended after this time is left behind: nothing waits for ever."""
+THREAD_PREFIX = "augenmerk-"
+"""Of the names of all threads of the window, so that one that was left behind can be found."""
 Loader = Callable[[Path | None, str], TranslatorLike]
 
 
@@ -48,7 +53,11 @@ class InferenceWorker(QObject):
         self._requests = RequestQueue()
         self._outcomes: queue.SimpleQueue[_Outcome] = queue.SimpleQueue()
         self._outcome_ready.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
-        self._thread = threading.Thread(target=self._work, name="augenmerk-inference")
+        self._thread = threading.Thread(target=self._work, name=f"{THREAD_PREFIX}inference")
+
+    def sibling(self, parent: QObject) -> "InferenceWorker":
+        """Another one, with a thread and a model of its own, that opens models in the same way."""
+        return InferenceWorker(self._loader, parent)
 
     def submit(self, request: Request) -> Request:
         """Asks. An older request of the same owner and kind is superseded, at once."""
@@ -59,11 +68,16 @@ class InferenceWorker(QObject):
             self._thread.start()
         return request
 
-    def close(self) -> None:
-        """Drops what waits and returns when the thread has ended; what is running is let finish, its result dropped."""
+    def close(self, limit_s: float = ANSWER_SECONDS) -> bool:
+        """Drops what waits and returns when the thread has ended; the result of what is running is dropped.
+
+        Returns:
+            Whether the thread has ended. False after `limit_s`: a job, or the opening of a model, does not end.
+        """
         self._requests.close()
         if self._thread.is_alive():
-            self._thread.join()
+            self._thread.join(limit_s)
+        return not self._thread.is_alive()
 
     def _work(self) -> None:
         """The thread's body: answers requests until closed."""
@@ -124,7 +138,8 @@ class InferenceWorker(QObject):
 
 def _load_translator(path: Path | None, device: str) -> TranslatorLike:
     compute_on_one_thread()
-    from core.translation.translator import Translator
+    with collector_paused():
+        from core.translation.translator import Translator
 
     translator = Translator.load(path, device)
     translator.warm_up()

@@ -16,6 +16,7 @@ from core.config import RunConfig
 from core.training.events import AfterFailedSave, PhaseStarted, SaveFailed, StopRequest, TrainingEvent, TrainingFinished
 from core.training.failures import InterruptedTrainingError, Proposal
 from viz_app.worker.failure import Failure
+from viz_app.worker.inference import THREAD_PREFIX
 
 DRAIN_INTERVAL_MS = 200
 SWITCH_INTERVAL_SECONDS = 0.0005
@@ -35,6 +36,7 @@ class TrainingRequest:
         resume: go on from the folder's last checkpoint.
         changes: settings of `TrainingConfig` that the run is to have otherwise from here on.
         probe: the sentence of the film; None for the one it has already, or one of the validation split.
+        allow_changed_data: resume even if the training data has changed since the run was saved.
     """
 
     run: RunConfig
@@ -44,6 +46,7 @@ class TrainingRequest:
     resume: bool = False
     changes: Mapping[str, Any] = field(default_factory=dict)
     probe: str | None = None
+    allow_changed_data: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,7 +106,7 @@ class TrainingRun(QObject):
         self._stop: StopRequest | None = None
         self._answers: queue.SimpleQueue[AfterFailedSave] = queue.SimpleQueue()
         self._queue: queue.SimpleQueue[TrainingEvent | _Ended] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._work, name="augenmerk-training")
+        self._thread = threading.Thread(target=self._work, name=f"{THREAD_PREFIX}training")
         self._timer = QTimer(self)
         self._timer.setInterval(DRAIN_INTERVAL_MS)
         self._timer.timeout.connect(self._drain)
@@ -138,11 +141,16 @@ class TrainingRun(QObject):
         """From `start` until `finished` is emitted."""
         return self._thread.ident is not None and not self._has_finished
 
-    def wait(self) -> None:
-        """Blocks until the thread has ended, and emits what it still had to say."""
+    def wait(self, limit_s: float | None = None) -> bool:
+        """Blocks until the thread has ended, but no longer than `limit_s`; emits what it still had to say.
+
+        Returns:
+            Whether the thread has ended.
+        """
         if self._thread.ident is not None:
-            self._thread.join()
+            self._thread.join(limit_s)
             self._drain()
+        return not self._thread.is_alive()
 
     def _work(self) -> None:
         """The thread's body."""
@@ -232,6 +240,7 @@ def _read_and_train(
         device=request.device,
         resume=request.resume,
         changes=request.changes,
+        allow_changed_data=request.allow_changed_data,
         probe=request.probe,
         on_event=on_event,
         should_stop=should_stop,

@@ -34,6 +34,7 @@ CHANGES = [
             (OFF[2], 0): (0.0, 1.0, 0.0, 0.0, 0.0),
         },
     ),
+    SentenceChanges(temperatures=dict.fromkeys(OFF, 3.0), lifts_mask=True),
 ]
 every_kind = pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 
@@ -234,6 +235,7 @@ def bundled() -> Translator:
     return Translator.load(None, "cpu")
 
 
+@pytest.mark.heavy
 def test_a_foreign_source_gives_less_to_the_same_words(bundled: Translator) -> None:
     """The bundled model, 8 sentences: forced to say what another sentence means, it leans on what it has said.
 

@@ -46,6 +46,7 @@ def scored_by_hand(translator: Translator, ids: list[int], old: Translation, *ch
     return [float(row.log_softmax(-1)[token]) for row, token in zip(logits, old.predicted_ids, strict=True)]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["word", "subword"])
 @pytest.mark.parametrize("replacement", [None, UNKNOWN, "Junge", "der kleine Junge"])
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from core.analysis.query_key import query_key_detail
 from core.analysis.trace import Trace
 from core.errors import AnalysisError
 from core.model.heads import Head
-from core.model.interventions import attentions_of
+from core.model.interventions import SentenceChanges, attentions_of, compile_interventions
 from core.model.transformer import Transformer
 from tests.core.model.small_models import make_model
 
@@ -67,6 +67,26 @@ def test_a_key_in_the_future_has_a_logit_but_no_weight(trace: Trace) -> None:
     detail = query_key_detail(trace, Head("decoder", 0, 0), 1, 3)
     assert (detail.weight, detail.is_visible) == (0, False)
     assert detail.logit != 0
+
+
+def test_a_temperature_divides_the_logits_before_the_softmax(model: Transformer) -> None:
+    head = Head("cross", 1, 2)
+    interventions = compile_interventions(model, [SentenceChanges(temperatures={head: 4.0})])
+    trace = trace_pair(model, SOURCE, READ, interventions)
+    row = [query_key_detail(trace, head, 2, key) for key in range(len(SOURCE))]
+    powers = np.array([math.exp(detail.logit / 4) for detail in row])
+    np.testing.assert_allclose([detail.weight for detail in row], powers / powers.sum(), atol=1e-5)
+    assert {detail.temperature for detail in row} == {4.0}
+    assert query_key_detail(trace, Head("cross", 1, 1), 2, 0).temperature == 1
+
+
+def test_without_the_causal_mask_the_future_has_weight(model: Transformer) -> None:
+    interventions = compile_interventions(model, [SentenceChanges(lifts_mask=True)])
+    trace = trace_pair(model, SOURCE, READ, interventions)
+    row = [query_key_detail(trace, Head("decoder", 0, 0), 1, key) for key in range(len(READ))]
+    powers = np.array([math.exp(detail.logit) for detail in row])
+    np.testing.assert_allclose([detail.weight for detail in row], powers / powers.sum(), atol=1e-5)
+    assert all(detail.is_visible and detail.weight > 0 for detail in row)
 
 
 @pytest.mark.parametrize(

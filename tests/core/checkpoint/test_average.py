@@ -9,7 +9,7 @@ from core.checkpoint.average import average
 from core.checkpoint.file import load_checkpoint, save_checkpoint
 from core.cli.main import main
 from core.errors import CheckpointError
-from tests.checkpoints import write_untrained_checkpoint
+from tests.checkpoints import SOURCE_WORDS, TARGET_WORDS, write_untrained_checkpoint
 
 
 @pytest.fixture
@@ -42,7 +42,8 @@ def test_different_vocabularies_are_refused(two: tuple[Path, Path], tmp_path: Pa
     from core.text.codec import CodecPair
 
     other = load_checkpoint(two[0])
-    codecs = CodecPair.learn(other.run.data, [["Haus"]], [["house"]])
+    renamed = [[f"{word}x" for word in words] for words in (SOURCE_WORDS, TARGET_WORDS)]
+    codecs = CodecPair.learn(other.run.data, [renamed[0]], [renamed[1]])
     foreign = tmp_path / "foreign.safetensors"
     save_checkpoint(dataclasses.replace(other, codecs=codecs), foreign)
     with pytest.raises(CheckpointError, match="not of the same model"):

@@ -344,7 +344,7 @@ def test_a_record_counts_losses_as_numbers() -> None:
 
 def test_a_damaged_width_is_refused_before_memory_is_taken(untrained_checkpoint: Path) -> None:
     checkpoint = load_checkpoint(untrained_checkpoint)
-    run = dataclasses.replace(checkpoint.run, model=checkpoint.run.model.replace(width=8_192_000))
+    run = dataclasses.replace(checkpoint.run, model=checkpoint.run.model.replace(width=131_072))
     with pytest.raises(CheckpointError, match="do not fit"):
         dataclasses.replace(checkpoint, run=run).build_model()
 

@@ -9,7 +9,9 @@ from core.analysis.alignment import read_ibm_1
 from core.analysis.alignment_ranking import Aligner, align, rank_aligners
 from core.cli.align import NUM_SHOWN
 from core.cli.main import main
-from core.translation.experiment import Experiment, GivenTarget
+from core.model.heads import Head
+from core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from core.translation.experiment_json import intervention_to_json
 from core.translation.translator import Translator
 from tests.core.analysis.test_alignment_ranking import TEXTS
 
@@ -41,7 +43,7 @@ def test_the_ranking_is_that_of_the_library(untrained_checkpoint: Path, gold: Pa
     for one, other in zip(found["aligners"], ranking.scores, strict=True):
         assert one["choosing"]["aer"] == pytest.approx(other.choosing.aer, abs=1e-6)
         assert one["reporting"]["recall"] == pytest.approx(other.reporting.recall, abs=1e-6)
-        assert one["layer"] == (None if other.aligner.layer is None else other.aligner.layer + 1)
+        assert one["layer"] == other.aligner.layer
         assert (one["rows"], one["measure"]) == (other.aligner.label_mode, other.aligner.measure)
     assert [baseline["name"] for baseline in found["baselines"]] == ["diagonal"]  # no IBM model for these pairs
 
@@ -74,12 +76,31 @@ def test_a_sentences_links_by_a_head_are_those_of_the_library(untrained_checkpoi
     translator = Translator.load(untrained_checkpoint, "cpu")
     links = align(translator, translator.run(Experiment(SENTENCE, GivenTarget(TARGET))), Aligner(1, 0, "read", "norm"))
     assert [(link["source"], link["target"]) for link in found["links"]] == [(one.source, one.target) for one in links]
-    assert (found["aligner"]["layer"], found["aligner"]["head"], found["aligner"]["rows"]) == (2, 1, "read")
+    assert (found["aligner"]["layer"], found["aligner"]["head"], found["aligner"]["rows"]) == (1, 0, "read"), (
+        "as links do, from 0"
+    )
     assert len(found["target"]) == len(links) == 7
     lines = told(capsys, untrained_checkpoint, *arguments).splitlines()
     assert lines[0] == "layer 2 head 1, norm ‖α·f(x)‖, token read"
     assert lines[1].split()[0] == found["target"][0]
     assert lines[1].split()[1] == found["source"][links[0].source]
+
+
+def test_the_ranking_is_that_of_the_changed_model(untrained_checkpoint: Path, gold: Path, capsys) -> None:
+    from core.analysis.alignment import read_gold
+
+    off = HeadScaled(Head("encoder", 0, 0))
+    found = json.loads(told(capsys, untrained_checkpoint, "--gold", gold, "--json", "--head-off", "encoder:1:1"))
+    translator = Translator.load(untrained_checkpoint, "cpu")
+    ranking, whole = (rank_aligners(translator, read_gold(gold), scalings=each) for each in ([off], []))
+    assert [one["choosing"]["aer"] for one in found["aligners"]] == pytest.approx(
+        [score.choosing.aer for score in ranking.scores], abs=1e-6
+    )
+    assert [score.choosing for score in ranking.scores] != [score.choosing for score in whole.scores]
+    assert found["interventions"] == [intervention_to_json(off)]
+    assert "Changed: encoder 1·1 off." in told(
+        capsys, untrained_checkpoint, "--gold", gold, "--head-off", "encoder:1:1"
+    )
 
 
 def test_without_a_head_the_best_aligner_is_used(untrained_checkpoint: Path, gold: Path, capsys) -> None:

@@ -1,5 +1,6 @@
 """Options that change what the model does: counted from 1, refused in one message, the same result as from Python."""
 
+import io
 import json
 from pathlib import Path
 
@@ -140,6 +141,9 @@ def test_a_row_of_the_encoder_lies_beyond_the_end_of_the_source(untrained_checkp
     [
         (["--head-off", "cross:9:1"], "no cross layer 9 head 1"),
         (["--head-off", "cross:1:1", "--scale-head", "cross:1:1=2"], "Two interventions change the same thing"),
+        (["--head-off", "cross:1:1", "encoder:1:1", "--off", "cross:1:1"], "“cross 1·1 off” and “cross 1·1 off”"),
+        (["--scale-head", "cross:1:1=2", "--scale-head", "cross:1:1=2"], "Two interventions change the same thing"),
+        (["--force", "100001=a man"], "'a man', forced at step 100,001, takes 2 steps"),
         (["--force", "3=man", "--force", "3=ladder"], "Two interventions change the same thing"),
         (["--remove-word", "2", "--replace-word", "2=Mann"], "Two interventions change the same thing"),
         (["--force", "3=zebra"], "The vocabulary of this model has no 'zebra'"),
@@ -169,21 +173,27 @@ def test_what_does_not_fit_is_refused_in_one_message(
         ("--off", "cross:0:1", "names no head"),
         ("--head-off", "Zwei Hunde", "Put the sentence before this option"),
         ("--scale-head", "cross:1:1", "a head and a factor, such as cross:2:5=0.5"),
-        ("--scale-head", "cross:1:1=much", "could not convert string to float"),
+        ("--scale-head", "cross:1:1=much", "'much' is not a number"),
         ("--scale-head", "cross:1:1=nan", "A number from -1000 to 1000 was expected"),
         ("--scale-head", "cross:1=1", "names no head"),
         ("--set-row", "cross:1:1=0,1", "names no head"),
-        ("--set-row", "cross:1:1:0=0,1", "no number counted from 1"),
-        ("--set-row", "cross:1:1:2=0,,1", "could not convert"),
+        ("--set-row", "cross:1:1:0=0,1", "is not a whole number from 1 to 100,001"),
+        ("--set-row", "cross:1:1:2=0,,1", "'' is not a number"),
         ("--set-row", "cross:1:1:2=0,-1", "Numbers of 0 or more were expected"),
         ("--set-row", "cross:1:1:2=0,0", "At least one above 0"),
         ("--set-row", "decoder:1:1:2=1", "the 2 target tokens read so far"),
         ("--set-row", "1", "such as cross:2:5:3=0,1,0"),
         ("--force", "dog", "a step and a word, such as 3=dog"),
-        ("--force", "0=dog", "no number counted from 1"),
+        ("--force", "0=dog", "is not a whole number from 1 to 100,001"),
         ("--force", "3=", "a step and a word"),
-        ("--force-token", "-3=dog", "no number counted from 1"),
-        ("--force-token", "1000000=dog", "A whole number from 0 to 100,000"),
+        ("--force-token", "-3=dog", "is not a whole number from 1 to 100,001"),
+        ("--force-token", "100002=dog", "'100002' is not a whole number from 1 to 100,001"),
+        ("--force", "100002=dog", "'100002' is not a whole number from 1 to 100,001"),
+        ("--remove-word", "100002", "'100002' is not a whole number from 1 to 100,001"),
+        ("--set-row", "cross:1:1:100002=1", "'100002' is not a whole number from 1 to 100,001"),
+        ("--head-off", "cross:100002:1", "names no head"),
+        ("--head-off", "cross:1", "names no head"),
+        ("--head-off", "cross:1:" + "1" * 9_000, "names no head"),
         ("--remove-word", "two", "the number of a word, such as 2"),
         ("--replace-word", "2", "such as 2=Katze"),
         ("--replace-word", "2= ", "The replacement of source word 2 is empty"),
@@ -210,8 +220,6 @@ def test_links_with_heads_off(untrained_checkpoint: Path, capsys) -> None:
         assert main([*align, *text, *more]) == 0
         told.append(json.loads(capsys.readouterr().out)["links"])
     assert told[0] != told[1]
-    assert main([*align, "--head-off", "cross:1:1"]) == 2
-    assert "go with --text" in capsys.readouterr().err
 
 
 def test_statistics_are_those_of_the_changed_model(untrained_checkpoint: Path, capsys, tmp_path: Path) -> None:
@@ -223,8 +231,56 @@ def test_statistics_are_those_of_the_changed_model(untrained_checkpoint: Path, c
     assert whole["encoder_entropy"][1] != changed["encoder_entropy"][1]
 
 
+def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsys, tmp_path: Path) -> None:
+    german, english = tmp_path / "some.de", tmp_path / "some.en"
+    german.write_text("Ein Mann steht.\nLeiter.\nEin Hund .\n", encoding="utf-8")
+    english.write_text("A man stands.\nLadder.\nA dog .\n", encoding="utf-8")
+    evaluate = ["evaluate", "--source", str(german), "--reference", str(english), "--hypotheses", str(tmp_path / "h")]
+    evaluate += ["--checkpoint", str(untrained_checkpoint)]
+    scalings = (HeadScaled(Head("encoder", 0, 0)), HeadScaled(Head("cross", 1, 1), -2.0))
+    translator, told = Translator.load(untrained_checkpoint, "cpu"), []
+    for option in ("--head-off", "--off"):
+        assert main([*evaluate, "--json", option, "encoder:1:1", "--scale-head", "cross:2:2=-2"]) == 0
+        told.append(json.loads(capsys.readouterr().out))
+        lines = german.read_text(encoding="utf-8").splitlines()
+        expected = [translator.run(Experiment(line, interventions=scalings)).text for line in lines]
+        assert (tmp_path / "h").read_text(encoding="utf-8").splitlines() == expected
+    assert told[0] | {"seconds": 0} == told[1] | {"seconds": 0}
+    assert told[0]["interventions"] == [intervention_to_json(each) for each in scalings]
+    given = [
+        translator.run(Experiment(line, GivenTarget(target), scalings)).log_probabilities
+        for line, target in zip(lines, english.read_text(encoding="utf-8").splitlines(), strict=True)
+    ]
+    assert told[0]["loss"]["token_weighted"] == pytest.approx(-sum(map(sum, given)) / sum(map(len, given)), abs=1e-5)
+    assert main([*evaluate, "--head-off", "encoder:1:1"]) == 0
+    assert "changed                              encoder 1·1 off\n" in capsys.readouterr().out
+    assert main(evaluate) == 0
+    assert "changed  " not in capsys.readouterr().out
+    assert main([*evaluate, "--head-off", "encoder:1:1", "--scale-head", "encoder:1:1=0.5"]) == 2
+    assert "Two interventions change the same thing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--force-token", "2=no-such-token"], "'no-such-token' forced at step 2 is not in this model's vocabulary"),
+        (["--head-off", "cross:9:1"], "no cross layer 9 head 1"),
+    ],
+)
+@pytest.mark.parametrize("command", [["translate"], ["translate", "--jsonl"], ["translate", "--json"], ["analyze"]])
+def test_what_fits_no_line_is_told_once(
+    untrained_checkpoint: Path, capsys, monkeypatch, command: list[str], arguments: list[str], message: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("Ein Mann steht.\nLeiter.\n\n"))
+    name, *form = command
+    assert main([name, "-", *form, "--checkpoint", str(untrained_checkpoint), *arguments]) == 2
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count(message) == 1
+
+
 def test_the_former_name_of_an_option_is_not_advertised(capsys) -> None:
-    for command in ("translate", "analyze", "align"):
+    for command in ("translate", "analyze", "align", "evaluate"):
         with pytest.raises(SystemExit):
             make_parser().parse_args([command, "--help"])
         told = capsys.readouterr().out

@@ -10,16 +10,21 @@ import signal
 import subprocess
 import sys
 import time
+import unicodedata
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from core.checkpoint.file import load_checkpoint
-from core.cli.main import main, run_guarded
+from core.checkpoint.file import load_checkpoint, save_checkpoint
+from core.cli.guard import run_guarded
+from core.cli.main import COMMANDS, main
 from core.cli.stopping import StopFlag, stop_on_interrupt
 from core.corpora.prepared import load_prepared
+from core.training.record import read_starts
+from tests.test_import_rules import modules_imported_by
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -131,7 +136,7 @@ def test_evaluate_gives_the_promised_keys(
     scores = json.loads(capsys.readouterr().out)
     assert set(scores) == {
         "sentences", "bleu_tokenized_lowercased", "sacrebleu", "sacrebleu_signature", "chrf", "seconds",
-        "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty", "loss",
+        "bleu_tokenized_lowercased_interval", "sacrebleu_interval", "beam", "length_penalty", "loss", "interventions",
     }  # fmt: skip
     assert scores["sentences"] == 4
     assert (scores["beam"], scores["length_penalty"]) == (1, 1.5)
@@ -304,7 +309,8 @@ def test_train_refuses_before_it_writes(
 
 
 @pytest.mark.subprocess
-def test_a_polite_kill_stops_and_keeps(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
+def test_a_polite_kill_stops_and_keeps(tmp_path: Path, number: signal.Signals) -> None:
     run = tmp_path / "run"
     command = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8")
@@ -313,12 +319,63 @@ def test_a_polite_kill_stops_and_keeps(tmp_path: Path) -> None:
     shown = ""
     while "loss" not in shown and time.monotonic() < deadline:
         shown += process.stderr.read(1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, rest = process.communicate(timeout=120)
     assert process.returncode == 0
     assert "Stopped after step" in rest
     assert load_checkpoint(run / "last.safetensors", with_state=True).progress["step"] >= 1
     assert (run / "best.safetensors").exists()
+
+
+TERMINAL = """
+import os, pty, sys, time
+folder, *command = sys.argv[1:]
+child, terminal = pty.fork()
+if child == 0:
+    os.execv(command[0], command)
+shown = b""
+while b"validation" not in shown:  # of the first epoch
+    shown += os.read(terminal, 1000)
+os.close(terminal)
+_, status = os.waitpid(child, 0)
+print(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.subprocess
+@pytest.mark.skipif(sys.platform == "win32", reason="a terminal that is closed sends SIGHUP on POSIX alone")
+def test_a_terminal_that_is_closed_stops_and_keeps(tmp_path: Path) -> None:
+    """The bar cannot be drawn any more, either: writing to the terminal fails from then on."""
+    run = tmp_path / "run"
+    train = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
+    command = [sys.executable, "-c", TERMINAL, str(run), *train]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=True)
+    assert done.stdout == "0\n"
+    assert read_starts(run)[-1]["reason"] == "stopped"
+    assert load_checkpoint(run / "last.safetensors", with_state=True).progress["step"] >= 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGHUP")
+def test_signals_of_a_session_that_ends_are_one_request() -> None:
+    with stop_on_interrupt() as flag:
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGHUP, signal.SIGTERM):
+            os.kill(os.getpid(), number)
+        assert flag.requested
+    with stop_on_interrupt() as flag:
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert flag.requested
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGHUP")
+def test_nohup_keeps_its_meaning() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop_on_interrupt() as flag:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not flag.requested
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_the_second_interrupt_acts_at_once() -> None:
@@ -380,6 +437,93 @@ def test_a_failure_to_write_elsewhere_is_not_taken_for_one_of_the_output() -> No
 
     with pytest.raises(OSError, match="No space left"):
         run_guarded(command)
+
+
+@pytest.mark.subprocess
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
+@pytest.mark.parametrize(
+    ("module", "arguments"),
+    [
+        ("core", ["translate", "--help"]),
+        ("core", ["--help"]),
+        ("core", ["--version"]),
+        ("viz_app", ["--help"]),
+        ("viz_app", ["app", "--help"]),
+        ("viz_app", ["figure", "--help"]),
+    ],
+)
+def test_help_that_finds_no_space_ends_with_one_message(module: str, arguments: list[str]) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        command = [sys.executable, "-m", module, *arguments]
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, cwd=REPOSITORY, encoding="utf-8", check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("augenmerk: the output cannot be written: No space left on device.")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tranlate", "x"], "Did you mean translate?"),
+        (["Ein Mann steht."], "To translate a sentence: augenmerk translate SENTENCE."),
+        (["--sentence", "Ein Mann steht."], "Put the command before its options."),
+    ],
+)
+def test_what_is_no_command_is_told_with_what_was_meant(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert f"{arguments[0]!r} stands where a command was expected: one of translate," in told
+    assert message in told
+
+
+@pytest.mark.subprocess
+def test_only_the_command_that_is_asked_for_is_imported() -> None:
+    imported = modules_imported_by("import core.cli.main as main; main.make_parser(['runs'])")
+    assert imported & {f"core.cli.{name}" for name in COMMANDS} == {"core.cli.runs"}
+    assert not imported & {"numpy", "torch", "tqdm"}
+
+
+def hostile_checkpoint(source: Path, target: Path, text: str) -> Path:
+    """The same model, with this text wherever a file may hold one."""
+    loaded = load_checkpoint(source)
+    run = replace(loaded.run, preset=text, description=text)
+    save_checkpoint(replace(loaded, run=run, corpus=text), target)
+    return target
+
+
+def test_info_prints_no_control_character_of_a_file(
+    untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = hostile_checkpoint(
+        untrained_checkpoint, tmp_path / "hostile.safetensors", "\x1b]0;owned\x07\x9b2J\nfalse line"
+    )
+    assert main(["info", str(path)]) == 0
+    told = capsys.readouterr().out
+    assert not [character for character in told if unicodedata.category(character) == "Cc" and character != "\n"]
+    assert "\nfalse line" not in told
+    assert r"trained on  \x1b]0;owned\x07\x9b2J\nfalse line" in told
+    assert re.search(r"encoder layer 1 +\d", told)
+    assert "_layers." not in told
+
+
+def test_a_language_that_is_a_module_of_spacy_is_refused(
+    untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "lexical.safetensors"
+    content = untrained_checkpoint.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    header = content[8 : 8 + length].replace(b'source_language\\": \\"de\\"', b'source_language\\": \\"lex_attrs\\"')
+    assert len(header) == length + 7
+    header += b" " * (-len(header) % 8)
+    path.write_bytes(len(header).to_bytes(8, "little") + header + content[8 + length :])
+    message = refused(capsys, "translate", SENTENCE, "--checkpoint", str(path))
+    assert "source_language is 'lex_attrs'; a language's code such as de or en was expected" in message
 
 
 def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:

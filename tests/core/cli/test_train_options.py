@@ -11,6 +11,7 @@ from core.cli.main import main
 from core.config.toml import read_toml, to_toml
 from core.training.film import read_film
 from tests.core.training.runs import copy_run
+from viz_app.train.choices import RunChoices
 
 
 @pytest.fixture
@@ -67,6 +68,8 @@ def test_a_run_is_resumed_with_its_own_settings_and_those_that_are_to_change(
         (["--change", "learning_rate=0"], "learning_rate is 0"),
         (["--change", "rate=1"], "no setting 'rate'"),
         (["--change", "pad_to=none", "--change", "batch_size=none"], "batch_size is None"),
+        (["--set", "model.widht=64"], "the nearest are model.width"),
+        (["--epochs", "3", "--set", "training.num_epochs=3"], "training.num_epochs is set twice"),
         (["--keep-best", "0"], "keep_best is 0"),
         (["--sample-size", "-1"], "sample_size is -1"),
         (["--batch-size", "57"], "batch_size is 57 sentence pairs"),
@@ -106,6 +109,50 @@ def test_runs_are_listed_with_their_scores(config: Path, tmp_path: Path, capsys:
     assert second.split() == ["second", "copy-task-small", "0/2", "3", f"{judged.validation_loss:.4f}", "–", "finished"]
     assert main(["runs", str(tmp_path / "nowhere")]) == 2
     assert "There is no run in" in capsys.readouterr().err
+
+
+@pytest.mark.training
+def test_any_setting_is_set_by_its_dotted_name(config: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    more = ["--set", "model.width=8", "--set", "model.num_heads=1", "--set", "training.learning_rate=2e-3"]
+    assert train(config, out, *more, "--max-steps", "2") == 0
+    run = load_checkpoint(out / "last.safetensors").run
+    assert (run.model.width, run.model.num_heads, run.training.learning_rate) == (8, 1, 0.002)
+    assert read_toml(out / "run.toml") == run
+
+
+def test_long_names_and_control_characters_keep_the_columns_of_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["a", "multi30k-2026-11-22-0412-with-a-longer-name", "\x1b[31mred"]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.toml").write_text(to_toml(copy_run(num_epochs=2)))
+    assert main(["runs", str(tmp_path)]) == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert {line[: header.index("preset")].rstrip() for line in lines} == {*names[:2], r"\x1b[31mred"}
+    assert {line[header.index("state") :] for line in lines} == {"stopped"}
+    assert {line[: header.index("epochs") + len("epochs")][-3:] for line in lines} == {"0/2"}
+
+
+def test_runs_of_the_window_are_listed_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    folder = RunChoices.default().parent_folder
+    assert main(["runs"]) == 2
+    assert f"There is no run in runs or {folder}." in capsys.readouterr().err
+    for parent, name in ((folder, "of-the-window"), (tmp_path / "runs", "of-a-command")):
+        (parent / name).mkdir(parents=True)
+        (parent / name / "run.toml").write_text(to_toml(copy_run(num_epochs=2)))
+    assert main(["runs"]) == 0
+    first, second = capsys.readouterr().out.split("\n\n")
+    assert (first.split("\n")[0], second.split("\n")[0]) == ("runs", str(folder))
+    assert ("of-a-command" in first, "of-the-window" in second) == (True, True)
+    monkeypatch.chdir(folder.parent)
+    assert main(["runs"]) == 0
+    assert capsys.readouterr().out.count("of-the-window") == 1, "the same folder under two names"
 
 
 @pytest.mark.training

@@ -42,7 +42,7 @@ def test_a_flag_is_true_or_false_and_nothing_that_looks_like_it(name: str, value
         DataConfig.from_dict({name: value})
 
 
-@pytest.mark.parametrize("value", [3, None, "", "de en", "../de", "de.gz"])
+@pytest.mark.parametrize("value", [3, None, "", "de en", "../de", "de.gz", "lex_attrs", "qq", "DE"])
 @pytest.mark.parametrize("name", ["source_language", "target_language"])
 def test_what_is_no_code_of_a_language_is_refused(name: str, value: object) -> None:
     with pytest.raises(ConfigError) as caught:

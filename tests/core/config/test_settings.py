@@ -87,9 +87,7 @@ FIELDS = [(group, field.name) for group in GROUPS for field in dataclasses.field
 @pytest.mark.parametrize(("group", "name"), FIELDS)
 def test_no_setting_takes_a_value_of_another_kind(group: type[Settings], name: str, value: object) -> None:
     """Whatever setting is added: a value that is not of its kind is refused with the setting's name."""
-    if (name in ("source_language", "target_language") and value == "nonsense") or (
-        value == 2.5 and name in ("learning_rate", "noam_factor", "adam_epsilon", "clip_norm", "r_drop")
-    ):
+    if value == 2.5 and name in ("learning_rate", "noam_factor", "adam_epsilon", "clip_norm", "r_drop"):
         assert getattr(group.from_dict({name: value}), name) == value
         return
     with pytest.raises(ConfigError, match=f"{name} is "):

@@ -17,8 +17,9 @@ from safetensors.numpy import save_file
 
 from core.config import DataConfig, preset
 from core.corpora.parallel import SentencePairs, read_folder
-from core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task, save_prepared
+from core.corpora.prepared import EncodedPairs, PreparedCorpus, load_prepared, prepare, prepare_copy_task, save_prepared
 from core.errors import CorpusError, StorageError
+from core.text import tokenizers
 from core.text.codec import CodecPair
 from core.text.tokenizers import SpacyTokenizer
 
@@ -38,6 +39,28 @@ def prepared(config: DataConfig = WORDS, train: SentencePairs = TRAIN) -> Prepar
 
 def spelled(codecs: CodecPair, ids: list[int]) -> list[str]:
     return [codecs.target.vocabulary.tokens[token_id] for token_id in ids]
+
+
+class TestDigest:
+    def test_it_is_of_the_ids_whatever_way_the_corpus_came(self, tmp_path: Path) -> None:
+        corpus = prepared()
+        assert corpus.digest == "9aff42ec99734dfff3866ab10c67c130eeae521c7e73df92f1968d40c12cfa8c"
+        save_prepared(corpus, tmp_path / "tiny.safetensors")
+        assert load_prepared(tmp_path / "tiny.safetensors").digest == prepared().digest == corpus.digest
+
+    @pytest.mark.parametrize("split", ["train", "validation"])
+    def test_it_changes_with_any_id_and_with_the_order(self, split: str) -> None:
+        corpus = prepared()
+        pairs = getattr(corpus, split)
+        one, *others = pairs.source
+        for source, target in (
+            ([[*one[:-1], one[-1] ^ 1], *others], pairs.target),
+            ([*others, one], pairs.target),
+            (others, pairs.target[1:]),
+            ([[*one, others[0][0]], others[0][1:], *others[1:]], pairs.target),
+            (pairs.target, pairs.source),
+        ):
+            assert dataclasses.replace(corpus, **{split: EncodedPairs(source, target)}).digest != corpus.digest
 
 
 class TestPreparing:
@@ -103,12 +126,10 @@ class TestPreparing:
         assert sorted(lines) == sorted((*TRAIN.source, *TRAIN.target, *VALIDATION.source, *VALIDATION.target))
 
     def test_the_rules_of_each_language_are_loaded_once(self, monkeypatch) -> None:
-        import spacy
-
         loaded: list[str] = []
-        original = spacy.blank
-        monkeypatch.setattr("core.text.tokenizers._idle_rules", defaultdict(list))
-        monkeypatch.setattr(spacy, "blank", lambda name: (loaded.append(name), original(name))[1])
+        original = tokenizers.shipped_rules
+        monkeypatch.setattr(tokenizers, "_idle_rules", defaultdict(list))
+        monkeypatch.setattr(tokenizers, "shipped_rules", lambda name: (loaded.append(name), original(name))[1])
         prepared()
         assert sorted(loaded) == ["de", "en"]
 

@@ -23,6 +23,7 @@ def files(tmp_path: Path) -> list[str]:
     return ["--source", str(tmp_path / "val.de.gz"), "--reference", str(tmp_path / "val.en.gz")]
 
 
+@pytest.mark.heavy
 def test_every_way_of_typing_has_a_row_with_the_score_that_evaluate_gives(
     files: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -50,6 +51,7 @@ def test_typed_lines_are_the_same_each_time_and_never_empty() -> None:
     assert all(lines != typed["as written"] for kind, lines in typed.items() if kind != "as written")
 
 
+@pytest.mark.heavy
 def test_only_the_first_sentences_can_be_asked_for(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     main([str(bundled_model_path()), *files, "--sentences", "2"])
     few = capsys.readouterr().out

@@ -176,6 +176,7 @@ def test_notebook_counts_the_published_parameters() -> None:
     assert model.num_parameters == 9_038_341
 
 
+@pytest.mark.heavy
 def test_annotated_2022_counts_54_9_million_parameters_with_its_own_vocabularies() -> None:
     """The published text counts words of all three splits: 8,316 and 6,384."""
     with torch.device("meta"):

@@ -88,6 +88,13 @@ def test_the_settings_choose_the_tokenizer() -> None:
 
 
 def test_a_language_that_spacy_does_not_know_is_refused() -> None:
+    for language in ("qq", "lex_attrs", "punctuation", "../os", ""):
+        with pytest.raises(ConfigError) as caught:
+            SpacyTokenizer(language)("text")
+        assert f"language is {language!r}; a language's code such as de or en was expected" in str(caught.value)
+
+
+def test_a_language_that_needs_another_package_says_so() -> None:
     with pytest.raises(ConfigError) as caught:
-        SpacyTokenizer("qq")("text")
-    assert "spaCy has no rules for the language 'qq'. A code such as de or en was expected" in str(caught.value)
+        SpacyTokenizer("ja")("text")
+    assert "spaCy's rules for the language 'ja' cannot be used here" in str(caught.value)

@@ -79,9 +79,9 @@ class Processes:
     def has_ended(self) -> bool:
         return bool(select.select([self._server.stdout], [], [], 0)[0])
 
-    def kill(self) -> None:
+    def kill(self, number: int = signal.SIGKILL) -> None:
         if not self.has_ended:
-            os.kill(self._pid, signal.SIGKILL)
+            os.kill(self._pid, number)
 
     def wait(self) -> int:
         """The exit status, negative for a signal."""
@@ -125,7 +125,15 @@ class Moment:
     after_first_step: bool
 
 
-def attempt(processes: Processes, config: Path, folder: Path, told: Path, kill_at: Moment | None = None) -> Attempt:
+def attempt(
+    processes: Processes,
+    config: Path,
+    folder: Path,
+    told: Path,
+    kill_at: Moment | None = None,
+    *,
+    with_signal: int = signal.SIGKILL,
+) -> Attempt:
     """Trains in a process of its own, resuming what is there.
 
     Args:
@@ -134,24 +142,28 @@ def attempt(processes: Processes, config: Path, folder: Path, told: Path, kill_a
         folder: of the run.
         told: where the process writes what it does.
         kill_at: None lets it come to its end.
+        with_signal: how it is told to end then.
     """
-    arguments = ["train", "--config", str(config), "--out", str(folder), "--device", "cpu"]
-    if holds_a_run(folder):
-        arguments.append("--resume")
     errors = told.with_suffix(".err")
     told.touch()
-    processes.start(told, errors, *arguments)
+    processes.start(told, errors, *arguments_of(config, folder))
     began = wait_for_event(processes, told)
     waits_for_step = kill_at is None or kill_at.after_first_step
     first_step = wait_for_event(processes, told, of_a_step=True) if waits_for_step else began
     if kill_at is not None:
         time.sleep(kill_at.seconds)
-        processes.kill()
+        processes.kill(with_signal)
     code = processes.wait()
     ended = time.monotonic()
     was_killed = kill_at is not None and code == -signal.SIGKILL
     assert was_killed or code == 0, errors.read_text()
     return Attempt(losses_in(told), was_killed, half_written(folder), first_step - began, ended - first_step)
+
+
+def arguments_of(config: Path, folder: Path) -> list[str]:
+    """The words of the command that trains in `folder`, resuming what is there."""
+    resuming = ["--resume"] if holds_a_run(folder) else []
+    return ["train", "--config", str(config), "--out", str(folder), "--device", "cpu", *resuming]
 
 
 def holds_a_run(folder: Path) -> bool:

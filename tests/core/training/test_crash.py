@@ -8,23 +8,32 @@ import json
 import os
 import random
 import shutil
+import signal
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from core.cli.stopping import stop_on_interrupt
 from core.config.toml import to_toml
 from core.errors import CheckpointError
 from core.training.events import CheckpointSaved, Noted, StepDone, TrainingEvent, TrainingStarted
 from core.training.folder import BEST, ENVIRONMENT, LAST
 from core.training.lock import LOCK
+from core.training.overview import summarize
 from tests.core.training.crashes import (
+    Moment,
     Processes,
+    arguments_of,
     assert_same_run,
     attempt,
     half_written,
+    losses_in,
     random_moments,
+    step_of_last_checkpoint,
     survive,
+    wait_for_event,
 )
 from tests.core.training.runs import copy_run, record
 
@@ -71,6 +80,70 @@ def test_a_run_killed_at_random_moments_ends_as_if_nothing_had_been(tmp_path: Pa
             break
     assert num_kills >= NUM_KILLS
     assert num_within_a_save or NUM_KILLS < 50, "so many kills and none of them while a file was written"
+
+
+def is_handled(number: signal.Signals) -> bool:
+    """Whether `augenmerk train` makes of this signal a request to stop."""
+    with stop_on_interrupt(announce=False):
+        return callable(signal.getsignal(number))
+
+
+@pytest.mark.slow
+@pytest.mark.subprocess
+@pytest.mark.skipif(os.name != "posix", reason="these are signals of POSIX systems")
+@pytest.mark.timeout(300 + 20 * NUM_KILLS)
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGINT"])
+def test_a_run_told_to_end_at_random_moments_does_no_step_twice(
+    tmp_path: Path, processes: Processes, name: str
+) -> None:
+    number = getattr(signal, name)
+    if not is_handled(number):
+        pytest.skip(f"{name} ends a training in the terminal at once")
+    config, whole = tmp_path / "run.toml", tmp_path / "whole"
+    run = copy_run({"width": 32}, num_epochs=12, checkpoint_steps=1000, sample_size=0)
+    config.write_text(to_toml(run))
+    uninterrupted = attempt(processes, config, whole, tmp_path / "whole.out")
+    rng = random.Random(SEED)
+    for round_number in range(max(1, NUM_KILLS // 20)):
+        folder = tmp_path / f"run-{round_number}"
+        done: dict[int, str] = {}
+        for place in range(3):
+            moment = Moment(rng.uniform(0, uninterrupted.seconds / 4), after_first_step=True)
+            told = tmp_path / f"run-{round_number}-{place}.out"
+            one = attempt(processes, config, folder, told, moment, with_signal=number)
+            assert not one.was_killed
+            assert done.keys().isdisjoint(one.losses), "a step was done again"
+            done |= one.losses
+            assert one.half_written == []
+        assert done == {step: uninterrupted.losses[step] for step in done}
+        assert sorted(done) == list(range(1, len(done) + 1))
+        print(f"run {round_number + 1}: {len(done)} steps in three parts, none of them twice")
+
+
+@pytest.mark.slow
+@pytest.mark.subprocess
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere a folder in use cannot be removed")
+@pytest.mark.timeout(300 + 20 * NUM_KILLS)
+def test_a_run_whose_folder_is_removed_at_random_moments_comes_to_its_end(tmp_path: Path, processes: Processes) -> None:
+    config, whole = tmp_path / "run.toml", tmp_path / "whole"
+    run = copy_run({"width": 32}, num_epochs=12, checkpoint_steps=3, sample_size=0)
+    config.write_text(to_toml(run))
+    uninterrupted = attempt(processes, config, whole, tmp_path / "whole.out")
+    rng = random.Random(SEED)
+    for number in range(max(1, NUM_KILLS // 10)):
+        folder, told = tmp_path / f"run-{number}", tmp_path / f"run-{number}.out"
+        told.touch()
+        processes.start(told, told.with_suffix(".err"), *arguments_of(config, folder))
+        wait_for_event(processes, told, of_a_step=True)
+        time.sleep(rng.uniform(0, 0.8 * uninterrupted.seconds))
+        shutil.rmtree(folder, ignore_errors=True)
+        assert processes.wait() == 0, told.with_suffix(".err").read_text()
+        assert losses_in(told) == uninterrupted.losses
+        assert step_of_last_checkpoint(folder, at_least=0) == max(uninterrupted.losses)
+        assert half_written(folder) == []
+        assert not (folder / LOCK).exists()
+        assert summarize(folder).state == "finished"
+        print(f"run {number + 1}: its folder was removed, and it came to its end")
 
 
 @pytest.mark.training

@@ -103,7 +103,8 @@ def test_from_the_command_line_one_speaks_and_writes(tmp_path: Path) -> None:
 @pytest.mark.subprocess
 @pytest.mark.skipif(not torch.distributed.is_available(), reason="this PyTorch was built without torch.distributed")
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as a signal")
-def test_one_ctrl_c_ends_all_and_keeps_what_was_learned(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
+def test_one_signal_ends_all_and_keeps_what_was_learned(tmp_path: Path, number: signal.Signals) -> None:
     """torchrun itself then ends with a trace, whatever its processes do."""
     folder, said = tmp_path / "run", tmp_path / "said.txt"
     options = ("--preset", "copy-task-small", "--data", "copy", "--checkpoint-steps", "2", "--device", "cpu")
@@ -114,7 +115,7 @@ def test_one_ctrl_c_ends_all_and_keeps_what_was_learned(tmp_path: Path) -> None:
     ):
         try:
             wait_for(folder / LAST, running)
-            running.send_signal(signal.SIGINT)
+            running.send_signal(number)
             running.wait(120)
         finally:
             running.kill()

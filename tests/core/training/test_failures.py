@@ -8,12 +8,14 @@ import torch
 
 from core.checkpoint.file import load_checkpoint
 from core.config import TrainingConfig
+from core.config.toml import read_toml
 from core.errors import CheckpointError, ConfigError
 from core.training.events import Noted, StepDone
 from core.training.failures import DivergedError, OutOfMemoryError, is_out_of_memory, lower_rate, smaller_batches
+from core.training.folder import BEST, HISTORY, LAST, RUN_SETTINGS
 from core.training.gradients import Gradients
-from core.training.loop import LAST
-from tests.core.training.runs import copy_run, record, text_run
+from core.training.session import TrainingSession
+from tests.core.training.runs import copy_corpus, copy_run, record, text_run
 
 pytestmark = pytest.mark.training
 
@@ -59,6 +61,46 @@ def test_before_the_first_checkpoint_there_is_nothing_to_go_on_from(tmp_path: Pa
     with pytest.raises(DivergedError, match=r"Start again with a Noam factor of 0\.5 instead of 1") as caught:
         record(copy_run(), tmp_path / "run")
     assert caught.value.resumable_checkpoint is None
+
+
+def test_a_run_that_explodes_ends_before_it_saves(tmp_path: Path) -> None:
+    """Its loss is a hundred times that of a model that knows nothing, but still a number."""
+    run = copy_run(schedule="constant", learning_rate=30.0, num_epochs=2, sample_size=0)
+    with pytest.raises(DivergedError, match=r"At step 7 the loss was .* At most .* was expected") as caught:
+        record(run, tmp_path / "run")
+    assert caught.value.resumable_checkpoint is None
+    assert not (tmp_path / "run" / LAST).exists()
+    assert not (tmp_path / "run" / BEST).exists()
+
+
+def test_a_change_that_fails_leaves_the_run_as_it_was(tmp_path: Path) -> None:
+    run = copy_run(schedule="constant", learning_rate=1e-3, num_epochs=3, sample_size=0)
+    _, whole = record(run, tmp_path / "whole")
+    record(run, tmp_path / "run", stop_after=9)
+    files = [tmp_path / "run" / name for name in (LAST, BEST, RUN_SETTINGS, HISTORY)]
+    before = [path.read_bytes() for path in files]
+    with pytest.raises(DivergedError, match="the loss was"):
+        record(run, tmp_path / "run", resume=True, changes={"learning_rate": 100.0})
+    assert [path.read_bytes() for path in files] == before
+    _, said = record(run, tmp_path / "run", resume=True)
+    assert said.losses == whole.losses[9:]
+    record(run, tmp_path / "run", resume=True, changes={"learning_rate": 1e-4})
+    assert read_toml(tmp_path / "run" / RUN_SETTINGS).training.learning_rate == 1e-4
+
+
+def test_absurd_weights_are_not_saved_whatever_the_loss_was() -> None:
+    run = copy_run()
+    session = TrainingSession(run, copy_corpus(run), "cpu")
+    session.require_sound_weights()
+    parameter = next(iter(session.model.parameters()))
+    with torch.no_grad():
+        parameter.flatten()[0] = -1e5
+    with pytest.raises(DivergedError, match=r"contain values of 1e\+05\. At most 10000 was expected"):
+        session.require_sound_weights()
+    with torch.no_grad():
+        parameter.flatten()[0] = float("nan")
+    with pytest.raises(DivergedError, match="not finite"):
+        session.require_sound_weights()
 
 
 @pytest.mark.parametrize(

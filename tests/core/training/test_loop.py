@@ -1,12 +1,16 @@
 """Whole runs: what they say, what they keep, how they end, how they go on."""
 
+import contextlib
 import csv
 import dataclasses
 import itertools
 import json
 import math
+import shutil
+import subprocess
+import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,10 +21,11 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from core.checkpoint.file import load_checkpoint
+from core.checkpoint.history import read_history
 from core.config import RunConfig, preset
 from core.config.toml import read_toml
 from core.corpora.batches import Batch, collate, validation_batches
-from core.corpora.prepared import prepare_copy_task
+from core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare_copy_task
 from core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
 from core.evaluation.loss import CorpusLoss
 from core.text.tokenizers import SpacyTokenizer
@@ -37,12 +42,16 @@ from core.training.events import (
     TrainingFinished,
     TrainingStarted,
 )
+from core.training.failures import ChangedDataError
 from core.training.film import FILM
-from core.training.folder import ENVIRONMENT, RUN_SETTINGS
+from core.training.folder import ENVIRONMENT, RUN_SETTINGS, STEPS, TENSORBOARD, discard_run
 from core.training.gradients import Gradients
+from core.training.lock import LOCK, is_locked, locked
 from core.training.loop import BEST, HISTORY, LAST, train
+from core.training.overview import summarize
 from core.training.session import StepResult, TrainingSession
 from core.translation.decoding import DecodingRules, greedy
+from tests.conftest import REPOSITORY
 from tests.core.training.runs import Recorder, copy_corpus, copy_run, record, text_corpus, text_run
 
 pytestmark = pytest.mark.training
@@ -70,12 +79,27 @@ def take_out_of_files(folder: Path, *settings: str) -> None:
     kept = [line for line in lines if line.partition(" = ")[0] not in settings]
     assert len(kept) == len(lines) - len(settings)
     (folder / RUN_SETTINGS).write_text("".join(kept), encoding="utf-8")
-    with safe_open(folder / LAST, framework="pt") as file:
+
+    def take_out(description: dict[str, Any]) -> None:
+        for name in settings:
+            del description["run"]["training"][name]
+
+    describe_otherwise(folder / LAST, take_out)
+
+
+def describe_otherwise(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Changes the description in the header of a checkpoint."""
+    with safe_open(path, framework="pt") as file:
         description = json.loads(file.metadata()["augenmerk"])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    for name in settings:
-        del description["run"]["training"][name]
-    save_file(tensors, folder / LAST, metadata={"augenmerk": json.dumps(description)})
+    description.pop("checksums", None)
+    change(description)
+    save_file(tensors, path, metadata={"augenmerk": json.dumps(description)})
+
+
+def with_fewer_pairs(corpus: PreparedCorpus, number: int) -> PreparedCorpus:
+    """The same vocabulary, and the first pairs for training."""
+    return dataclasses.replace(corpus, train=EncodedPairs(corpus.train.source[:number], corpus.train.target[:number]))
 
 
 def validate_to(monkeypatch: pytest.MonkeyPatch, losses: list[float]) -> None:
@@ -118,6 +142,50 @@ class TestEvents:
         assert (started.num_epochs, started.num_steps, started.first_step) == (3, 21, 0)
         assert (started.device, started.device_reason) == ("cpu", "asked for")
         assert started.folder == tmp_path / "run"
+
+    def test_a_short_run_that_fits_its_schedule_rises_to_the_full_rate_and_cools_down(self, tmp_path: Path) -> None:
+        """As set, it would begin at 30 % of its rate and only fall, and its warm-up would never end."""
+        run = text_run(
+            schedule="noam", warmup_steps=400, num_epochs=3, cooldown_epochs=10, fit_schedule=True, sample_size=0
+        )
+        corpus = text_corpus(run)  # 8 steps an epoch
+        finished, said = record(run, tmp_path / "whole", corpus=corpus)
+        rates = [event.learning_rate for event in said.of(StepDone)]
+        peak = (32 * 400) ** -0.5
+        assert rates[:6] == [pytest.approx(peak * step / 6) for step in range(1, 7)], "a quarter of 24 steps"
+        assert rates[11] == pytest.approx(peak * (6 / 12) ** 0.5), "it has not begun to cool down"
+        assert rates[23] == pytest.approx(peak * (6 / 24) ** 0.5 * (1 / 8) / 1.5)
+        (note,) = said.of(Noted)
+        assert note.text == (
+            "A run of 3 epochs is short for a cool-down of 10 epochs: the rate falls to zero over the last 1.5 epochs "
+            "instead. It has 24 steps, which is short for a warm-up of 400: the rate rises over the first 6 instead, "
+            "to the same height."
+        )
+        assert said.kinds.index("Noted") < said.kinds.index("StepDone")
+        stored = load_checkpoint(finished.last_checkpoint).run.training
+        assert (stored.warmup_steps, stored.cooldown_epochs, stored.noam_factor) == (400, 10, 1.0), "as they were set"
+        for stop_after in (3, 13):
+            folder = tmp_path / str(stop_after)
+            _, first = record(run, folder, corpus=corpus, stop_after=stop_after)
+            _, second = record(run, folder, corpus=corpus, resume=True)
+            assert [event.learning_rate for event in (*first.of(StepDone), *second.of(StepDone))] == rates
+            assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, folder / LAST)
+
+    def test_a_short_run_begun_by_an_earlier_version_goes_on_with_its_schedule_as_set(self, tmp_path: Path) -> None:
+        then = text_run(schedule="noam", warmup_steps=400, num_epochs=3, cooldown_epochs=10, sample_size=0)
+        corpus = text_corpus(then)
+        _, whole = record(then, tmp_path / "whole", corpus=corpus)
+        _, first = record(then, tmp_path / "parts", corpus=corpus, stop_after=5)
+        take_out_of_files(tmp_path / "parts", "fit_schedule")
+        describe_otherwise(
+            tmp_path / "parts" / LAST, lambda description: description["progress"].pop("steps_per_epoch")
+        )
+        now = then.with_training(fit_schedule=True)  # as its preset has it today
+        _, second = record(now, tmp_path / "parts", corpus=corpus, resume=True)
+        assert [*first.losses, *second.losses] == whole.losses
+        assert read_toml(tmp_path / "parts" / RUN_SETTINGS) == then
+        record(now, tmp_path / "parts", corpus=corpus, resume=True, changes={"fit_schedule": True})
+        assert load_checkpoint(tmp_path / "parts" / LAST).run == now
 
     def test_a_run_shorter_than_its_warm_up_is_told_so(self, tmp_path: Path) -> None:
         run = text_run(schedule="noam", warmup_steps=2000, batch_unit="tokens", batch_size=200, num_epochs=3)
@@ -206,7 +274,15 @@ class TestKept:
         assert best.history[-1].validation_loss == finished.best_validation_loss
         assert best.history[-1].epoch == finished.best_epoch
         best.build_model()
-        assert {path.name for path in folder.iterdir()} == {LAST, BEST, HISTORY, FILM, RUN_SETTINGS, ENVIRONMENT}
+        assert {path.name for path in folder.iterdir()} == {
+            LAST,
+            BEST,
+            HISTORY,
+            STEPS,
+            FILM,
+            RUN_SETTINGS,
+            ENVIRONMENT,
+        }
 
     def test_a_run_stopped_before_its_first_step_has_both_files_too(self, tmp_path: Path) -> None:
         finished, said = record(copy_run(), tmp_path / "run", stop_after=0)
@@ -260,16 +336,12 @@ class TestStop:
             _, said = record(copy_run(), tmp_path / str(stop_after), stop_after=stop_after)
             assert len(said.of(StepDone)) == stop_after
 
-    def test_it_is_asked_for_before_every_step(self, tmp_path: Path) -> None:
-        run, asked = copy_run(num_epochs=1), 0
-
-        def should_stop() -> bool:
-            nonlocal asked
-            asked += 1
-            return False
-
-        train(run, copy_corpus(run), tmp_path / "run", device="cpu", should_stop=should_stop)
-        assert asked == STEPS_PER_EPOCH
+    def test_it_is_asked_for_before_every_step_and_every_batch_of_a_validation(self, tmp_path: Path) -> None:
+        run, asked = copy_run(num_epochs=1, sample_size=0), []
+        _, said = record(run, tmp_path / "run", should_stop=lambda: asked.append(True))
+        validation = validation_batches(copy_corpus(run).validation, run.training)
+        assert len(asked) == STEPS_PER_EPOCH + len(validation)
+        assert len(said.of(StepDone)) == STEPS_PER_EPOCH
 
     def test_what_was_learned_in_a_part_of_an_epoch_is_judged(self, tmp_path: Path) -> None:
         finished, said = record(copy_run(), tmp_path / "run", stop_after=3)
@@ -311,6 +383,112 @@ class TestStop:
         validate_to(monkeypatch, [3.0, 2.0, 2.5])
         finished, _ = record(copy_run(), tmp_path / "run", resume=True)
         assert (finished.best_epoch, finished.best_validation_loss) == (2, 2.0)
+
+
+class TestStopWhileValidating:
+    @pytest.mark.parametrize("how", ["keep", "pause"])
+    @pytest.mark.parametrize("phase", ["Validating", "Translating a sample"])
+    @pytest.mark.parametrize("epoch", [1, 2])
+    def test_it_acts_within_a_batch_and_nothing_is_lost(self, tmp_path: Path, how: str, phase: str, epoch: int) -> None:
+        run = copy_run(num_epochs=3)
+        whole, everything = record(run, tmp_path / "whole")
+        phases: list[str] = []
+        wanted: list[str] = []
+
+        def stop_in_phase(event: TrainingEvent) -> None:
+            if isinstance(event, PhaseStarted):
+                phases.append(event.text)
+                if phases.count(phase) == epoch:
+                    wanted.append(how)
+
+        options = {"on_event": stop_in_phase, "should_stop": lambda: wanted[0] if wanted else False}
+        finished, first = record(run, tmp_path / "run", **options)
+        assert finished.reason == {"keep": "stopped", "pause": "paused"}[how]
+        assert (finished.epoch, finished.step) == (epoch, epoch * STEPS_PER_EPOCH)
+        assert len(read_history(tmp_path / "run" / HISTORY)) == epoch - 1
+        judged = [event for event in first.of(EpochDone) if event.epoch == epoch]
+        assert len(judged) == (how == "keep" and epoch == 1), "only where there is no best model yet"
+        notes = [event.text for event in first.of(Noted)]
+        expected = f"Stopped while epoch {epoch} was validated: last.safetensors holds its last step"
+        assert [note.startswith(expected) for note in notes] == ([True] if how == "keep" else [])
+        # validated first, and then on
+        torch.manual_seed(99)
+        again, second = record(run, tmp_path / "run", resume=True)
+        assert [*first.losses, *second.losses] == everything.losses
+        assert second.kinds.index("EpochDone") < second.kinds.index("StepDone")
+        assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "run" / LAST)
+        assert (again.best_epoch, again.best_validation_loss) == (whole.best_epoch, whole.best_validation_loss)
+        for one, other in zip(
+            read_history(tmp_path / "whole" / HISTORY), read_history(tmp_path / "run" / HISTORY), strict=True
+        ):
+            assert dataclasses.replace(one, seconds=0) == dataclasses.replace(other, seconds=0)
+
+    def test_a_discarded_run_is_not_validated_to_the_end(self, tmp_path: Path) -> None:
+        wanted: list[str] = []
+        options = {"should_stop": lambda: wanted[0] if wanted else False}
+
+        def discard(event: TrainingEvent) -> None:
+            if event == PhaseStarted("Validating"):
+                wanted.append("discard")
+
+        finished, said = record(copy_run(), tmp_path / "run", on_event=discard, **options)
+        assert finished.reason == "discarded"
+        assert not said.of(EpochDone)
+        assert not (tmp_path / "run").exists()
+
+
+class TestFolder:
+    def test_a_folder_that_was_deleted_is_made_anew_with_its_lock(self, tmp_path: Path) -> None:
+        folder, run = tmp_path / "run", copy_run(num_epochs=2, checkpoint_steps=3)
+        found_locked: list[bool] = []
+
+        def delete(event: TrainingEvent) -> None:
+            if isinstance(event, StepDone) and event.step == 5:
+                shutil.rmtree(folder)
+            if isinstance(event, CheckpointSaved):
+                found_locked.append(is_locked(folder))
+
+        finished, said = record(run, folder, on_event=delete)
+        assert finished.reason == "completed"
+        assert all(found_locked)
+        (note,) = said.of(Noted)
+        assert "was deleted or moved while its run was training. It is made anew" in note.text
+        assert read_toml(folder / RUN_SETTINGS) == run
+        assert len(read_history(folder / HISTORY)) == 2
+        assert not is_locked(folder)
+        assert summarize(folder).state == "finished"
+
+    def test_a_folder_that_another_training_has_taken_is_left_to_it(self, tmp_path: Path) -> None:
+        folder = tmp_path / "run"
+        with contextlib.ExitStack() as stack:
+
+            def move(event: TrainingEvent) -> None:
+                if isinstance(event, StepDone) and event.step == 2:
+                    folder.rename(tmp_path / "moved")
+                    stack.enter_context(locked(folder))
+
+            with pytest.raises(TrainingError, match="Another training is running"):
+                record(copy_run(num_epochs=1, checkpoint_steps=3), folder, on_event=move)
+            assert {path.name for path in folder.iterdir()} == {LOCK}
+            assert is_locked(folder)
+
+    def test_a_link_in_the_place_of_the_film_lets_nothing_be_removed_elsewhere(self, tmp_path: Path) -> None:
+        folder, elsewhere = tmp_path / "run", tmp_path / "elsewhere"
+        record(copy_run(num_epochs=2), folder)
+        (folder / FILM).rename(elsewhere)
+        (elsewhere / ".frame-1.part").touch()
+        (folder / FILM).symlink_to(elsewhere, target_is_directory=True)
+        (folder / TENSORBOARD).symlink_to(elsewhere, target_is_directory=True)
+        (elsewhere / "events.out.tfevents.1").touch()
+        before = {path.name for path in elsewhere.iterdir()}
+        first = folder / LAST
+        stale = first.read_bytes()
+        record(copy_run(num_epochs=3), folder, resume=True, stop_after=1)
+        assert before < {path.name for path in elsewhere.iterdir()}, "frames are still added"
+        first.write_bytes(stale)  # so that later frames would be removed
+        record(copy_run(num_epochs=3), folder, resume=True, stop_after=1)
+        discard_run(folder)
+        assert before < {path.name for path in elsewhere.iterdir()}
 
 
 class TestResume:
@@ -374,6 +552,28 @@ class TestResume:
         _, clean = record(text_run(num_epochs=3, **settings | {"source_noise": 0.0}), tmp_path / "clean", corpus=corpus)
         assert clean.losses != whole.losses
 
+    @pytest.mark.subprocess
+    def test_subword_dropout_goes_on_as_well_in_another_process(self, tmp_path: Path) -> None:
+        run = text_run(num_epochs=3)
+        data = run.data.replace(num_subwords=60, keep_spaces=False)
+        run = dataclasses.replace(run, data=data, training=run.training.replace(subword_dropout=0.3))
+        corpus = text_corpus(run)
+        _, whole = record(run, tmp_path / "whole", corpus=corpus)
+        _, first = record(run, tmp_path / "parts", corpus=corpus, stop_after=11)
+        program = """
+import json, sys
+from pathlib import Path
+from core.training.folder import RUN_SETTINGS
+from core.config.toml import read_toml
+from tests.core.training.runs import record
+folder = Path(sys.argv[1])
+print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1].losses))
+"""
+        command = [sys.executable, "-c", program, str(tmp_path / "parts")]
+        second = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True)
+        assert [*first.losses, *json.loads(second.stdout)] == whole.losses
+        assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
+
     def test_batches_at_random_go_on_as_well(self, tmp_path: Path) -> None:
         run = text_run(batching="random", num_accumulated=2, schedule="noam", schedule_unit="micro-batches")
         corpus = text_corpus(run)
@@ -428,9 +628,9 @@ class TestResume:
         assert (again.reason, again.epoch, again.best_validation_loss) == ("completed", 1, first.best_validation_loss)
 
     def test_a_worse_epoch_after_resuming_does_not_replace_the_best(self, tmp_path: Path, monkeypatch) -> None:
-        validate_to(monkeypatch, [3.0, 2.0, 2.5, 2.2])
+        validate_to(monkeypatch, [3.0, 2.0, 2.6, 2.5, 2.2])
         run = copy_run(num_epochs=4)
-        first, _ = record(run, tmp_path / "run", stop_after=14)
+        first, _ = record(run, tmp_path / "run", stop_after=15)
         best = first.best_checkpoint.read_bytes()
         second, said = record(run, tmp_path / "run", resume=True)
         assert [event.is_best for event in said.of(EpochDone)] == [False, False]
@@ -461,15 +661,63 @@ class TestResume:
         with pytest.raises(CheckpointError, match="another vocabulary"):
             record(run, tmp_path / "run", corpus=text_corpus(run, number=16), resume=True)
 
+    @pytest.mark.parametrize("stop_after", [3, 8, 11])
+    def test_changed_data_of_the_same_words_is_refused_until_it_is_allowed(
+        self, tmp_path: Path, stop_after: int
+    ) -> None:
+        run = text_run(num_epochs=3)  # 8 steps an epoch
+        corpus = text_corpus(run)
+        record(run, tmp_path / "run", corpus=corpus, stop_after=stop_after)
+        before = {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()}
+        changed = with_fewer_pairs(corpus, 100)  # 7 steps an epoch
+        with pytest.raises(
+            ChangedDataError, match=r"made up\) has changed .*: --resume --allow-changed-data"
+        ) as caught:
+            record(run, tmp_path / "run", corpus=changed, resume=True)
+        assert {path: path.read_bytes() for path in (tmp_path / "run").iterdir() if path.is_file()} == before
+        assert caught.value.proposal is not None
+        assert caught.value.proposal.allows_changed_data
+        assert caught.value.resumable_checkpoint == tmp_path / "run" / LAST
+        finished, said = record(
+            run, tmp_path / "run", corpus=changed, resume=True, allow_changed_data=True, stop_after=1
+        )
+        (note, *_) = [event.text for event in said.of(Noted)]
+        assert note.startswith("The training data is not the same as when this run was saved.")
+        assert note.endswith(f"Epoch {1 + (stop_after - 1) // 8} starts again with it.")
+        assert finished.step == stop_after + 1
+        # it is now the data of the run
+        finished, said = record(run, tmp_path / "run", corpus=changed, resume=True)
+        assert not said.of(Noted)
+        assert finished.reason == "completed"
+        assert finished.step == stop_after + (3 - (stop_after - 1) // 8) * 7
+        with pytest.raises(ChangedDataError):
+            record(run, tmp_path / "run", corpus=corpus, resume=True)
+
+    def test_a_changed_validation_split_is_noticed_too(self, tmp_path: Path) -> None:
+        run = text_run(max_steps=2)
+        corpus = text_corpus(run)
+        record(run, tmp_path / "run", corpus=corpus)
+        fewer = EncodedPairs(corpus.validation.source[1:], corpus.validation.target[1:])
+        with pytest.raises(ChangedDataError):
+            record(run, tmp_path / "run", corpus=dataclasses.replace(corpus, validation=fewer), resume=True)
+
+    def test_a_run_begun_before_data_had_a_digest_resumes_as_before(self, tmp_path: Path) -> None:
+        run = text_run()
+        corpus = text_corpus(run)
+        _, whole = record(run, tmp_path / "whole", corpus=corpus)
+        _, first = record(run, tmp_path / "parts", corpus=corpus, stop_after=3)
+        describe_otherwise(tmp_path / "parts" / LAST, lambda description: description.pop("corpus_digest"))
+        _, second = record(run, tmp_path / "parts", corpus=corpus, resume=True)
+        assert [*first.losses, *second.losses] == whole.losses
+        assert not second.of(Noted)
+
     def test_a_smaller_corpus_of_the_same_words_is_refused_where_the_run_stands_beyond_it(self, tmp_path: Path) -> None:
         run = text_run()
         corpus = text_corpus(run)
         record(run, tmp_path / "run", corpus=corpus, stop_after=6)
-        smaller = dataclasses.replace(
-            corpus,
-            train=dataclasses.replace(corpus.train, source=corpus.train.source[:20], target=corpus.train.target[:20]),
-        )
-        with pytest.raises(CheckpointError, match="stands at step 7 of its epoch, but with this corpus an epoch has 2"):
+        smaller = with_fewer_pairs(corpus, 20)
+        describe_otherwise(tmp_path / "run" / LAST, lambda description: description.pop("corpus_digest"))
+        with pytest.raises(CheckpointError, match="has done 6 steps of its epoch, but with this corpus an epoch has 2"):
             record(run, tmp_path / "run", corpus=smaller, resume=True)
 
 

@@ -263,7 +263,15 @@ class TestRestoring:
         state = dict(self.trained().state)
         name = next(name for name in state if name.startswith("optimizer.exp_avg."))
         without = {key: value for key, value in state.items() if key != name}
-        for damaged in (without, state | {name: torch.zeros(3)}, state | {"random.cpu": torch.zeros(3)}):
+        square, step = (name.replace("exp_avg.", f"{key}.") for key in ("exp_avg_sq", "step"))
+        for damaged in (
+            without,
+            state | {name: torch.zeros(3)},
+            state | {"random.cpu": torch.zeros(3)},
+            state | {name: state[name].double()},
+            state | {square: state[square] - 1},
+            state | {step: torch.zeros(5)},
+        ):
             message = self.refusal(self.trained(state=damaged))
             assert "The resume state in this checkpoint is damaged" in message
             assert "use another copy" in message

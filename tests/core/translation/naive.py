@@ -137,7 +137,9 @@ class NaiveModel:
         self.config = translator.checkpoint.run.model
         self.parameters = {name: value.double() for name, value in translator.model.state_dict().items()}
         self.factors = {each.head: each.factor for each in experiment.head_scalings}
+        self.temperatures = {each.head: each.temperature for each in experiment.temperatures}
         self.rows = experiment.attention_rows
+        self.sees_future = experiment.lifts_mask
 
     def encode(self, ids: list[int]) -> tuple[Tensor, Tensor]:
         """The encoder's output [S, D] and its maps [L, H, S, S]."""
@@ -194,8 +196,8 @@ class NaiveModel:
                 return states @ weight[rows].T + bias[rows]
 
             queries, keys, values = project(queries_of, 0), project(keys_of, 1), project(keys_of, 2)
-            scores = queries @ keys.T / math.sqrt(head_width)
-            if kind == "decoder":
+            scores = queries @ keys.T / math.sqrt(head_width) / self.temperatures.get(head, 1.0)
+            if kind == "decoder" and not self.sees_future:
                 for position in range(len(scores)):
                     scores[position, position + 1 :] = -math.inf
             weights = scores.softmax(dim=-1)

@@ -1,22 +1,14 @@
-"""Small models of every shape with weights that were never trained, and random experiments for them."""
+"""Random experiments, for tests of what holds for all of them: `random_experiment`, and where its values come from."""
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Protocol
 
-import torch
-
-from core.checkpoint.file import Checkpoint
-from core.config import RunConfig, preset
-from core.device import DeviceChoice
 from core.model.heads import ATTENTION_KINDS, Head
-from core.model.transformer import Transformer
-from core.text.codec import CodecPair
-from core.text.vocabulary import Vocabulary
 from core.translation.experiment import (
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -24,6 +16,7 @@ from core.translation.experiment import (
     HeadScaled,
     Intervention,
     Output,
+    SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
     site_of,
@@ -31,232 +24,191 @@ from core.translation.experiment import (
 from core.translation.source import encode_source
 from core.translation.translator import Translator
 from tests.core.translation.naive import edited_source_ids
+from tests.core.translation.random_models import MAX_POSITIONS, NUM_SYMBOLS, SOURCE_WORDS, TARGET_WORDS, all_heads
 
-SOURCE_WORDS = "ein der mann hund junge steht liegt rennt auf im am gras strand see rot blau drei zwei und".split()
-TARGET_WORDS = "a the man dog boy stands lies runs on in at grass beach sea red blue three two and some".split()
+TEXTS = (
+    "Zwei Hunde spielen im Schnee.",
+    "",
+    "ä😀 “„…\u2028\u00a0",
+    "quotes: \"double\" and 'single', $HOME `ls` \\n #!",
+    "-",
+    "--json",
+    "-x y",
+    "two\nlines\ttab",
+    "'",
+    '"',
+    "'\"",
+    "\x7f\x1b[31m",
+)
+TOKENS = ("▁dog", "ing", "<eos>", "=", "3=4", "'", "·s", "-", "$x", " ", "dog")
 UNKNOWN_WORDS = ["qqq", "xyxy"]
-MAX_POSITIONS = 22
-NUM_SUBWORDS = 48
-NUM_SYMBOLS = 24
 BEAMS = (Beam(1, 1.0), Beam(2, 0.6), Beam(3, 1.5), Beam(5, 0.0))
 """Few, so that several experiments of a model are searched side by side."""
 
-_SHAPE = {
-    "width": 16,
-    "num_heads": 2,
-    "num_encoder_layers": 2,
-    "num_decoder_layers": 2,
-    "feed_forward_width": 24,
-    "max_positions": MAX_POSITIONS,
-}
+SourceEdit = SourceWordRemoved | SourceWordReplaced
 
 
-@dataclass(frozen=True)
-class RandomModel:
-    """How a model differs from its preset, and its weights.
+class Values(Protocol):
+    """What the parts of a random experiment may be."""
 
-    Strength and seed are chosen so that outputs differ much, in length too, while rounding makes no difference of 1e-5.
+    counts: Sequence[int]
+    """How many interventions are drawn; of those that exclude each other the last one stays."""
+
+    def text(self, generator: random.Random) -> str: ...
+    def output(self, generator: random.Random) -> Output: ...
+    def edits(self, generator: random.Random, text: str, count: int) -> Sequence[SourceEdit]: ...
+    def num_source_tokens(self, text: str, output: Output, edits: Sequence[SourceEdit]) -> int: ...
+    def scaled(self, generator: random.Random) -> HeadScaled: ...
+    def tempered(self, generator: random.Random) -> SoftmaxTemperature: ...
+    def row(self, generator: random.Random, num_source_tokens: int) -> AttentionRow: ...
+    def forced(self, generator: random.Random, num_source_tokens: int) -> ForcedToken: ...
+
+
+def random_experiment(generator: random.Random, values: Values) -> Experiment:
+    """A random sentence and output, with interventions of all types."""
+    text = values.text(generator)
+    output = values.output(generator)
+    count = generator.choice(values.counts)
+    only_here = ["mask", "mask"] if isinstance(output, GivenTarget) else ["force", "force"]
+    kinds = ["source", "head", "temperature", "row", "row", *only_here]
+    drawn = generator.choices(kinds, k=count)
+    edits = values.edits(generator, text, drawn.count("source"))
+    length = values.num_source_tokens(text, output, edits)
+    found: list[Intervention] = [*edits]
+    found += [values.scaled(generator) for _ in range(drawn.count("head"))]
+    found += [values.tempered(generator) for _ in range(drawn.count("temperature"))]
+    found += [CausalMaskLifted() for _ in range(drawn.count("mask"))]
+    found += [values.row(generator, length) for _ in range(drawn.count("row"))]
+    found += [values.forced(generator, length) for _ in range(drawn.count("force"))]
+    return Experiment(text, output, tuple({site_of(each): each for each in found}.values()))
+
+
+class AnyValues:
+    """Any values, whether or not a model could follow them.
+
+    Args:
+        tokens: those that are forced.
     """
 
-    preset: str
-    seed: int
-    strength: float
-    model: dict[str, Any]
-    data: dict[str, Any] = field(default_factory=dict)
+    counts = (0, 1, 3, 12)
+
+    def __init__(self, tokens: Sequence[str] = TOKENS) -> None:
+        self._tokens = tokens
+
+    def text(self, generator: random.Random) -> str:
+        return generator.choice(TEXTS)
+
+    def output(self, generator: random.Random) -> Output:
+        penalty = generator.choice([0.0, 1.0, 1.5, generator.uniform(0, 10)])
+        return generator.choice([Greedy(), Beam(generator.randint(1, 100), penalty), GivenTarget(self.text(generator))])
+
+    def edits(self, generator: random.Random, text: str, count: int) -> Sequence[SourceEdit]:
+        return [self._edit(generator) for _ in range(count)]
+
+    def num_source_tokens(self, text: str, output: Output, edits: Sequence[SourceEdit]) -> int:
+        return 9
+
+    def scaled(self, generator: random.Random) -> HeadScaled:
+        factor = generator.choice([0, -0.0, 0.5, -1, 1e-300, generator.uniform(-1000, 1000)])
+        return HeadScaled(self._head(generator), factor)
+
+    def tempered(self, generator: random.Random) -> SoftmaxTemperature:
+        return SoftmaxTemperature(
+            self._head(generator), generator.choice([0.01, 1, 2, 100, generator.uniform(0.01, 100)])
+        )
+
+    def row(self, generator: random.Random, num_source_tokens: int) -> AttentionRow:
+        head, row = self._head(generator), generator.randrange(5)
+        num_weights = row + 1 if head.kind == "decoder" else generator.randint(1, num_source_tokens)
+        weights = [generator.choice([0, 1, generator.random() ** 9]) for _ in range(num_weights)]
+        return AttentionRow(head, row, (*weights[:-1], weights[-1] + 0.1))
+
+    def forced(self, generator: random.Random, num_source_tokens: int) -> ForcedToken:
+        return ForcedToken(self._index(generator), generator.choice(self._tokens))
+
+    def _edit(self, generator: random.Random) -> SourceEdit:
+        if generator.random() < 0.5:
+            return SourceWordRemoved(self._index(generator))
+        return SourceWordReplaced(self._index(generator), generator.choice([text for text in TEXTS if text.strip()]))
+
+    def _index(self, generator: random.Random) -> int:
+        return generator.choice([0, 1, 2, 7, 100_000])
+
+    def _head(self, generator: random.Random) -> Head:
+        return Head(generator.choice(ATTENTION_KINDS), generator.randrange(4), generator.randrange(9))
 
 
-MODELS = {
-    "words, post-norm, learned positions": RandomModel("notebook", 13, 1.3, {"num_heads": 4, "num_decoder_layers": 3}),
-    "words, post-norm and final, annotated norm, waves": RandomModel(
-        "notebook",
-        21,
-        1.3,
-        {"final_norm": True, "norm_kind": "annotated", "positions": "sinusoidal", "scale_embeddings": False},
-    ),
-    "words, pre-norm without a final one": RandomModel(
-        "notebook", 0, 1.3, {"norm_position": "pre", "num_encoder_layers": 1, "width": 24, "num_heads": 3}
-    ),
-    "words, annotated pre-norm, source not wrapped": RandomModel(
-        "annotated-2018",
-        6,
-        1.6,
-        {"num_encoder_layers": 3, "num_decoder_layers": 1, "num_heads": 4, "tied_embeddings": "output"},
-    ),
-    "subwords, pre-norm, all tied": RandomModel(
-        "multi30k", 1, 2.0, {"width": 32, "num_heads": 4}, {"num_subwords": NUM_SUBWORDS}
-    ),
-    "subwords, post-norm, learned positions": RandomModel(
-        "multi30k",
-        1,
-        1.3,
-        {"norm_position": "post", "final_norm": False, "positions": "learned", "tied_embeddings": "none"},
-        {"num_subwords": NUM_SUBWORDS},
-    ),
-    "words, post-norm, Marian's shape": RandomModel(
-        "notebook",
-        3,
-        1.3,
-        {
-            "num_heads": 4,
-            "num_decoder_heads": 2,
-            "decoder_feed_forward_width": 20,
-            "activation": "swish",
-            "positions": "sinusoidal-halves",
-            "scale_embeddings": False,
-        },
-    ),
-    "copy task": RandomModel("copy-task-small", 23, 1.6, {}),
-    "copy task, post-norm": RandomModel(
-        "copy-task-small", 22, 1.6, {"norm_position": "post", "final_norm": False, "norm_kind": "torch", "num_heads": 4}
-    ),
-}
+class ValuesForModel:
+    """Values that a model of `random_models` can follow; some rows and steps lie beyond the output's end."""
 
+    counts = (0, 1, 2, 3, 4, 5, 6)
 
-def make_translator(name: str) -> Translator:
-    """One of `MODELS`."""
-    settings = MODELS[name]
-    base = preset(settings.preset)
-    run = replace(
-        base,
-        model=base.model.replace(**{**_SHAPE, **settings.model}),
-        data=base.data.replace(min_frequency=1, **settings.data),
-    )
-    codecs = _codecs(run)
-    source, target = codecs.source.vocabulary, codecs.target.vocabulary
-    with torch.random.fork_rng():
-        torch.manual_seed(settings.seed)
-        model = Transformer(run.model, len(source), len(target), target.padding_id)
-        _draw_weights(model, settings.strength, target.end_id)
-    return Translator(Checkpoint(run, codecs, dict(model.named_parameters())), DeviceChoice("cpu", "asked for"))
+    def __init__(self, translator: Translator) -> None:
+        self._translator = translator
+        self._run = translator.checkpoint.run
+        self._heads = all_heads(translator)
 
+    def text(self, generator: random.Random) -> str:
+        if self._run.is_copy_task:
+            return " ".join(str(generator.randint(1, NUM_SYMBOLS)) for _ in range(generator.randint(2, 12)))
+        length = generator.choice([1, 2, 3, 4, 6, 8, 10])
+        return " ".join(_random_words(SOURCE_WORDS, length, generator))
 
-def _codecs(run: RunConfig) -> CodecPair:
-    if run.is_copy_task:
-        vocabulary = Vocabulary.of_copy_task(NUM_SYMBOLS)
-        return CodecPair.build(run.data, vocabulary, vocabulary, None)
-    generator = random.Random(0)
-    sides = [
-        [generator.choices(words, k=6) for _ in range(50)] + [[word] for word in words]
-        for words in (SOURCE_WORDS, TARGET_WORDS)
-    ]
-    return CodecPair.learn(run.data, *sides)
+    def output(self, generator: random.Random) -> Output:
+        kind = generator.choice(["greedy", "greedy", "beam", "beam", "given"])
+        if kind == "greedy":
+            return Greedy()
+        if kind == "beam":
+            return generator.choice(BEAMS)
+        if self._run.is_copy_task:
+            return GivenTarget(" ".join(["1", *(str(generator.randint(1, NUM_SYMBOLS)) for _ in range(8))]))
+        return GivenTarget(" ".join(_random_words(TARGET_WORDS, generator.randint(1, 5), generator)))
 
+    def edits(self, generator: random.Random, text: str, count: int) -> Sequence[SourceEdit]:
+        """Edits of different words that leave some of them, and room for the rest."""
+        words = encode_source(text, self._translator.checkpoint.codecs.source, self._run).words
+        places = generator.sample(range(len(words)), min(count, len(words)))
+        edits: list[SourceEdit] = []
+        num_left = len(words)
+        for place in places:
+            if generator.random() < 0.5 and num_left > 2:
+                edits.append(SourceWordRemoved(place))
+                num_left -= 1
+            elif self._run.is_copy_task:
+                edits.append(SourceWordReplaced(place, str(generator.randint(1, NUM_SYMBOLS))))
+            else:
+                replacement = " ".join(_random_words(SOURCE_WORDS, generator.choice([1, 1, 1, 2]), generator))
+                edits.append(SourceWordReplaced(place, "<unk>" if generator.random() < 0.2 else replacement))
+        return edits if self.num_source_tokens(text, Greedy(), edits) <= MAX_POSITIONS else []
 
-@torch.no_grad()
-def _draw_weights(model: Transformer, strength: float, end_id: int | None) -> None:
-    """What attention brings outweighs what goes around it, so that source, history and place sway each choice."""
-    config, root = model.config, model.config.width**0.5
-    nothing_scales_the_output = config.norm_position == "pre" and not config.final_norm
-    for name, parameter in model.named_parameters():
-        if name.endswith("positions"):
-            parameter.normal_(std=2)
-        elif "tokens" in name:
-            parameter.normal_(std=0.7 / (root if config.scale_embeddings else 1))
-        elif name == "output.weight":
-            parameter.normal_(std=(0.25 if nothing_scales_the_output else 2.5) / root)
-        elif parameter.dim() == 2:
-            relative = 0.4 if "feed_forward" in name else 0.8 if "out_proj" in name else 1.0
-            parameter.normal_(std=strength * relative / root)
-        elif "norm" in name:
-            parameter.add_(torch.randn_like(parameter), alpha=0.1)
-        else:
-            parameter.normal_(std=0.1)
-    if config.tied_embeddings != "none":
-        model.decoder_norm.weight.mul_(2.5 / 0.7)
-    if end_id is not None:
-        model.output.weight[end_id] *= 2  # so that it wins now and then
+    def num_source_tokens(self, text: str, output: Output, edits: Sequence[SourceEdit]) -> int:
+        return len(edited_source_ids(self._translator, Experiment(text, output, tuple(edits))))
 
+    def scaled(self, generator: random.Random) -> HeadScaled:
+        return HeadScaled(generator.choice(self._heads), generator.choice([0.0, 0.0, 0.5, 2.0, -1.0]))
 
-def all_heads(translator: Translator) -> list[Head]:
-    config = translator.checkpoint.run.model
-    layers = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
-    return [
-        Head(kind, layer, head)
-        for kind in ATTENTION_KINDS
-        for layer in range(layers.get(kind, config.num_decoder_layers))
-        for head in range(config.num_heads if kind == "encoder" else config.decoder_heads)
-    ]
+    def tempered(self, generator: random.Random) -> SoftmaxTemperature:
+        return SoftmaxTemperature(generator.choice(self._heads), generator.choice([0.25, 0.5, 2.0, 5.0]))
 
+    def row(self, generator: random.Random, num_source_tokens: int) -> AttentionRow:
+        head = generator.choice(self._heads)
+        row = generator.randrange(num_source_tokens + (2 if head.kind == "encoder" else 4))
+        num_keys = row + 1 if head.kind == "decoder" else num_source_tokens
+        kind = generator.choice(["one key", "even", "any", "any"])
+        if kind == "one key":
+            return AttentionRow(head, row, tuple(float(key == row % num_keys) for key in range(num_keys)))
+        if kind == "even":
+            return AttentionRow(head, row, (1.0,) * num_keys)
+        weights = [generator.choice([0.0, generator.random()]) for _ in range(num_keys)]
+        return AttentionRow(head, row, (*weights[:-1], weights[-1] + 0.1))
 
-def random_experiment(translator: Translator, generator: random.Random) -> Experiment:
-    """A random sentence and output with 0 to 6 interventions of all types, some of them beyond the output's end."""
-    text = _random_text(translator, generator)
-    output = _random_output(translator, generator)
-    count = generator.choice([0, 1, 2, 3, 4, 5, 6])
-    kinds = ["source", "head", "row", "row"] + ([] if isinstance(output, GivenTarget) else ["force", "force"])
-    drawn = generator.choices(kinds, k=count)
-    edits = _random_edits(translator, generator, text, drawn.count("source"))
-    source_length = len(edited_source_ids(translator, Experiment(text, output, edits)))
-    heads = all_heads(translator)
-    found: list[Intervention] = [
-        HeadScaled(generator.choice(heads), generator.choice([0.0, 0.0, 0.5, 2.0, -1.0]))
-        for _ in range(drawn.count("head"))
-    ]
-    found += [_random_row(generator, generator.choice(heads), source_length) for _ in range(drawn.count("row"))]
-    found += [_random_forced(translator, generator, source_length) for _ in range(drawn.count("force"))]
-    return Experiment(text, output, tuple({site_of(each): each for each in (*edits, *found)}.values()))
-
-
-def _random_text(translator: Translator, generator: random.Random) -> str:
-    if translator.checkpoint.run.is_copy_task:
-        return " ".join(str(generator.randint(1, NUM_SYMBOLS)) for _ in range(generator.randint(2, 12)))
-    length = generator.choice([1, 2, 3, 4, 6, 8, 10])
-    return " ".join(_random_words(SOURCE_WORDS, length, generator))
+    def forced(self, generator: random.Random, num_source_tokens: int) -> ForcedToken:
+        vocabulary, rules = self._translator.checkpoint.codecs.target.vocabulary, self._translator.rules
+        token = generator.choice([id_ for id_ in range(len(vocabulary)) if id_ not in rules.forbidden_ids])
+        if vocabulary.end_id is not None and generator.random() < 0.15:
+            token = vocabulary.end_id
+        return ForcedToken(generator.randrange(num_source_tokens + 4), vocabulary.tokens[token])
 
 
 def _random_words(words: Sequence[str], count: int, generator: random.Random) -> list[str]:
     return [generator.choice(UNKNOWN_WORDS if generator.random() < 0.1 else words) for _ in range(count)]
-
-
-def _random_output(translator: Translator, generator: random.Random) -> Output:
-    kind = generator.choice(["greedy", "greedy", "beam", "beam", "given"])
-    if kind == "greedy":
-        return Greedy()
-    if kind == "beam":
-        return generator.choice(BEAMS)
-    if translator.checkpoint.run.is_copy_task:
-        return GivenTarget(" ".join(["1", *(str(generator.randint(1, NUM_SYMBOLS)) for _ in range(8))]))
-    return GivenTarget(" ".join(_random_words(TARGET_WORDS, generator.randint(1, 5), generator)))
-
-
-def _random_edits(
-    translator: Translator, generator: random.Random, text: str, count: int
-) -> tuple[SourceWordRemoved | SourceWordReplaced, ...]:
-    """Edits of different words that leave some of them, and room for the rest."""
-    run, codec = translator.checkpoint.run, translator.checkpoint.codecs.source
-    words = encode_source(text, codec, run).words
-    places = generator.sample(range(len(words)), min(count, len(words)))
-    edits: list[SourceWordRemoved | SourceWordReplaced] = []
-    num_left = len(words)
-    for place in places:
-        if generator.random() < 0.5 and num_left > 2:
-            edits.append(SourceWordRemoved(place))
-            num_left -= 1
-        elif run.is_copy_task:
-            edits.append(SourceWordReplaced(place, str(generator.randint(1, NUM_SYMBOLS))))
-        else:
-            replacement = " ".join(_random_words(SOURCE_WORDS, generator.choice([1, 1, 1, 2]), generator))
-            edits.append(SourceWordReplaced(place, "<unk>" if generator.random() < 0.2 else replacement))
-    fits = len(edited_source_ids(translator, Experiment(text, Greedy(), tuple(edits)))) <= MAX_POSITIONS
-    return tuple(edits) if fits else ()
-
-
-def _random_row(generator: random.Random, head: Head, source_length: int) -> AttentionRow:
-    row = generator.randrange(source_length + 2 if head.kind == "encoder" else source_length + 4)
-    num_keys = row + 1 if head.kind == "decoder" else source_length
-    kind = generator.choice(["one key", "even", "any", "any"])
-    if kind == "one key":
-        return AttentionRow(head, row, tuple(float(key == row % num_keys) for key in range(num_keys)))
-    if kind == "even":
-        return AttentionRow(head, row, (1.0,) * num_keys)
-    weights = [generator.choice([0.0, generator.random()]) for _ in range(num_keys)]
-    return AttentionRow(head, row, (*weights[:-1], weights[-1] + 0.1))
-
-
-def _random_forced(translator: Translator, generator: random.Random, source_length: int) -> ForcedToken:
-    vocabulary = translator.checkpoint.codecs.target.vocabulary
-    allowed = [id_ for id_ in range(len(vocabulary)) if id_ not in translator.rules.forbidden_ids]
-    token = generator.choice(allowed)
-    if vocabulary.end_id is not None and generator.random() < 0.15:
-        token = vocabulary.end_id
-    return ForcedToken(generator.randrange(source_length + 4), vocabulary.tokens[token])

@@ -52,6 +52,7 @@ def plain_search(
             return best[1] if best else live[0][1]
 
 
+@pytest.mark.heavy
 @every_kind
 @pytest.mark.parametrize("rules", [RULES, NO_END], ids=["end token", "no end token"])
 def test_a_beam_of_one_is_greedy(kind: str, rules: DecodingRules) -> None:
@@ -62,6 +63,7 @@ def test_a_beam_of_one_is_greedy(kind: str, rules: DecodingRules) -> None:
         assert search(model, sources, limits, rules, beam=1, alpha=alpha) == greedy(model, sources, limits, rules)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0, 3.0])
 def test_a_beam_that_holds_everything_finds_the_best_of_all_translations(alpha: float) -> None:
     num_tokens, limit = 6, 4
@@ -86,6 +88,7 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all_translations(alpha: 
     assert better_than_greedy > 1
 
 
+@pytest.mark.heavy
 @every_kind
 @pytest.mark.parametrize(("beam", "alpha"), [(2, 0.6), (3, 0.0), (5, 1.0)])
 def test_batched_and_cached_search_is_the_plain_search(kind: str, beam: int, alpha: float) -> None:
@@ -100,6 +103,7 @@ def test_batched_and_cached_search_is_the_plain_search(kind: str, beam: int, alp
     assert len({len(row) for row in expected}) > 2
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("beam", [2, 4])
 def test_a_batch_gives_what_each_source_gives_alone(beam: int) -> None:
     model = wild_model("pre", seed=1)

@@ -15,6 +15,7 @@ NO_END = DecodingRules(START, None, (PADDING,))
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
+@pytest.mark.heavy
 @every_kind
 def test_cached_and_uncached_decoding_choose_the_same_tokens(kind: str) -> None:
     model = wild_model(kind)
@@ -24,6 +25,7 @@ def test_cached_and_uncached_decoding_choose_the_same_tokens(kind: str) -> None:
     assert len({len(row) for row in found}) > 3  # and ends when it likes
 
 
+@pytest.mark.heavy
 @every_kind
 def test_a_batch_gives_what_each_source_gives_alone(kind: str) -> None:
     model = wild_model(kind)
@@ -33,6 +35,7 @@ def test_a_batch_gives_what_each_source_gives_alone(kind: str) -> None:
     assert len({len(row) for row in alone}) > 2
 
 
+@pytest.mark.heavy
 @every_kind
 @torch.inference_mode()
 def test_maps_of_one_pass_are_those_of_decoding_step_by_step(kind: str) -> None:

@@ -19,12 +19,14 @@ from core.translation.experiment import (
     MAX_INDEX,
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
     Greedy,
     HeadScaled,
     Intervention,
+    SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
     heads_switched_off,
@@ -165,6 +167,26 @@ def test_neighbours_of_a_site_stand_beside_it() -> None:
         ForcedToken(3, "a"),
     )
     assert len(Experiment(TEXT, interventions=beside).interventions) == len(beside)
+
+
+def test_the_causal_mask_is_lifted_only_over_a_given_target() -> None:
+    for output in (Greedy(), Beam(4)):
+        with pytest.raises(ExperimentError, match="given translation was expected"):
+            Experiment(TEXT, output, (CausalMaskLifted(),))
+    lifted = Experiment(TEXT, GivenTarget("A man."), (CausalMaskLifted(), OFF))
+    assert lifted.interventions == (OFF, CausalMaskLifted())
+    assert lifted.edited("Ein Hund.").interventions == (OFF,)
+
+
+@pytest.mark.parametrize("temperature", [0, 0.009, -1, 101, math.inf, math.nan, "warm", True])
+def test_a_temperature_is_a_number_within_bounds(temperature: Any) -> None:
+    with pytest.raises(ExperimentError, match="number"):
+        SoftmaxTemperature(OFF.head, temperature)
+
+
+def test_a_temperature_belongs_to_its_head_not_to_the_sentence() -> None:
+    warm = SoftmaxTemperature(OFF.head, 2)
+    assert Experiment(TEXT, interventions=(warm, OFF, FORCED)).edited("Ein Hund.").interventions == (OFF, warm)
 
 
 def test_a_token_cannot_be_forced_in_a_given_target() -> None:

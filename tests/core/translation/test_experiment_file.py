@@ -36,7 +36,7 @@ from core.translation.experiment_file import (
     write_experiment_file,
 )
 from core.translation.experiment_json import experiment_from_json, experiment_to_json
-from tests.core.translation.experiments import random_experiment
+from tests.core.translation.random_experiments import AnyValues, random_experiment
 
 MODEL = ModelReference("multi30k-de-en", "0123456789abcdef" * 4)
 EXPERIMENT = Experiment(
@@ -106,10 +106,11 @@ def test_the_name_of_a_model_is_no_path_and_can_always_be_written() -> None:
         assert from_bytes(to_bytes(saved), "").model.name == name
 
 
+@pytest.mark.heavy
 def test_random_experiments_come_back_to_the_last_bit() -> None:
     random_numbers = random.Random(4)
     for _ in range(500):
-        experiment = random_experiment(random_numbers)
+        experiment = random_experiment(random_numbers, AnyValues())
         assert experiment_from_json(experiment_to_json(experiment)) == experiment
         saved = SavedExperiment(experiment, MODEL, {"x": random_numbers.random()})
         data = to_bytes(saved)
@@ -407,13 +408,14 @@ def _read_or_message(read: Callable[[], SavedExperiment]) -> SavedExperiment | s
         return str(error)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("change", [_with_another_shape, _with_other_bytes])
 def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(change: Any, tmp_path: Path) -> None:
     random_numbers = random.Random(11)
     path = tmp_path / "fuzzed.augenmerk"
     num_refused = num_read = 0
     for number in range(3_000):
-        saved = SavedExperiment(random_experiment(random_numbers), MODEL, VIEW)
+        saved = SavedExperiment(random_experiment(random_numbers, AnyValues()), MODEL, VIEW)
         data = change(to_bytes(saved), random_numbers)
         found = _read_or_message(lambda data=data: from_bytes(data, path))
         if isinstance(found, str):

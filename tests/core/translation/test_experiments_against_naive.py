@@ -31,7 +31,8 @@ from core.translation.experiment import (
 from core.translation.result import MAP_KINDS, Translation, TranslationStoppedError
 from core.translation.translator import EXPERIMENT_WINDOW, Translator
 from tests.core.translation.naive import NaiveResult, naive_run, naive_scores
-from tests.core.translation.random_experiments import MODELS, all_heads, make_translator, random_experiment
+from tests.core.translation.random_experiments import ValuesForModel, random_experiment
+from tests.core.translation.random_models import MODELS, all_heads, make_translator
 
 NUM_EXPERIMENTS = 25
 """Of each model: 200 in all."""
@@ -66,8 +67,8 @@ def translator(model_name: str) -> Translator:
 
 @pytest.fixture(scope="module")
 def cases(model_name: str, translator: Translator) -> list[Case]:
-    generator = random.Random(model_name)
-    experiments = [random_experiment(translator, generator) for _ in range(NUM_EXPERIMENTS)]
+    generator, values = random.Random(model_name), ValuesForModel(translator)
+    experiments = [random_experiment(generator, values) for _ in range(NUM_EXPERIMENTS)]
     return [Case(experiment, naive_run(translator, experiment)) for experiment in experiments]
 
 
@@ -130,10 +131,50 @@ def check_maps(found: Translation, expected: NaiveResult) -> None:
         np.testing.assert_allclose(actual, expected_maps.numpy(), rtol=0, atol=MAP_TOLERANCE)
 
 
+@pytest.mark.heavy
 def test_run_is_what_the_naive_code_gives(translator: Translator, cases: list[Case]) -> None:
     check_results(translator, cases, [translator.run(case.experiment) for case in cases], has_maps=True)
 
 
+@pytest.mark.heavy
+def test_compare_gives_what_the_naive_code_gives_beside_the_score_of_the_original(
+    translator: Translator, cases: list[Case]
+) -> None:
+    results = [translator.compare(case.experiment) for case in cases]
+    check_results(translator, cases, [result.changed for result in results], has_maps=True)
+    for case, result in zip(cases, results, strict=True):
+        expected = naive_scores(translator, case.experiment, result.original.predicted_ids)
+        assert result.original_log_probabilities == pytest.approx(expected, abs=LOG_PROBABILITY_TOLERANCE)
+
+
+def test_nothing_is_decoded_step_by_step_where_a_change_leaves_the_words(
+    words: Translator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original = words.translate(SENTENCE)
+    forced = ForcedToken(1, words.checkpoint.codecs.target.vocabulary.tokens[original.predicted_ids[1]])
+    changes: list[tuple[Intervention, ...]] = [
+        (HeadScaled(Head("cross", 0, 1), 0.9999),),
+        (HeadScaled(Head("encoder", 1, 0), 1.0001), forced),
+        (SourceWordReplaced(0, "ein"),),
+    ]
+    stepwise = [words.run(original.experiment.with_interventions(*each)) for each in changes]
+    steps: list[object] = []
+    step = words.model.step
+    monkeypatch.setattr(words.model, "step", lambda *args: steps.append(args) or step(*args))
+    for each, expected in zip(changes, stepwise, strict=True):
+        assert expected.predicted_ids == original.predicted_ids
+        changed = words.compare(expected.experiment, original=original).changed
+        assert changed.predicted_ids == expected.predicted_ids, each
+        assert changed.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-6)
+        assert changed.alternatives[0][0].entry == expected.alternatives[0][0].entry
+        assert changed.unreached == expected.unreached
+    assert not steps
+    other = original.experiment.with_interventions(ForcedToken(1, TARGET.split()[-1]))
+    assert words.compare(other, original=original).changed.predicted_ids == words.run(other).predicted_ids
+    assert steps
+
+
+@pytest.mark.heavy
 def test_run_many_is_what_the_naive_code_gives_in_order(translator: Translator, cases: list[Case]) -> None:
     found = translator.run_many(case.experiment for case in cases)
     check_results(translator, cases, list(found), has_maps=True)
@@ -154,6 +195,7 @@ def test_an_old_translation_is_scored_under_each_experiment(translator: Translat
         assert log_probabilities == pytest.approx(expected, abs=LOG_PROBABILITY_TOLERANCE)
 
 
+@pytest.mark.heavy
 def test_an_experiment_is_compared_with_its_baseline(translator: Translator, cases: list[Case]) -> None:
     for case in cases[:5]:
         found = translator.compare(case.experiment)
@@ -169,6 +211,7 @@ def test_an_experiment_is_compared_with_its_baseline(translator: Translator, cas
         assert (found.own is None) != isinstance(case.experiment.output, GivenTarget)
 
 
+@pytest.mark.heavy
 def test_the_random_experiments_cover_everything() -> None:
     """Without this, the proof above could be one of a few easy cases."""
     outputs: Counter[type] = Counter()
@@ -178,8 +221,8 @@ def test_the_random_experiments_cover_everything() -> None:
     lengths: dict[str, set[int]] = {}
     for name in MODELS:
         translator = make_translator(name)
-        generator = random.Random(name)
-        experiments = [random_experiment(translator, generator) for _ in range(NUM_EXPERIMENTS)]
+        generator, values = random.Random(name), ValuesForModel(translator)
+        experiments = [random_experiment(generator, values) for _ in range(NUM_EXPERIMENTS)]
         for experiment, found in zip(experiments, translator.run_many(experiments, need_maps=False), strict=True):
             outputs[type(experiment.output)] += 1
             sizes[len(experiment.interventions)] += 1
@@ -333,7 +376,7 @@ def test_a_row_that_is_set_stands_in_the_map_and_the_rows_beside_it_do_not(
 def test_without_interventions_the_result_is_that_of_the_plain_model_to_the_last_bit(translator: Translator) -> None:
     generator = random.Random(1)
     for _ in range(5):
-        experiment = Experiment(random_experiment(translator, generator).source_text)
+        experiment = Experiment(random_experiment(generator, ValuesForModel(translator)).source_text)
         found = translator.run(experiment)
         source, read = torch.tensor([found.source_ids]), torch.tensor([found.read_ids])
         with torch.inference_mode():
@@ -526,6 +569,7 @@ def test_an_empty_sentence_is_refused(words: Translator) -> None:
 # --- run_many ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.heavy
 def test_run_many_reads_its_experiments_as_they_are_needed(words: Translator) -> None:
     """Of experiments without end, the first results come all the same, and in order."""
     taken: list[Experiment] = []
@@ -533,7 +577,7 @@ def test_run_many_reads_its_experiments_as_they_are_needed(words: Translator) ->
     def endless() -> Iterator[Experiment]:
         generator = random.Random(3)
         while True:
-            taken.append(random_experiment(words, generator))
+            taken.append(random_experiment(generator, ValuesForModel(words)))
             yield taken[-1]
 
     results = words.run_many(endless(), need_maps=False)
@@ -546,6 +590,7 @@ def test_run_many_of_nothing_is_nothing(words: Translator) -> None:
     assert list(words.run_many([])) == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("output", OUTPUTS, ids=["greedy", "beam", "given"])
 def test_one_sentence_under_many_interventions_at_once(words: Translator, output: Output) -> None:
     """The encoder reads the sentence once for all that agree on it; none of them sees the changes of another."""

@@ -28,7 +28,7 @@ from core.translation.experiment import (
 )
 from core.translation.sharing import to_command, to_python
 from core.translation.translator import Translator
-from tests.core.translation.experiments import TOKENS, random_experiment
+from tests.core.translation.random_experiments import TOKENS, AnyValues, random_experiment
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -62,7 +62,7 @@ def run_as_python(source: str) -> dict[str, object]:
 def test_python_gives_the_same_experiment_to_the_last_bit() -> None:
     random_numbers = random.Random(5)
     for _ in range(400):
-        experiment = random_experiment(random_numbers)
+        experiment = random_experiment(random_numbers, AnyValues())
         source = to_python(experiment, "a 'b'.safetensors")
         load = "translator = Translator.load(\"a 'b'.safetensors\")\n"
         assert load in source
@@ -118,7 +118,7 @@ def test_a_command_is_parsed_into_the_same_experiment(subword_translator: Transl
     tokens = (*codec.vocabulary.tokens[3:], *(token for token in TOKENS if not token.startswith("▁")))
     random_numbers, parser = random.Random(6), make_parser()
     for _ in range(400):
-        experiment = random_experiment(random_numbers, tokens)
+        experiment = random_experiment(random_numbers, AnyValues(tokens))
         if isinstance(experiment.output, Beam) and experiment.output.size == 1:
             continue
         words = shlex.split(to_command(experiment, "-x y.safetensors"))

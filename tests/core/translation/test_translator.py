@@ -209,6 +209,7 @@ def test_the_copy_task_refuses_what_holds_no_symbol(copy_translator: Translator)
         copy_translator.translate("Ein Mann 🙂")
 
 
+@pytest.mark.heavy
 def test_a_corpus_keeps_its_order_and_its_empty_lines(translator: Translator) -> None:
     texts = [*GERMAN[::9], "", *SENTENCES, "   ", GERMAN[5], "Mann " * 2_000]
     hypotheses = translator.translate_corpus(texts)
@@ -242,6 +243,7 @@ def test_a_beam_translation_carries_its_own_maps_and_probabilities(translator: T
     assert len(translation.alternatives) == len(translation.predicted_tokens)
 
 
+@pytest.mark.heavy
 def test_a_beam_search_finds_other_translations_one_by_one_and_in_a_corpus(subword_translator: Translator) -> None:
     texts = [*GERMAN[:6], "", "Zwei Hunde."]
     alone = [subword_translator.translate(text, beam=3, length_penalty=0.5).text if text else "" for text in texts]

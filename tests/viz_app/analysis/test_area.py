@@ -77,11 +77,11 @@ def test_the_last_tab_is_remembered_by_its_name(context: AnalysisContext, qtbot:
     panel.show()
     qtbot.mouseClick(panel.buttons[2], Qt.MouseButton.LeftButton)
     assert panel.tab.name == "Heads"
-    assert context.preferences.lab_tab == "Heads"
+    assert context.preferences.analysis_tab == "Heads"
     other = _panel(context, qtbot, ("Source", "Heads"))
     assert other.tab.name == "Heads"
     assert other.buttons[1].isChecked()
-    context.preferences.lab_tab = "Gone"
+    context.preferences.analysis_tab = "Gone"
     assert _panel(context, qtbot).tab.name == "Steps"
 
 

@@ -43,6 +43,7 @@ def _check_every_tab(panel: AnalysisPanel, qtbot: QtBot) -> None:
         assert not tab.grab().isNull()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("sentence", SENTENCES.values(), ids=SENTENCES.keys())
 @all_models
 def test_every_tab_takes_short_long_and_unknown_sentences(
@@ -56,6 +57,7 @@ def test_every_tab_takes_short_long_and_unknown_sentences(
     _check_every_tab(_panel(context, qtbot), qtbot)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", MAP_KINDS)
 @all_models
 def test_all_heads_of_a_layer_off(

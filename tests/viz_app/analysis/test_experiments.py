@@ -79,6 +79,7 @@ def _check(panel: AnalysisPanel, experiment: Experiment, translator: Translator,
     assert shown.log_probability == pytest.approx(expected.log_probability, abs=1e-3)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", CHANGES)
 def test_steps_and_source_are_those_of_the_experiment(
     context: AnalysisContext, qtbot: QtBot, translators: dict[str, Translator], name: str
@@ -99,6 +100,7 @@ def test_steps_and_source_are_those_of_the_experiment(
     _check(panel, context.state.experiment, translators["words"], qtbot)
 
 
+@pytest.mark.heavy
 def test_every_tab_follows_undo_and_redo(
     context: AnalysisContext, qtbot: QtBot, translators: dict[str, Translator]
 ) -> None:
@@ -115,6 +117,7 @@ def test_every_tab_follows_undo_and_redo(
     _check(panel, asked[2], translators["words"], qtbot)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("tab_class", TABS, ids=[tab.name for tab in TABS])
 def test_a_tab_stays_usable_whatever_is_changed_and_excuses_nothing(
     context: AnalysisContext, qtbot: QtBot, tab_class: type[AnalysisTab]
@@ -135,6 +138,7 @@ def test_a_tab_stays_usable_whatever_is_changed_and_excuses_nothing(
         context.state.use_own_output()
 
 
+@pytest.mark.heavy
 def test_two_experiments_live_side_by_side(
     context: AnalysisContext, qtbot: QtBot, translators: dict[str, Translator]
 ) -> None:

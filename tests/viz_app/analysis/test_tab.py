@@ -173,6 +173,7 @@ def test_focus_stays_in_the_bar_of_a_job(qtbot: QtBot, theme: Theme) -> None:
     assert bar.start.hasFocus(), "an answer at once"
 
 
+@pytest.mark.heavy
 def test_nothing_keeps_a_tab_that_was_closed(make_context: MakeContext, qtbot: QtBot, qapp: QApplication) -> None:
     context = make_context()
     panel = AnalysisPanel(context)

@@ -17,7 +17,8 @@ from core.checkpoint.file import load_checkpoint
 from core.config import preset
 from core.device import DeviceChoice
 from core.model.heads import Head
-from core.translation.experiment import Experiment, ForcedToken, Greedy, HeadScaled
+from core.translation.experiment import Experiment, ForcedToken, GivenTarget, Greedy, HeadScaled
+from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
@@ -110,7 +111,7 @@ def test_a_file_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     documents.open(path)
     assert named in problem(documents)
     assert (state.experiment, view_values(state)) == (before, view)
-    assert path not in documents._preferences.recent_experiments
+    assert path not in documents._preferences.recent_experiments.paths
 
 
 def test_a_file_that_cannot_be_written_is_told(documents: ExperimentDocuments, tmp_path: Path) -> None:
@@ -137,6 +138,29 @@ def test_a_model_beside_the_file_is_found_by_its_digest(
     documents.open(tmp_path / "one.augenmerk")
     qtbot.waitUntil(lambda: asked == [checkpoint])
     assert state.experiment != saved, "it waits for its model"
+    state.begin_model(replace(MODEL, digest=digest))
+    assert state.experiment == saved
+
+
+def test_an_experiment_opened_before_any_model_is_looks_for_its_model_too(
+    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    checkpoint = write_untrained_checkpoint(tmp_path / "renamed.safetensors", seed=7)
+    digest = model_digest(load_checkpoint(checkpoint))
+    state.begin_model(replace(MODEL, digest=digest))
+    state.intervene(*CHANGES)
+    saved = state.experiment
+    documents.save(tmp_path / "one.augenmerk")
+    state.model = None
+    state.reset()
+    documents.open(tmp_path / "one.augenmerk")
+    assert state.experiment == saved, "shown at once"
+    asked: list[Path | None] = []
+    documents.model_requested.connect(asked.append)
+    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+    state.begin_model(MODEL)
+    state.open_experiment(Experiment("1 2 3"), asks=False)  # its own example
+    qtbot.waitUntil(lambda: asked == [checkpoint])
     state.begin_model(replace(MODEL, digest=digest))
     assert state.experiment == saved
 
@@ -216,6 +240,18 @@ def test_a_session_that_cannot_be_restored_is_set_aside(
     assert not path.exists()
     assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
     assert read_session(ExperimentState(), path) is None
+
+
+@pytest.mark.parametrize("experiment", [Experiment("x" * 900_000), Experiment("ein mann", GivenTarget("x" * 900_000))])
+def test_an_experiment_too_long_for_the_window_is_refused_and_a_session_of_it_set_aside(
+    documents: ExperimentDocuments, preferences: Preferences, tmp_path: Path, experiment: Experiment
+) -> None:
+    path = preferences.session_path
+    write_experiment_file(SavedExperiment(experiment, ModelReference("one", "a" * 64), {}), path)
+    documents.open(path)
+    assert "has 900,000 characters. At most 5,000 were expected" in problem(documents)
+    assert not documents.restore_session()
+    assert path.with_name("session.augenmerk.unreadable").is_file()
 
 
 def test_experiments_and_checkpoints_are_told_apart_by_content(documents: ExperimentDocuments, tmp_path: Path) -> None:

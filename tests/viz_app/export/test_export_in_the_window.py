@@ -56,6 +56,7 @@ def test_the_train_page_is_saved_while_it_is_in_sight(window: MainWindow, tmp_pa
     assert "mann" in (tmp_path / "map.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.heavy
 def test_the_film_is_exported_while_it_is_in_sight(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     window.show_page(TRAIN)
     page = window.train_page

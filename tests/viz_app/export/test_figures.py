@@ -55,6 +55,21 @@ def test_all_heads_have_a_place_and_missing_ones_are_blank() -> None:
     assert sum(len(axes.images) for axes in figure.axes) == 3 + 4
 
 
+def test_heads_that_are_off_are_pale_and_struck_through() -> None:
+    maps = np.ones((2, 3, 4, 4), dtype=np.float32)
+    (axes,) = grid_figure([KindPicture("Cross", maps, [[1.0] * 3] * 2, off=[(1, 2)])], "").axes
+    (line,), (veil,) = axes.lines, axes.patches
+    left, right, bottom, top = axes.images[5].get_extent()
+    assert left < line.get_xdata()[0] < line.get_xdata()[1] < right
+    assert top < line.get_ydata()[0] < line.get_ydata()[1] < bottom
+    assert veil.get_extents().get_points() == pytest.approx(axes.transData.transform([(left, bottom), (right, top)])), (
+        "over its small map"
+    )
+    assert axes.images[0].zorder < veil.get_zorder() < line.get_zorder()
+    (axes,) = grid_figure([KindPicture("Cross", maps, [[1.0] * 3] * 2)], "").axes
+    assert not axes.lines
+
+
 def test_a_difference_has_its_zero_in_the_middle_and_what_is_missing_is_hatched() -> None:
     values = np.array([[-0.5, 0.25, 0.0], [np.nan, np.nan, np.nan]], dtype=np.float32)
     picture = replace(_picture(), weights=values, top=0.5, is_signed=True)

@@ -53,6 +53,7 @@ def test_the_menu_saves_what_is_shown(menu: ExportMenu, told: list[str], tmp_pat
     assert told == [f"saved {name}"]
 
 
+@pytest.mark.heavy
 def test_a_picture_of_the_page_does_not_show_the_button_hovered_that_opened_the_menu(
     page: MapsPage, menu: ExportMenu, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -185,6 +186,7 @@ def test_a_file_that_gets_its_ending_here_is_replaced_only_when_asked(
     assert "straße" in (tmp_path / "map.csv").read_text(encoding="utf-8")
 
 
+@pytest.mark.heavy
 def test_the_next_dialog_begins_where_the_last_file_went(menu: ExportMenu, tmp_path: Path) -> None:
     save_by_dialog(menu, "numbers", tmp_path / "map.csv")
     menu.entries["map"].trigger()

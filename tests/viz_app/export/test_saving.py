@@ -61,6 +61,69 @@ def save(saving: Saving, page: MapsPage, what: str, target: Path) -> None:
     )
 
 
+HOSTILE = "\x1b[31mein\x00 mann\x9b\x07 \x0b\ufffe <&> \x85\u2028 ."
+
+
+def show_control_characters(page: MapsPage) -> None:
+    """Tokens, sentence and translation with characters that no XML may hold."""
+    made = make_translation("ein mann <&> .", "ein mann <&> .", text=HOSTILE)
+    tokens = ("<sos>", "ein\x00\x1b[31m", "mann\x07\ufffe", "<&>\n", ".\x85", "<eos>")
+    source, target = (
+        tuple(replace(word, text=token) for word, token in zip(words, tokens[1:], strict=False))
+        for words in (made.source_words, made.target_words)
+    )
+    page.state.show_translation(
+        replace(
+            made, text=HOSTILE, source_tokens=tokens, read_tokens=tokens[:-1], predicted_tokens=tokens[1:],
+            source_words=source, target_words=target,
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
+def test_an_svg_of_control_characters_is_xml(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
+    show_control_characters(page)
+    save(saving, page, what, tmp_path / "picture.svg")
+    words, _ = svg_text(tmp_path / "picture.svg")
+    if what in ("heatmap", "lines"):
+        assert r"ein\x00\x1b[31m" in words.replace(" ", "")
+        assert "<&>" in words
+
+
+@pytest.mark.figures
+@pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
+def test_control_characters_leave_a_pdf_and_a_png_whole(
+    page: MapsPage, saving: Saving, tmp_path: Path, what: str
+) -> None:
+    show_control_characters(page)
+    for suffix in ("pdf", "png"):
+        save(saving, page, what, tmp_path / f"picture.{suffix}")
+    content = (tmp_path / "picture.pdf").read_bytes()
+    assert content.startswith(b"%PDF")
+    assert content.rstrip().endswith(b"%%EOF")
+    assert b"\x1b[31m" not in b"".join(pdf_streams(tmp_path / "picture.pdf"))
+    assert not QImage(str(tmp_path / "picture.png")).isNull()
+
+
+def test_control_characters_leave_tables_and_pages_readable(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
+    show_control_characters(page)
+    for suffix in ("csv", "json", "npz"):
+        saving.save_table(tmp_path / f"numbers.{suffix}")
+    with (tmp_path / "numbers.csv").open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    labels = [r"ein\x00\x1b[31m", r"mann\x07\ufffe", r"<&>\n", r".\x85"]
+    assert [label for label in header[1:] if label not in ("<sos>", "<eos>")] == labels
+    assert [row[0] for row in rows if row[0] not in ("<sos>", "<eos>")] == labels
+    assert json.loads((tmp_path / "numbers.json").read_text(encoding="utf-8"))["sentence"] == HOSTILE
+    with np.load(tmp_path / "numbers.npz", allow_pickle=False) as arrays:
+        assert arrays["map"].shape == (len(rows), len(header) - 1)
+    saving.save_html(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert data_of(text)["facts"]["sentence"] == HOSTILE
+    assert not [character for character in text if ord(character) < 32 and character != "\n"]
+
+
 @pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
 def test_an_svg_is_shapes_and_text_with_the_caption(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:

@@ -279,6 +279,7 @@ def test_without_a_partner_the_changed_map_is_shown_in_its_usual_colours(
     assert heatmap.grab().toImage() == before
 
 
+@pytest.mark.heavy
 def test_lines_of_a_difference_are_told_apart_by_colour(qtbot: QtBot, theme: Theme, state: ExperimentState) -> None:
     state.settings.picture, state.settings.line_threshold = "lines", 0.0
     lines = LinesView(state)

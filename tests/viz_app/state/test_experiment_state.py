@@ -15,6 +15,7 @@ from core.model.heads import Head
 from core.translation.experiment import (
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -44,7 +45,7 @@ class Asked:
     def __init__(self, state: ExperimentState) -> None:
         self.experiments: list[Experiment] = []
         self.state = state
-        state.experiment_changed.connect(self.note)
+        state.experiment_asked.connect(self.note)
 
     def note(self) -> None:
         self.experiments.append(self.state.experiment)
@@ -132,6 +133,23 @@ def test_another_beam_stays_for_the_next_sentence(state: ExperimentState) -> Non
     assert state.experiment.output == Beam(4)
 
 
+def test_a_beam_comes_back_when_the_given_target_goes(state: ExperimentState) -> None:
+    state.set_output(Beam(4))
+    state.set_output(GivenTarget("a man rests"))
+    state.set_output(GivenTarget("a man sleeps"))
+    state.use_own_output()
+    assert state.experiment.output == Beam(4)
+    state.set_output(GivenTarget("a man rests"))
+    state.edit_text("zwei hunde")
+    assert state.experiment.output == Beam(4)
+    state.set_output(GivenTarget("two dogs"))
+    state.force(0, "some")
+    assert state.experiment.output == Beam(4)
+    state.undo()
+    state.undo()
+    assert state.own_output == Beam(4)
+
+
 def test_giving_a_target_drops_forced_tokens_and_says_so(state: ExperimentState) -> None:
     state.intervene(OFF, FORCED)
     state.set_output(GivenTarget("a man rests"))
@@ -145,6 +163,17 @@ def test_forcing_a_token_while_a_target_is_given_lets_the_model_decode_again(sta
     state.set_output(GivenTarget("a man rests"))
     state.force(1, "dog")
     assert state.experiment == Experiment("ein mann schläft .", Greedy(), (ForcedToken(1, "dog"),))
+
+
+def test_the_mask_is_lifted_only_while_a_target_is_given(state: ExperimentState) -> None:
+    state.set_output(GivenTarget("a man rests"))
+    state.intervene(CausalMaskLifted(), OFF)
+    state.use_own_output()
+    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF,))
+    assert "causal mask lifted" in state.notice
+    state.undo()
+    state.force(1, "dog")
+    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF, ForcedToken(1, "dog")))
 
 
 def test_a_word_of_several_pieces_forces_several_steps(state: ExperimentState) -> None:
@@ -204,15 +233,89 @@ def test_a_change_made_before_another_model_has_answered_drops_what_does_not_fit
     assert state.drops_misfits
 
 
-def test_a_refused_experiment_leaves_the_screen_and_can_be_asked_again(state: ExperimentState) -> None:
-    before, asked = state.result, Asked(state)
+def test_a_refused_change_is_taken_back_and_named_while_the_screen_stays(state: ExperimentState) -> None:
+    state.intervene(OFF)
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    shown, asked = state.result, Asked(state)
     state.force(2, "unknown")
     state.request.begin()
     state.refuse("There is no such token.")
-    assert state.result is before
-    assert state.request.problem == "There is no such token."
-    state.set_experiment(state.experiment)
+    assert state.result is shown
+    assert state.experiment == Experiment("ein mann schläft .", Greedy(), (OFF,))
+    assert state.request.problem == "There is no such token.\nRefused, and taken back: step 3: unknown."
+    assert not state.can_redo
+    state.undo()
+    assert state.experiment == Experiment("ein mann schläft .")
+    assert len(asked.experiments) == 2, "nobody computes again what is on the screen"
+
+
+def test_the_same_change_can_be_tried_again_after_its_refusal(state: ExperimentState) -> None:
+    asked = Asked(state)
+    for _ in range(2):
+        state.force(2, "unknown")
+        state.request.begin()
+        state.refuse("There is no such token.")
     assert len(asked.experiments) == 2
+
+
+def test_what_was_asked_before_a_refused_change_and_not_answered_is_reached_by_redo(state: ExperimentState) -> None:
+    state.intervene(OFF)
+    state.force(2, "unknown")
+    state.refuse("There is no such token.")
+    assert state.experiment.interventions == ()
+    state.redo()
+    assert state.experiment.interventions == (OFF,)
+    assert not state.can_redo
+
+
+def test_one_that_undo_came_to_and_that_is_refused_does_not_stand_in_the_way(state: ExperimentState) -> None:
+    given = state.experiment.source_text
+    state.set_output(GivenTarget("someone sleeps"))
+    state.edit_text("zwei hunde")
+    state.accept(make_result(make_translation("zwei hunde")))
+    state.undo()
+    state.refuse("The given translation is too long.")
+    assert state.experiment == Experiment("zwei hunde")
+    state.undo()
+    assert state.experiment == Experiment(given)
+    state.redo()
+    assert state.experiment == Experiment("zwei hunde")
+
+
+def test_between_equal_experiments_a_refusal_leads_back_to_where_it_came_from(state: ExperimentState) -> None:
+    state.intervene(OFF)
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    state.remove(OFF)
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    state.undo()
+    state.refuse("Not any more.")
+    assert state.experiment.interventions == ()
+    assert state.can_undo
+    assert not state.can_redo
+
+
+def test_where_nothing_is_shown_yet_a_refusal_leaves_the_plain_sentence(state: ExperimentState) -> None:
+    state = ExperimentState()
+    asked = Asked(state)
+    state.open_experiment(Experiment("ein mann", GivenTarget("x " * 900), (OFF,)), forgets_history=True)
+    state.refuse("The given translation is too long.")
+    assert asked.experiments[-1] == state.experiment == Experiment("ein mann")
+    assert "Refused, and taken back: cross 2·5 off, the given translation. The given translation" in state.notice
+    assert not state.can_undo
+    state.refuse("The sentence is too long.")
+    assert len(asked.experiments) == 2, "there is nothing plainer to ask for"
+
+
+def test_another_model_that_refuses_a_given_target_is_asked_for_its_own(state: ExperimentState) -> None:
+    state.set_output(GivenTarget("a person"))
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    state.begin_model(replace(MODEL, name="two"))
+    state.ask_again()
+    state.refuse("The given translation is too long.")
+    assert state.experiment == Experiment("ein mann schläft .")
+    state.accept(make_result(make_translation(experiment=state.experiment)))
+    state.undo()
+    assert state.experiment.output == GivenTarget("a person"), "of use once the former model is open again"
 
 
 def test_what_is_shown_is_outdated_from_the_next_model_to_its_first_answer(state: ExperimentState) -> None:
@@ -230,12 +333,12 @@ def test_another_model_brings_its_own_roles_with_its_first_answer(state: Experim
     head = state.selection.head
     state.take_roles(all_of("previous"))
     state.begin_model(replace(MODEL, name="two"))
-    assert state.maps.role(head) == "previous", "what is shown is still of the earlier model"
+    assert state.roles.of(head) == "previous", "what is shown is still of the earlier model"
     state.accept(make_result(make_translation()))
-    assert state.maps.sample_roles is None
+    assert state.roles.sample is None
     state.begin_model(replace(MODEL, name="three", roles=all_of("self")))
     state.accept(make_result(make_translation()))
-    assert state.maps.count_roles() == {"self": 72}
+    assert state.roles.count() == {"self": 72}
 
 
 def test_a_head_is_kept_where_the_next_model_has_it_else_the_nearest(state: ExperimentState) -> None:
@@ -266,6 +369,81 @@ def test_marks_go_with_the_translation_and_stay_with_another_head(state: Experim
     assert state.selection.pinned is None
 
 
+def test_a_pin_stays_where_the_next_maps_have_the_same_two_tokens(state: ExperimentState) -> None:
+    sentence = "ein mann steht ."
+    state.show_translation(make_translation(sentence, "a man is standing ."))
+    state.choose_head(Head("cross", 1, 2))
+    seen: list[Pair | None] = []
+    state.selection.events.pinned.connect(lambda now, before: seen.append(now))
+    state.selection.pin(Pair(3, 3))  # standing → steht
+    state.accept(make_result(make_translation(sentence, "one man is standing ."), state.translation))
+    assert seen == [Pair(3, 3)], "it was not let go in between"
+    state.accept(make_result(make_translation(sentence, "one young man is standing ."), state.original))
+    assert state.selection.pinned == Pair(4, 3), "its word stands one step later"
+    state.accept(make_result(make_translation("ein steht .", "one man is standing ."), state.original))
+    assert state.selection.pinned == Pair(3, 2)
+    state.accept(make_result(make_translation("ein steht .", "one man rests ."), state.original))
+    assert state.selection.pinned is None
+
+
+def test_a_pin_stands_for_the_same_tokens_in_the_original_and_in_the_changed_maps(state: ExperimentState) -> None:
+    original = make_translation("ein mann steht .", "a man is standing .")
+    removed = SourceWordRemoved(0)
+    changed = make_translation("mann steht .", "man is standing .", interventions=(removed,))
+    state.accept(make_result(changed, original))
+    state.choose_head(Head("cross", 1, 2))
+    state.selection.pin(Pair(2, 2))  # standing → steht
+    state.settings.shown = "original"
+    assert state.selection.pinned == Pair(3, 3)
+    state.settings.shown = "changed"
+    assert state.selection.pinned == Pair(2, 2)
+    state.settings.shown = "difference"
+    assert state.selection.pinned == Pair(2, 2), "it has the words of the changed maps"
+    state.settings.shown = "original"
+    assert state.selection.pinned == Pair(3, 3)
+    state.selection.pinned = Pair(0, 1)  # a → ein
+    state.settings.shown = "changed"
+    assert state.selection.pinned is None
+
+
+def test_a_pin_is_kept_by_the_name_that_its_row_has(state: ExperimentState) -> None:
+    sentence = "ein mann steht ."
+    state.show_translation(make_translation(sentence, "a man is standing ."))
+    state.choose_head(Head("decoder", 1, 2))
+    state.settings.label_mode = "read"
+    state.selection.pin(Pair(2, 1))  # reading man → a
+    state.accept(make_result(make_translation(sentence, "a man stands ."), state.translation))
+    assert state.selection.pinned == Pair(2, 1)
+    state.accept(make_result(make_translation(sentence, "one a man stands ."), state.original))
+    assert state.selection.pinned == Pair(3, 2)
+    state.settings.label_mode = "predicted"  # the same row predicts stands
+    state.accept(make_result(make_translation(sentence, "one a man is ."), state.original))
+    assert state.selection.pinned is None
+
+
+def test_a_head_of_a_larger_model_is_chosen_with_its_result(state: ExperimentState) -> None:
+    """As when an experiment is opened while another model's maps are still shown."""
+    seen: list[Head] = []
+    state.selection.events.head.connect(lambda head, before: seen.append(head))
+    state.accept(make_result(make_translation(num_layers=2, num_heads=4)))
+    state.choose_head(Head("cross", 1, 3))
+    for wanted, expected in (
+        (Head("decoder", 2, 6), Head("decoder", 2, 6)),
+        (Head("cross", 3, 9), Head("cross", 2, 7)),
+    ):
+        state.choose_head(wanted)
+        assert state.selection.head == Head("cross", 1, 3)
+        state.accept(make_result(make_translation()))
+        assert state.selection.head == expected, "as near as there is"
+        state.accept(make_result(make_translation(num_layers=2, num_heads=4)))
+        state.choose_head(Head("cross", 1, 3))
+    state.choose_head(Head("decoder", 2, 6))
+    state.choose_head(Head("cross", 0, 0))
+    state.accept(make_result(make_translation()))
+    assert state.selection.head == Head("cross", 0, 0), "chosen since"
+    assert wanted not in seen
+
+
 def test_a_cell_is_pinned_with_the_next_result_that_has_it(state: ExperimentState) -> None:
     state.pin_with_next_result(Pair(1, 2))
     state.accept(make_result(make_translation()))
@@ -294,7 +472,7 @@ def test_arrows_walk_through_every_layer_of_every_kind_and_stop_at_the_edges(sta
 
 def test_arrows_follow_the_order_in_which_heads_stand(state: ExperimentState) -> None:
     state.settings.order = "clarity"
-    first, second = state.maps.in_order("cross")[:2]
+    first, second = state.roles.in_order("cross")[:2]
     state.choose_head(first)
     assert neighbour(state, "right") == second
 

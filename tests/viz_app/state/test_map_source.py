@@ -15,7 +15,7 @@ from viz_app.state import map_text
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.explain import Part, explain
 from viz_app.state.head_navigation import neighbour
-from viz_app.state.map_source import clarity, clearest_head
+from viz_app.state.head_roles import clarity, clearest_head
 from viz_app.state.map_view import Pair
 from viz_app.state.map_view_settings import SCALES, Scale
 from viz_app.state.model_info import ModelInfo
@@ -188,10 +188,10 @@ def test_a_sentence_of_punctuation_has_an_example_too() -> None:
 
 def test_roles_of_this_sentence_are_counted(state: ExperimentState) -> None:
     assert state.translation is not None
-    counts = state.maps.count_roles()
+    counts = state.roles.count()
     assert sum(counts.values()) == 72
-    assert state.maps.role(Head("encoder", 0, 0)) == "self"
-    assert state.maps.role(Head("encoder", 0, 1)) == "next"
+    assert state.roles.of(Head("encoder", 0, 0)) == "self"
+    assert state.roles.of(Head("encoder", 0, 1)) == "next"
 
 
 def _all_of(role: Role, translation: Translation) -> SampleRoles:
@@ -204,22 +204,22 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     translation = state.translation
     assert translation is not None
     head = Head("encoder", 0, 0)
-    assert state.maps.where_roles_hold == "in this sentence"
-    assert role_in_words(state.maps, head).startswith("In this sentence this head gives at least 30% of its")
+    assert state.roles.where_they_hold == "in this sentence"
+    assert role_in_words(state.roles, head).startswith("In this sentence this head gives at least 30% of its")
     state.choose_head(head)
     state.take_roles(_all_of("previous", translation))
-    assert state.maps.role(head) == "previous"
-    assert state.maps.role_here(head) == "self"
-    assert state.maps.count_roles() == {"previous": 72}
-    assert role_in_short(state.maps, head).endswith("on 9 pairs\nself in this sentence")
+    assert state.roles.of(head) == "previous"
+    assert state.roles.here(head) == "self"
+    assert state.roles.count() == {"previous": 72}
+    assert role_in_short(state.roles, head).endswith("on 9 pairs\nself in this sentence")
     expected = (
         "Over 9 pairs this head gives at least 30% of its weight to the token before (“previous”); in this sentence it "
         "gives at least 30% of its weight to the token itself (“self”)."
     )
     assert Part("This head", expected) in explain(state)
     state.take_roles(_all_of("self", translation))
-    assert role_in_words(state.maps, head).startswith("Over 9 pairs, as in this sentence, this head gives")
-    assert "\n" not in role_in_short(state.maps, head)
+    assert role_in_words(state.roles, head).startswith("Over 9 pairs, as in this sentence, this head gives")
+    assert "\n" not in role_in_short(state.roles, head)
 
 
 def test_heads_stand_by_the_roles_of_the_sample() -> None:
@@ -227,13 +227,13 @@ def test_heads_stand_by_the_roles_of_the_sample() -> None:
     translation = make_translation(num_layers=2, num_heads=4)
     state.show_translation(translation)
     state.settings.order = "role"
-    before = state.maps.in_order("cross")
+    before = state.roles.in_order("cross")
     roles = _all_of("mixed", translation)
     last = before[-1]
     layers = [list(layer) for layer in roles.by_kind["cross"]]
     layers[last.layer][last.head] = "aligner"
     state.take_roles(SampleRoles({**roles.by_kind, "cross": tuple(map(tuple, layers))}, "9 pairs"))
-    assert state.maps.in_order("cross")[0] == last
+    assert state.roles.in_order("cross")[0] == last
 
 
 def _model(roles: SampleRoles | None = None) -> ModelInfo:
@@ -246,12 +246,12 @@ def test_another_model_brings_its_own_roles_with_its_first_answer(state: Experim
     assert translation is not None
     state.take_roles(_all_of("previous", translation))
     state.begin_model(_model())
-    assert state.maps.role(state.selection.head) == "previous", "what is shown is still of the earlier model"
+    assert state.roles.of(state.selection.head) == "previous", "what is shown is still of the earlier model"
     state.show_translation(make_translation("ein mann .", "a man ."))
-    assert state.maps.sample_roles is None
+    assert state.roles.sample is None
     state.begin_model(_model(_all_of("self", translation)))
     state.show_translation(translation)
-    assert state.maps.count_roles() == {"self": 72}
+    assert state.roles.count() == {"self": 72}
 
 
 def test_rounding_never_makes_the_hidden_share_negative(state: ExperimentState) -> None:
@@ -275,15 +275,15 @@ def test_heads_stand_by_layer_by_role_or_the_clearest_first() -> None:
     translation = make_translation(num_layers=2, num_heads=4)
     state.show_translation(translation)
     by_layer = [Head("cross", layer, head) for layer in range(2) for head in range(4)]
-    assert state.maps.in_order("cross") == by_layer
+    assert state.roles.in_order("cross") == by_layer
     state.settings.order = "clarity"
-    clearest = state.maps.in_order("cross")
+    clearest = state.roles.in_order("cross")
     assert sorted(clearest) == by_layer
     scores = clarity(translation.maps.cross)
     assert [scores[each.layer, each.head] for each in clearest] == sorted(scores.flat, reverse=True)
     assert clearest[0] == Head("cross", *clearest_head(translation.maps.cross))
     state.settings.order = "role"
-    names = [state.maps.role(each) for each in state.maps.in_order("encoder")]
+    names = [state.roles.of(each) for each in state.roles.in_order("encoder")]
     assert names == sorted(names, key=list(ROLES).index)
     assert len(set(names)) > 1
 
@@ -293,7 +293,7 @@ def test_arrows_follow_the_order_in_which_heads_stand() -> None:
     translation = make_translation()
     state.show_translation(translation)
     state.settings.order = "clarity"
-    first, second = state.maps.in_order("cross")[:2]
+    first, second = state.roles.in_order("cross")[:2]
     state.choose_head(first)
     assert neighbour(state, "right") == second
 

@@ -118,5 +118,5 @@ def test_what_is_picked_is_said_in_words_and_forgotten_with_the_sentence(state: 
     assert marks_in_words(state).startswith("Pinned: reading a → ein, weight ")
     state.selection.pick_queries((1,), token_shift_of_queries("cross", "read"))
     assert marks_in_words(state).startswith("Row a → ")
-    state.accept(make_result(make_translation()))
+    state.accept(make_result(make_translation("zwei", "two")))
     assert not state.selection.has_marks

@@ -8,7 +8,7 @@ from core.config import PRESETS, preset
 from core.device import DeviceChoice
 from core.errors import ConfigError, CorpusError
 from viz_app.state.model_info import ModelInfo
-from viz_app.train.choices import RunChoices, key_settings, new_run_folder, with_tilde
+from viz_app.train.choices import RunChoices, key_settings, new_run_folder, schedule_note, with_tilde
 from viz_app.train.intro import steps_of
 
 
@@ -91,3 +91,11 @@ def test_one_head_is_not_called_heads(num_heads: int, words: str) -> None:
     assert dict(key_settings(run))["layers"].endswith(f"· {words}")
     info = ModelInfo("a", None, run, DeviceChoice("cpu", "asked for"), 1)
     assert info.summary.endswith(f"layers · {words}")
+
+
+def test_what_becomes_of_the_schedule_of_a_short_run_is_said_before_it_starts() -> None:
+    assert schedule_note(preset("multi30k")) == ""
+    assert "the rate falls to zero over the last 1.5 epochs" in schedule_note(
+        preset("multi30k").with_training(num_epochs=3)
+    )
+    assert schedule_note(preset("copy-task").with_training(num_epochs=1, cooldown_epochs=5)) == ""

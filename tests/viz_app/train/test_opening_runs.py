@@ -4,17 +4,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from core.training.events import TrainingFinished
-from core.training.folder import LAST
+from core.checkpoint.history import read_history
+from core.training.events import StepDone, TrainingEvent, TrainingFinished
+from core.training.folder import HISTORY, LAST, RUN_SETTINGS
+from core.training.lock import locked
 from tests.core.training.runs import copy_run, record
 from tests.viz_app.train.scripted import ScriptedTraining
 from viz_app.train import settings as run_settings
 from viz_app.train.page import TrainPage
 from viz_app.train.run_files import read_run, runs_in
+from viz_app.train.status_text import metric_rows
+from viz_app.worker import TrainingRequest
 
 pytestmark = pytest.mark.training
 
@@ -95,15 +100,174 @@ def test_data_of_a_run_is_remembered_with_it(page: TrainPage, tmp_path: Path) ->
         assert run_settings.load_source(page._settings, Path("a")) is None
 
 
-def test_page_says_what_resuming_does_whatever_the_form_says(page: TrainPage, tmp_path: Path) -> None:
+def shown_settings(page: TrainPage) -> dict[str, str]:
+    """What stands in place of the form."""
+    table = page.panel._settings
+    return {name: label.text() for name, label in table._values.items() if label.isVisible()}
+
+
+def test_a_reopened_run_stands_in_the_panel_with_its_own_settings(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path
+) -> None:
     make_run(tmp_path / "runs" / "stopped", 3)
-    make_run(tmp_path / "runs" / "ended", None)
-    assert not page.panel.resume_summary.isVisible()
-    choose(page, "stopped")
     page.form.set_choices(replace(page.form.choices(), preset="multi30k", num_epochs="8"))
-    said = page.panel.resume_summary.text()
-    assert page.panel.resume_summary.isVisible()
-    assert said.startswith("Resume uses the settings with which stopped was started: copy-task-small, copy task, 2 ")
-    assert "the rest is for a new run" in said
+    choose(page, "stopped")
+    assert not page.form.isVisible()
+    assert not page.panel.start_button.isVisible()
+    shown = shown_settings(page)
+    assert (shown["preset"], shown["epochs"], shown["data"]) == ("copy-task-small", "2", "copy task")
+    assert shown["width"].startswith("16 ")
+    page.panel.switch_button.click()
+    assert page.form.isVisible()
+    assert page.form.choices().preset == "multi30k"
+    for button in (page.panel.resume_button, page.panel.discard_button, page.panel.stop_button):
+        assert not button.isVisible()
+    page.panel.switch_button.click()
+    assert page.panel.resume_button.isVisible()
+    assert not page.form.isVisible()
+
+
+def test_a_run_whose_settings_cannot_be_read_does_not_show_those_of_another(page: TrainPage, tmp_path: Path) -> None:
+    for name in ("good", "unreadable"):
+        make_run(tmp_path / "runs" / name, None)
+    (tmp_path / "runs" / "unreadable" / RUN_SETTINGS).write_text("[")
+    choose(page, "good")
+    assert shown_settings(page)["preset"] == "copy-task-small"
+    choose(page, "unreadable")
+    assert shown_settings(page) == {}
+    assert not page.panel.extend_button.isVisible()
+
+
+def test_a_finished_run_is_given_more_epochs(
+    page: TrainPage, qtbot: QtBot, tmp_path: Path, script: ScriptedTraining
+) -> None:
+    make_run(tmp_path / "runs" / "ended", None)
     choose(page, "ended")
-    assert not page.panel.resume_summary.isVisible()
+    assert not page.panel.resume_button.isVisible()
+    assert page.panel.extend_button.isVisible()
+    assert page.panel.epochs_edit.text() == "3"
+    page.panel.epochs_edit.setText("2")
+    page.panel.extend_button.click()
+    assert "at least 3 was expected" in page.panel.message.text()
+    page.panel.epochs_edit.setText("5")
+    page.panel.extend_button.click()
+    qtbot.waitUntil(lambda: bool(script.requests))
+    request = script.requests[0]
+    assert (request.folder.name, request.resume, request.run.training.num_epochs) == ("ended", True, 5)
+    assert not page.panel.message.isVisible()
+
+
+def test_more_epochs_are_really_trained(qtbot: QtBot, tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    make_run(tmp_path / "runs" / "ended", None)
+    page = TrainPage(settings)
+    qtbot.addWidget(page)
+    page.form.set_choices(replace(page.form.choices(), parent_folder=tmp_path / "runs"))
+    page.show()
+    choose(page, "ended")
+    page.panel.epochs_edit.setText("3")
+    page.panel.extend_button.click()
+    qtbot.waitUntil(lambda: not page.is_running(), timeout=60_000)
+    page.shutdown()
+    assert page.state.finish is not None
+    assert (page.state.finish.reason, page.state.finish.step) == ("completed", 21)
+    assert [record.epoch for record in read_history(tmp_path / "runs" / "ended" / HISTORY)] == [1, 2, 3]
+
+
+def test_a_reopened_run_has_the_curves_that_it_had(qtbot: QtBot, tmp_path: Path) -> None:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    page = TrainPage(settings)
+    qtbot.addWidget(page)
+    page.resize(1200, 760)
+    page.show()
+    request = TrainingRequest(copy_run(num_epochs=2), "copy", tmp_path / "runs" / "mine", "cpu")
+    page.begin(request)
+    qtbot.waitUntil(lambda: not page.is_running(), timeout=60_000)
+    before = page.state.curves
+    figures = dict(metric_rows(page.state))
+    page._open_run(request.folder)
+    page.shutdown()
+    after = page.state.curves
+    assert after is not before
+    for name in ("training_loss", "learning_rate", "gradient_norm", "tokens_per_second"):
+        shown, again = getattr(before, name), getattr(after, name)
+        assert len(again) == 14
+        assert np.array_equal(shown.xy(), again.xy()), name
+        assert np.array_equal(shown.since(3)[1], again.since(3)[1]), name
+    assert after.validations == before.validations
+    assert after.bleu == before.bleu
+    assert page.state.fraction_done == 1
+    again = dict(metric_rows(page.state))
+    assert {name: again[name] for name in ("loss", "learning rate", "gradient norm", "tokens / s", "best")} == {
+        name: figures[name] for name in ("loss", "learning rate", "gradient norm", "tokens / s", "best")
+    }
+
+
+def test_the_next_start_tells_how_many_steps_are_lost_and_shows_them(
+    qtbot: QtBot, page: TrainPage, tmp_path: Path
+) -> None:
+    def cut_off(event: TrainingEvent) -> None:
+        if isinstance(event, StepDone) and event.step == 9:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record(copy_run(num_epochs=2), tmp_path / "cut", on_event=cut_off)
+    remember_unfinished(page._settings, tmp_path / "cut")
+    later = TrainPage(page._settings)
+    qtbot.addWidget(later)
+    assert "at step 7; the 2 steps after that are lost" in later.notice_bar.text()
+    assert later.state.training_loss.xy()[0].tolist() == list(range(1, 10))
+
+
+def test_the_menu_lists_the_run_on_the_page_too(page: TrainPage, tmp_path: Path) -> None:
+    make_run(tmp_path / "runs" / "ended", None)
+    choose(page, "ended")
+    page.panel.open_menu.menu().aboutToShow.emit()
+    first = page.panel.open_menu.menu().actions()[0]
+    assert (first.text(), first.isEnabled()) == ("ended  (shown)", False)
+    page._make_charts()
+    assert page._run_view is not None
+    page._run_view.charts.compare.menu().aboutToShow.emit()
+    assert page._run_view.charts.compare.menu().actions()[0].text() == "no other runs in this folder"
+
+
+def remember_unfinished(settings: QSettings, folder: Path) -> None:
+    """As a window does with each checkpoint of its run."""
+    run_settings.save_unfinished(
+        settings, run_settings.UnfinishedRun(copy_run(num_epochs=2), "copy", folder, "cpu", folder / LAST, None)
+    )
+
+
+def notice_at_the_next_start(qtbot: QtBot, settings: QSettings) -> str:
+    page = TrainPage(settings)
+    qtbot.addWidget(page)
+    return page.notice_bar.text()
+
+
+def test_next_start_tells_a_run_that_was_saved_from_one_that_was_cut_off(
+    qtbot: QtBot, page: TrainPage, tmp_path: Path
+) -> None:
+    settings = page._settings
+    make_run(tmp_path / "saved", 10)
+    remember_unfinished(settings, tmp_path / "saved")
+    said = notice_at_the_next_start(qtbot, settings)
+    assert "saved is unfinished, and was saved when it ended, at step 10. Resume continues exactly from there." in said
+
+    def cut_off(event: TrainingEvent) -> None:
+        if isinstance(event, StepDone) and event.step == 9:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record(copy_run(num_epochs=2), tmp_path / "cut", on_event=cut_off)
+    remember_unfinished(settings, tmp_path / "cut")
+    said = notice_at_the_next_start(qtbot, settings)
+    assert "cut was interrupted: it ended without saving" in said
+    assert "its last checkpoint, at step 7; the 2 steps after that are lost" in said
+
+
+def test_a_run_that_another_process_goes_on_with_is_not_offered(qtbot: QtBot, page: TrainPage, tmp_path: Path) -> None:
+    make_run(tmp_path / "saved", 10)
+    remember_unfinished(page._settings, tmp_path / "saved")
+    with locked(tmp_path / "saved"):
+        assert "saved" not in notice_at_the_next_start(qtbot, page._settings)
+    assert "saved is unfinished" in notice_at_the_next_start(qtbot, page._settings)

@@ -11,13 +11,15 @@ from PySide6.QtTest import QSignalSpy
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
+import viz_app.state.experiment_state
+import viz_app.train.playback
 from core.checkpoint.history import EpochRecord, write_history
 from core.config import preset
 from core.config.toml import to_toml
 from core.errors import DeviceError, StorageError, TrainingError
-from core.training.failures import DivergedError, OutOfMemoryError, Proposal
+from core.training.failures import ChangedDataError, DivergedError, OutOfMemoryError, Proposal
 from core.training.film import FilmFrame, write_frame
-from tests.viz_app.train.scripted import ScriptedTraining, probe
+from tests.viz_app.train.scripted import ScriptedTraining, epoch_done, probe
 from viz_app.theme import Theme
 from viz_app.train import devices
 from viz_app.train.devices import DeviceOption
@@ -102,6 +104,7 @@ def test_run_is_shown_step_by_step_to_its_end(make_page: MakePage, qtbot: QtBot)
     assert request.folder.parent.name == "runs"
 
 
+@pytest.mark.heavy
 def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -153,6 +156,7 @@ def test_status_line_follows_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     assert lines[-1] == "notebook: training finished"
 
 
+@pytest.mark.heavy
 def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot: QtBot) -> None:
     assert DRAIN_INTERVAL_MS >= 200
     script = ScriptedTraining(num_epochs=200)
@@ -211,6 +215,7 @@ def test_error_in_the_worker_is_shown_and_loses_nothing(make_page: MakePage, qtb
     assert page.panel.resume_button.isVisible()
 
 
+@pytest.mark.heavy
 @pytest.mark.allow_log_warnings
 def test_unexpected_error_offers_its_details(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(error=RuntimeError("CUDA error: out of memory"), error_step=1)
@@ -278,6 +283,7 @@ def test_choices_are_remembered(make_page: MakePage, qtbot: QtBot) -> None:
     assert second.form.choices().device == "cpu"
 
 
+@pytest.mark.heavy
 def test_stopped_run_can_be_resumed_at_the_next_start(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     first = make_page(script)
@@ -307,6 +313,7 @@ def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot:
     assert page.state.finish.reason == "paused"
 
 
+@pytest.mark.heavy
 def test_theme_changes_while_training(make_page: MakePage, qapp: QApplication, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -382,6 +389,7 @@ def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> 
     assert panel.shown_menu.text().startswith("all steps")
 
 
+@pytest.mark.heavy
 def test_film_goes_on_while_training_and_the_chart_marks_its_moment(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(has_film=True)
     page = make_page(script)
@@ -421,6 +429,7 @@ def start_and_take(qtbot: QtBot, page: TrainPage, script: ScriptedTraining, num_
     wait_for_step(qtbot, page, num_steps)
 
 
+@pytest.mark.heavy
 def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -430,17 +439,172 @@ def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBo
     wait_for_end(qtbot, page)
     assert page.notice_bar.text().startswith("Paused")
     assert page.panel.resume_button.text() == "Continue"
-    type_over(qtbot, page.form.epochs_edit, "8")
-    assert "Continue uses the settings" in page.panel.resume_summary.text()
-    assert (
-        f"notebook, Multi30k, {script.requests[0].run.training.num_epochs} epochs" in page.panel.resume_summary.text()
-    )
     script.allow(9)
     click(qtbot, page.panel.resume_button)
     wait_for_end(qtbot, page)
     assert page.state.training_loss.xy()[0].tolist() == list(range(1, 16))
 
 
+def place(page: TrainPage, button: QPushButton) -> tuple[int, int, int, int]:
+    """Where a button stands in the panel."""
+    assert button.isVisible()
+    page.panel.layout().activate()
+    corner = button.mapTo(page.panel, button.rect().topLeft())
+    return corner.x(), corner.y(), button.width(), button.height()
+
+
+def test_pause_becomes_continue_in_place_and_nothing_else_moves(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 6)
+    qtbot.wait(50)
+    pause, discard = place(page, page.panel.pause_button), place(page, page.panel.discard_button)
+    settings = page.panel._settings.geometry()
+    click(qtbot, page.panel.pause_button)
+    wait_for_end(qtbot, page)
+    qtbot.wait(50)
+    assert page.panel.resume_button.text() == "Continue"
+    assert place(page, page.panel.resume_button) == pause
+    assert place(page, page.panel.discard_button) == discard
+    assert page.panel._settings.geometry() == settings
+    assert not page.form.isVisible()
+
+
+def test_nothing_of_a_run_stands_under_the_form_of_another(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 15)
+    wait_for_end(qtbot, page)
+    assert page.panel.discard_button.isVisible()
+    assert page.panel.extend_button.isVisible()
+    click(qtbot, page.panel.switch_button)
+    while page.form.choices().preset != "copy-task-small":
+        qtbot.keyClick(page.form.preset_menu, Qt.Key.Key_Down)
+    for button in (page.panel.discard_button, page.panel.extend_button, page.panel.resume_button):
+        assert not button.isVisible()
+    assert page.panel.start_button.isVisible()
+    click(qtbot, page.panel.switch_button)
+    assert page.panel.discard_button.isVisible()
+
+
+def test_a_run_continues_on_the_device_chosen_beside_it(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 6)
+    click(qtbot, page.panel.pause_button)
+    wait_for_end(qtbot, page)
+    assert page.panel.device == "auto"
+    page.panel.device_menu.actions_by_name["cpu"].trigger()
+    script.allow(1)
+    click(qtbot, page.panel.resume_button)
+    wait_for_step(qtbot, page, 7)
+    assert script.requests[1].device == "cpu"
+
+
+def test_patience_is_a_bar_that_fills(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    type_over(qtbot, page.form.patience_edit, "4")
+    start_and_take(qtbot, page, script, 1)
+    assert page.panel._patience.isVisible()
+    assert page.panel._patience_text.text() == "patience: 0 of 4 epochs without a better loss"
+    for epoch, loss in ((1, 2.0), (2, 2.5), (3, 2.1)):
+        page.state.apply(epoch_done(epoch, loss))
+    page._refresh()
+    assert page.panel._patience_text.text() == "patience: 2 of 4 epochs without a better loss"
+    assert page.panel._patience._fraction == 0.5
+
+
+def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_typed(
+    make_page: MakePage, qtbot: QtBot
+) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    form = page.form
+    fields = (form.layers_edit, form.width_edit, form.heads_edit, form.rate_edit)
+    assert [edit.placeholderText() for edit in fields] == ["3", "256", "8", "0.0005"]
+    assert form._rate_name.text() == "rate"
+    type_over(qtbot, form.layers_edit, "2")
+    type_over(qtbot, form.width_edit, "96")
+    type_over(qtbot, form.heads_edit, "5")
+    assert "5 heads do not divide a width of 96" in page.panel.message.text()
+    assert page.panel.message.isVisible()
+    type_over(qtbot, form.heads_edit, "6")
+    assert not page.panel.message.isVisible()
+    type_over(qtbot, form.rate_edit, "fast")
+    assert "rate is “fast”" in page.panel.message.text()
+    type_over(qtbot, form.rate_edit, "1e-3")
+    start_and_take(qtbot, page, script, 1)
+    run = script.requests[0].run
+    model = run.model
+    assert (model.num_encoder_layers, model.num_decoder_layers, model.width, model.num_heads) == (2, 2, 96, 6)
+    assert run.training.learning_rate == 1e-3
+    page.shutdown()
+    again = make_page(script)
+    assert again.form.choices().width == "96"
+    qtbot.keyClick(again.form.preset_menu, Qt.Key.Key_Down)
+    assert (again.form.choices().preset, again.form.choices().width) == ("annotated-2018", "")
+    assert again.form._rate_name.text() == "rate ×"
+
+
+@pytest.mark.parametrize(
+    ("name", "epochs", "said"),
+    [
+        ("multi30k", "30", ""),
+        ("multi30k", "1", "is short for a warm-up of 400"),
+        ("annotated-2018", "10", "rises for 2,000 steps (warm-up), but this run has 430"),
+        ("annotated-2022", "8", ""),
+        ("notebook", "1", ""),
+        ("copy-task-small", "1", ""),
+    ],
+)
+def test_the_form_warns_of_a_run_that_is_short_for_its_schedule(
+    make_page: MakePage, qtbot: QtBot, name: str, epochs: str, said: str
+) -> None:
+    form = make_page(ScriptedTraining()).form
+    form.set_choices(replace(form.choices(), preset=name))
+    type_over(qtbot, form.epochs_edit, epochs)
+    assert said in form.note.text()
+    assert form.note.isVisible() == bool(said)
+    form.set_choices(replace(form.choices(), num_epochs="none"))
+    assert not form.note.isVisible()
+
+
+def test_the_film_never_changes_its_head_by_itself(
+    make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = ScriptedTraining(has_film=True)
+    page = make_page(script)
+    click(qtbot, page.panel.start_button)
+    qtbot.waitUntil(lambda: bool(page.state.playback.frames))
+    selection = page.state.playback.maps.selection
+    chosen = selection.head
+    others = ((layer, head) for layer in range(2) for head in range(2) if (layer, head) != (chosen.layer, chosen.head))
+    for module in (viz_app.train.playback, viz_app.state.experiment_state):
+        monkeypatch.setattr(module, "clearest_head", lambda _: next(others))  # of each later frame it is another one
+    script.allow(11)
+    wait_for_step(qtbot, page, 11)
+    assert len(page.state.playback.frames) == 3
+    assert selection.head == chosen
+    page.state.playback.show_frame(0)
+    assert selection.head == chosen
+
+
+def test_a_chart_without_values_says_so(make_page: MakePage, qtbot: QtBot) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 2)
+    assert page._run_view is not None
+    panel = page._run_view.charts.main
+    panel.choose_quantity("bleu")
+    assert panel.chart.picture is not None
+    assert panel.chart.picture.message == "No BLEU yet: it comes at each validation."
+    assert panel.chart._message.get_text() == panel.chart.picture.message
+    panel.choose_quantity("loss")
+    assert panel.chart.picture.message == ""
+
+
+@pytest.mark.heavy
 def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -462,6 +626,7 @@ def test_discarding_asks_first_and_removes_only_what_the_run_wrote(make_page: Ma
     assert not make_page(script).panel.resume_button.isVisible()
 
 
+@pytest.mark.heavy
 def test_paused_run_can_be_discarded_with_its_folder(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -527,6 +692,26 @@ def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_pag
     assert page.state.status is Status.FINISHED
 
 
+def test_changed_data_is_resumed_with_only_after_a_person_said_so(make_page: MakePage, qtbot: QtBot) -> None:
+    proposal = Proposal("the training data as it is now", allows_changed_data=True)
+    words = "The training data has changed: resume with the data as it is now: --resume --allow-changed-data"
+    script = ScriptedTraining(error=ChangedDataError(words, proposal, Path("last.safetensors")), error_step=7)
+    page = make_page(script)
+    start_and_take(qtbot, page, script, 7)
+    wait_for_end(qtbot, page)
+    assert not script.requests[0].allow_changed_data
+    assert page.notice_bar.text().startswith("The training data has changed")
+    assert "--resume" not in page.notice_bar.text()
+    button = page.notice_bar.action_buttons[0]
+    assert button.text() == "Resume with the changed data"
+    script.error = None
+    script.allow(8)
+    click(qtbot, button)
+    wait_for_end(qtbot, page)
+    assert script.requests[1].resume
+    assert script.requests[1].allow_changed_data
+
+
 def test_change_is_remembered_with_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -554,6 +739,7 @@ def test_without_a_checkpoint_the_proposal_starts_again(make_page: MakePage, qtb
     assert not script.requests[1].resume
 
 
+@pytest.mark.heavy
 def test_only_one_training_runs_at_a_time(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -564,6 +750,7 @@ def test_only_one_training_runs_at_a_time(make_page: MakePage, qtbot: QtBot) -> 
     assert len(script.requests) == 1
 
 
+@pytest.mark.heavy
 def test_patience_and_probe_go_into_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -576,6 +763,7 @@ def test_patience_and_probe_go_into_the_run(make_page: MakePage, qtbot: QtBot) -
     assert make_page(script).form.choices().probe == "Zwei Hunde spielen."
 
 
+@pytest.mark.heavy
 def test_keyboard_never_comes_upon_discard_by_itself(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -636,5 +824,6 @@ def test_earlier_run_is_looked_at_with_its_curves_and_its_film(
     assert not page.panel.discard_button.isVisible()
     page._open_run(tmp_path)
     assert "not the folder of a run" in page.panel.message.text()
+    click(qtbot, page.panel.switch_button)
     click(qtbot, page.panel.start_button)
     assert len(page.state.playback.frames) == 0

@@ -11,6 +11,7 @@ from viz_app.train.published_figure import published_figure
 HISTORY = read_history(DOCS / "notebook.history.csv")
 
 
+@pytest.mark.heavy
 def test_both_curves_are_drawn_epoch_by_epoch_and_counted_alike() -> None:
     axes = published_figure(HISTORY).axes[0]
     published, ours = (line for line in axes.lines if len(line.get_xdata()) > 1)

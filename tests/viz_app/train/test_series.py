@@ -120,3 +120,23 @@ def test_no_value_gives_no_curve() -> None:
 def test_no_smoothing_leaves_the_values() -> None:
     values = np.array([3.0, 1.0, 2.0])
     assert smoothed(values, 1).tolist() == values.tolist()
+
+
+@pytest.mark.parametrize("number", [0, 1, 7, 8, 9, 31, 32, 100, 1001])
+def test_filling_is_adding_one_by_one(number: int) -> None:
+    rng = np.random.default_rng(number)
+    xs, ys = np.arange(1.0, number + 1), rng.normal(size=number)
+    filled, added = BoundedSeries(8), BoundedSeries(8)
+    filled.append(5, 5)
+    filled.fill(xs, ys)
+    for x, y in zip(xs, ys, strict=True):
+        added.append(float(x), float(y))
+    for series in (filled, added):
+        series.append(number + 1, 0.5)
+    assert np.allclose(filled.xy(), added.xy())
+    assert (filled.stride, len(filled), filled.last) == (added.stride, len(added), added.last)
+    for x in (0, number - 3):
+        assert np.allclose(filled.since(x)[1], added.since(x)[1])
+    filled.drop_after(number / 2)
+    added.drop_after(number / 2)
+    assert np.allclose(filled.xy(), added.xy())

@@ -11,6 +11,7 @@ from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
 from viz_app.state.map_view import Pair
 from viz_app.translate.page import TranslatePage
+from viz_app.views.query_key import HEIGHT
 
 
 @pytest.fixture
@@ -39,6 +40,8 @@ def test_the_card_opens_over_the_map_and_follows_the_pin(page: TranslatePage, qt
     qtbot.waitUntil(card.bars.isVisible)
     first = card.title.text()
     assert "mann → ein" in first
+    assert first.endswith("encoder 1·1")
+    assert card.height() == HEIGHT, "the products have come, and have their room"
     page.state.selection.pin(Pair(3, 2))
     assert card.title.text() != first
     assert page.head.map.geometry().contains(card.geometry())
@@ -60,11 +63,21 @@ def test_the_card_explains_the_next_experiment_too(page: TranslatePage, qtbot: Q
     qtbot.waitUntil(card.bars.isVisible)
     page.state.toggle_head(Head("encoder", 0, 1))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
-    assert not card.isVisible(), "its cell went with the old maps"
-    qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
-    page.state.selection.pin(Pair(2, 1))
-    qtbot.waitUntil(card.bars.isVisible)
-    assert card.explanation.trace_of(page.state.translation) is not None
+    assert page.state.selection.pinned == Pair(2, 1), "the source has the same tokens"
+    assert card.isVisible()
+    qtbot.waitUntil(lambda: card.explanation.trace_of(page.state.translation) is not None)
+    assert card.bars.isVisible()
+    assert card.height() == HEIGHT
+    page.state.settings.shown = "difference"
+    qtbot.waitUntil(lambda: page.head.map.geometry().contains(card.geometry()), timeout=2000)
+    page.state.undo()
+    qtbot.waitUntil(lambda: page.state.result is not None and not page.state.result.is_changed)
+    assert page.state.selection.pinned == Pair(2, 1)
+    assert card.isVisible()
+    page.state.edit_text("sie")
+    qtbot.waitUntil(lambda: page.state.translation is not None and page.state.translation.source_text == "sie")
+    assert page.state.selection.pinned is None, "the new sentence does not have these tokens"
+    assert not card.isVisible()
 
 
 def _escape(page: TranslatePage, qtbot: QtBot) -> None:

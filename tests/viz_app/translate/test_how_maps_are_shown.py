@@ -14,7 +14,7 @@ from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_result, make_translation
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
-from viz_app.state.map_source import clearest_head
+from viz_app.state.head_roles import clearest_head
 from viz_app.state.map_view import MapView, Pair
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.translate.page import TranslatePage
@@ -52,6 +52,7 @@ def test_words_are_whole_until_their_pieces_are_asked_for(
     assert not preferences.restored(MapViewSettings()).merges_words
 
 
+@pytest.mark.heavy
 def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     page = _page(make_window)
     assert "hidden" not in page.head.meaning.text()
@@ -134,16 +135,14 @@ def test_no_control_of_the_map_is_cut_off_in_a_small_window(
     page.window().resize(*size)
     panel = page.head
     qtbot.waitUntil(lambda: page.window().width() == size[0])
+    controls, menu = panel.controls, panel.tokens_menu
     boxes = (
-        panel.controls.read_button,
-        panel.controls.predicted_button,
-        panel.controls.hide_wrapping,
-        panel.controls.hide_punctuation,
-        panel.controls.merge_words,
-        panel.export_button,
-        panel.measure_menu,
-        panel.scope_menu,
+        *(controls.read_button, controls.predicted_button),
+        *(controls.hide_wrapping, controls.hide_punctuation, controls.merge_words),
     )
+    qtbot.waitUntil(lambda: menu.isVisible() == (size[1] < 700))
+    assert controls.isVisible() != menu.isVisible()
+    boxes = ((menu,) if menu.isVisible() else boxes) + (panel.export_button, panel.measure_menu, panel.scope_menu)
     qtbot.waitUntil(lambda: all(box.width() >= box.sizeHint().width() for box in boxes), timeout=2000)
     assert all(box.geometry().right() <= panel.width() for box in boxes)
 
@@ -190,7 +189,7 @@ def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window
     translation = page.state.translation
     assert translation is not None
     page.heads.order_menu.actions_by_name["clarity"].trigger()
-    first, second = (page.heads.grid.place_of(each) for each in page.state.maps.in_order("cross")[:2])
+    first, second = (page.heads.grid.place_of(each) for each in page.state.roles.in_order("cross")[:2])
     assert first is not None
     assert second is not None
     assert (first.top(), first.left()) < (second.top(), second.left())
@@ -227,6 +226,7 @@ def test_lines_of_a_hundred_tokens_scroll(make_window: MakeWindow, qtbot: QtBot)
     assert page.head.map.height() < 700
 
 
+@pytest.mark.heavy
 def test_no_word_runs_out_of_the_english_line_and_many_words_leave_room_for_the_maps(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:

@@ -33,9 +33,9 @@ def test_the_difference_is_chosen_by_mouse_and_key(make_window: MakeWindow, qtbo
     page = window.translate_page
     page.state.choose_head(Head("cross", 0, 1))
     page.state.toggle_head(Head("encoder", 1, 3))
-    qtbot.waitUntil(page.head.shown_switch.isVisible)
+    qtbot.waitUntil(page.sentence.shown_switch.isVisible)
     changed = page.heads.grid.grab().toImage()
-    qtbot.mouseClick(page.head.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(page.sentence.shown_switch.buttons["difference"], Qt.MouseButton.LeftButton)
     assert page.heads.grid.grab().toImage() != changed
     view = page.state.maps.view()
     assert view is not None

@@ -1,7 +1,9 @@
 import math
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from core.translation.experiment import Experiment, ForcedToken
@@ -100,7 +102,7 @@ def test_words_that_the_original_does_not_have_are_marked(chips: WordChips, stat
     assert [word.text for word in chips._new] == ["dog"]
 
 
-def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(chips: WordChips) -> None:
+def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(chips: WordChips, qtbot: QtBot) -> None:
     from dataclasses import replace
 
     assert chips._start is None
@@ -108,3 +110,20 @@ def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(chips: 
     chips._state.accept(make_result(replace(made, read_tokens=("1", "5", "3"))))
     assert chips._start is not None
     assert chips._start.right() < chips._chips[0][1].left()
+    point = chips._start.center()
+    QApplication.sendEvent(chips, QHelpEvent(QEvent.Type.ToolTip, point, chips.mapToGlobal(point)))
+    assert QToolTip.text().startswith("Given, not predicted: every sequence of the copy task begins with 1")
+    on_word = chips._chips[0][1].center()
+    QApplication.sendEvent(chips, QHelpEvent(QEvent.Type.ToolTip, on_word, chips.mapToGlobal(on_word)))
+    qtbot.waitUntil(lambda: not QToolTip.isVisible())
+
+
+def test_a_word_that_cannot_be_seen_is_named_by_its_code_point(chips: WordChips) -> None:
+    chips._state.accept(make_result(make_translation(target="a \u200b man")))
+    translation = chips._state.translation
+    assert translation is not None
+    word = translation.target_words[1]
+    place = chips.chip_of(word)
+    assert place is not None
+    assert place.width() > chips.chip_of(translation.target_words[0]).width() + 20  # type: ignore[union-attr]
+    assert "<b>U+200B</b>" in alternatives_html(translation, word, BLUE)

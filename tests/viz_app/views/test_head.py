@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QCheckBox
+from PySide6.QtWidgets import QCheckBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
@@ -18,9 +18,11 @@ from tests.viz_app.synthetic import FakeTranslator, make_translation
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import HoveredLabel
 from viz_app.state.map_view import Pair
+from viz_app.state.map_view_settings import ShownMaps
 from viz_app.theme import Theme
 from viz_app.views.head import HeadPanel
 from viz_app.views.row_editor import RowEditor, with_share
+from viz_app.views.shown_maps_switch import ShownMapsSwitch
 from viz_app.worker.experiment_controller import ExperimentController
 from viz_app.worker.inference import InferenceWorker
 
@@ -43,6 +45,17 @@ def panel(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[HeadPa
         panel.show()
     yield panel
     worker.close()
+
+
+@pytest.fixture
+def switch(qtbot: QtBot, theme: Theme, state: ExperimentState) -> Iterator[ShownMapsSwitch]:
+    row = QWidget()
+    qtbot.addWidget(row)
+    switch = ShownMapsSwitch(state, row)
+    with qtbot.waitExposed(row):
+        row.show()
+    yield switch
+    row.close()
 
 
 def _changed(state: ExperimentState, *, target: str = "a man now is sleep|ing .") -> ExperimentResult:
@@ -96,6 +109,66 @@ def test_controls_follow_settings_that_somebody_else_changes(panel: HeadPanel, s
     assert panel.sizes.threshold.value() == 40
 
 
+def test_a_low_panel_has_a_menu_in_place_of_the_controls(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+) -> None:
+    assert panel.controls.isVisible()
+    assert not panel.tokens_menu.isVisible()
+    high = panel.map.height(), panel.height()
+    panel.resize(760, 480)
+    qtbot.wait(20)
+    assert not panel.controls.isVisible()
+    assert panel.tokens_menu.isVisible()
+    assert high[1] - panel.height() > high[0] - panel.map.height() + 25, "the map loses less than the panel"
+    settings, actions = state.settings, panel.tokens_menu.actions_by_name
+    actions["read"].trigger()
+    assert settings.label_mode == "read"
+    for name in ("hides_wrapping", "hides_punctuation", "merges_words"):
+        before = getattr(settings, name)
+        actions[name].trigger()
+        assert getattr(settings, name) is not before
+    settings.label_mode, settings.hides_wrapping = "predicted", False
+    assert actions["predicted"].isChecked()
+    assert not actions["hides_wrapping"].isChecked()
+    state.selection.choose(Head("encoder", 0, 0))
+    assert not actions["read"].isEnabled()
+
+
+@pytest.mark.parametrize(("width", "height"), [(632, 495), (760, 620), (460, 480)])
+def test_the_map_stays_where_it_is_when_a_head_is_switched_off(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot, width: int, height: int
+) -> None:
+    panel.resize(width, height)
+    qtbot.wait(20)
+    place = panel.map.geometry()
+    _changed(state)
+    for shown in ("original", "changed"):
+        state.settings.shown = shown
+        qtbot.wait(20)
+        assert panel.map.geometry() == place
+    state.settings.shown = "difference"
+    qtbot.wait(20)
+    assert panel.map.geometry().bottom() == place.bottom()
+
+
+def test_in_a_low_panel_the_tools_stand_beside_a_short_name(
+    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+) -> None:
+    panel.resize(632, 495)
+    qtbot.wait(20)
+    assert panel.title.text() == "Cross 1·1"
+    assert abs(panel.measure_menu.mapTo(panel, QPoint()).y() - panel.title.mapTo(panel, QPoint()).y()) < 10
+    _changed(state)
+    qtbot.wait(20)
+    assert panel.title.text().endswith("off")
+    state.settings.shown = "difference"
+    qtbot.wait(20)
+    assert panel.title.text().replace(" · ", " ").startswith("Cross 1·1 off"), (
+        "that it is a difference, the switch says"
+    )
+    assert "difference" in panel.title.toolTip() or "difference" in panel.title.text()
+
+
 def test_without_split_words_there_is_nothing_to_merge(panel: HeadPanel, state: ExperimentState) -> None:
     assert panel.controls.merge_words.isVisible()
     state.show_translation(make_translation())
@@ -140,9 +213,8 @@ def test_zoom_buttons_make_cells_larger_and_fit_them_again(
 
 
 def test_the_switch_is_there_for_an_experiment_with_changes_alone(
-    panel: HeadPanel, state: ExperimentState, qtbot: QtBot
+    panel: HeadPanel, switch: ShownMapsSwitch, state: ExperimentState, qtbot: QtBot
 ) -> None:
-    switch = panel.shown_switch
     assert not switch.isVisible()
     result = _changed(state)
     assert switch.isVisible()
@@ -159,26 +231,29 @@ def test_the_switch_is_there_for_an_experiment_with_changes_alone(
     assert "Changed minus original" not in panel.meaning.text()
 
 
-def test_a_key_goes_round_what_is_shown(panel: HeadPanel, state: ExperimentState, qtbot: QtBot) -> None:
-    panel.activateWindow()
-    qtbot.waitUntil(panel.isActiveWindow)
-    qtbot.keyClick(panel, Qt.Key.Key_D)
+def test_a_key_goes_round_what_is_shown(switch: ShownMapsSwitch, state: ExperimentState, qtbot: QtBot) -> None:
+    window = switch.window()
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.keyClick(window, Qt.Key.Key_D)
     assert state.settings.shown == "changed", "there is nothing to choose from"
     _changed(state)
     seen = []
     for _ in range(3):
-        qtbot.keyClick(panel, Qt.Key.Key_D)
+        qtbot.keyClick(window, Qt.Key.Key_D)
         seen.append(state.settings.shown)
     assert seen == ["difference", "original", "changed"]
 
 
-def test_where_nothing_pairs_the_switch_and_the_note_say_why(panel: HeadPanel, state: ExperimentState) -> None:
+def test_where_nothing_pairs_the_switch_and_the_note_say_why(
+    panel: HeadPanel, switch: ShownMapsSwitch, state: ExperimentState
+) -> None:
     _changed(state, target="x y z")
     state.settings.shown = "difference"
-    assert "no word in common" in panel.shown_switch.buttons["difference"].toolTip()
+    assert "no word in common" in switch.buttons["difference"].toolTip()
     assert "There is no difference to show" in panel.meaning.text()
     state.selection.choose(Head("encoder", 0, 0))
-    assert "no word in common" not in panel.shown_switch.buttons["difference"].toolTip()
+    assert "no word in common" not in switch.buttons["difference"].toolTip()
     assert panel.meaning.text().count("Changed minus original") == 1
 
 
@@ -244,10 +319,32 @@ def test_the_context_menu_pins_switches_and_opens_the_row(panel: HeadPanel, stat
     assert _open_menu(panel, Pair(2, 3)) == ["Let go"], "a row of several heads is nobody's row"
 
 
-def test_rows_of_the_original_cannot_be_set(panel: HeadPanel, state: ExperimentState) -> None:
-    _changed(state)
+@pytest.mark.parametrize(("shown", "query"), [("original", 2), ("changed", 3), ("difference", 3)])
+def test_the_row_editor_begins_with_the_changed_weights_whichever_maps_are_shown(
+    panel: HeadPanel, state: ExperimentState, shown: ShownMaps, query: int
+) -> None:
+    """The changed translation has one more word before this one, so the original's row is another."""
+    result = _changed(state)
+    state.settings.shown, state.settings.measure = shown, "norm"
+    head = state.selection.head
+    assert "Set this row…" in _open_menu(panel, Pair(query, 3))
+    _choose(panel, "Set this row…")
+    assert panel.cell_menu is not None
+    editor = panel.cell_menu.editor
+    assert isinstance(editor, RowEditor)
+    assert editor.query == 3
+    np.testing.assert_allclose(editor.weights, result.changed.maps.cross[head.layer, head.head, 3])
+    assert not np.allclose(editor.weights, result.original.maps.cross[head.layer, head.head, 2])
+    editor.close()
+
+
+def test_a_row_of_the_original_that_the_changed_maps_do_not_have_cannot_be_set(
+    panel: HeadPanel, state: ExperimentState
+) -> None:
+    _changed(state, target="a person is sleep|ing .")
     state.settings.shown = "original"
     assert not any("row" in text for text in _open_menu(panel, Pair(1, 1)))
+    assert any("row" in text for text in _open_menu(panel, Pair(2, 1)))
 
 
 def _editor(qtbot: QtBot, state: ExperimentState, head: Head, query: int) -> RowEditor:

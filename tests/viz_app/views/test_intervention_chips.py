@@ -33,6 +33,33 @@ def texts(chips: InterventionChips) -> list[str]:
     return [chip.text().removesuffix("×").strip() for chip in chips.chips]
 
 
+def test_keyboard_focus_stays_among_the_chips_when_the_one_that_has_it_goes(
+    qtbot: QtBot, chips: InterventionChips, state: ExperimentState
+) -> None:
+    state.intervene(OFF, ForcedToken(2, "dog"), SourceWordReplaced(1, "Katze"))
+    chips.activateWindow()
+    qtbot.waitUntil(chips.isActiveWindow)
+    chips.chips[1].setFocus()
+    qtbot.keyClick(chips.chips[1], Qt.Key.Key_Space)
+    assert texts(chips) == ["word 2 → Katze", "step 3: dog"]
+    assert chips.chips[1].hasFocus()
+    qtbot.keyClick(chips.chips[1], Qt.Key.Key_Space)
+    assert chips.chips[0].hasFocus()
+    qtbot.keyClick(chips.chips[0], Qt.Key.Key_Space)
+    assert texts(chips) == []
+    assert chips.undo_button.hasFocus()
+    while state.can_undo:
+        qtbot.keyClick(chips.undo_button, Qt.Key.Key_Space)
+    assert chips.redo_button.hasFocus()
+    while state.can_redo:
+        qtbot.keyClick(chips.redo_button, Qt.Key.Key_Space)
+    assert chips.undo_button.hasFocus()
+    state.undo()
+    chips.reset_button.setFocus()
+    qtbot.keyClick(chips.reset_button, Qt.Key.Key_Space)
+    assert chips.undo_button.hasFocus()
+
+
 def test_without_changes_there_is_one_hint(chips: InterventionChips) -> None:
     assert chips.hint.isVisible()
     assert chips.chips == []

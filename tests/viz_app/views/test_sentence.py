@@ -118,6 +118,36 @@ def test_what_was_dropped_and_what_was_refused_is_said(panel: SentencePanel, sta
     assert "The text is empty." not in panel.note.text()
 
 
+def test_a_typed_sentence_that_is_refused_stays_to_be_corrected_and_undo_takes_it_back(
+    qtbot: QtBot, panel: SentencePanel, state: ExperimentState
+) -> None:
+    panel.input.set_text("far too long")
+    state.request.begin()
+    state.refuse("That is far too long.")
+    assert panel.input.text == "far too long"
+    assert panel.note.text() == "That is far too long.\nThe sentence before it is still shown."
+    assert state.experiment == Experiment("ein mann .")
+    qtbot.keyClick(panel.input, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    state.request.begin()
+    answer(state)
+    assert panel.input.text == "ein mann ."
+    assert not panel.note.isVisible()
+
+
+def test_a_sentence_from_elsewhere_that_is_refused_gives_way_to_the_one_shown(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
+    result = FakeTranslator(None, "cpu").compare(state.experiment)
+    state.accept(replace(result, original=replace(result.original, unknown_source_positions=(1,))))
+    marked = len(panel.input.extraSelections())
+    assert marked == 1
+    state.open_experiment(Experiment("far too long"))
+    assert panel.input.text == "far too long"
+    state.refuse("That is far too long.")
+    assert panel.input.text == "ein mann ."
+    assert len(panel.input.extraSelections()) == marked
+
+
 def test_an_untouched_example_gives_way_to_one_of_the_next_model(
     qtbot: QtBot, theme: Theme, state: ExperimentState
 ) -> None:

@@ -1,8 +1,13 @@
+import time
+
 import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from viz_app.state.spans import Span
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import Theme
 from viz_app.views.sentence_input import DEBOUNCE_MS, SentenceInput
 
@@ -80,3 +85,46 @@ def test_files_are_left_to_the_window(field: SentenceInput) -> None:
     text.setText("ein Satz")
     assert not field.canInsertFromMimeData(files)
     assert field.canInsertFromMimeData(text)
+
+
+def paste(field: SentenceInput, text: str) -> None:
+    data = QMimeData()
+    data.setText(text)
+    field.insertFromMimeData(data)
+
+
+def test_a_pasted_million_characters_are_cut_before_they_are_laid_out(qtbot: QtBot, field: SentenceInput) -> None:
+    qtbot.keyClicks(field, "ab")
+    began = time.monotonic()
+    with qtbot.waitSignal(field.shortened) as shortened:
+        paste(field, "x" * 1_000_000)
+    assert time.monotonic() - began < 2
+    assert shortened.args == [1_000_002 - MAX_CHARACTERS]
+    assert field.text == "ab" + "x" * (MAX_CHARACTERS - 2)
+    field.cancel()
+
+
+def test_a_full_field_takes_no_key_but_what_is_selected_can_be_written_over(qtbot: QtBot, field: SentenceInput) -> None:
+    full = "w" * MAX_CHARACTERS
+    field.show_text(full)
+    with qtbot.waitSignal(field.shortened) as shortened:
+        qtbot.keyClick(field, Qt.Key.Key_Q)
+    assert shortened.args == [1]
+    assert field.text == full
+    qtbot.keyClick(field, Qt.Key.Key_Backspace)
+    qtbot.keyClick(field, Qt.Key.Key_Q)
+    assert field.text == full[1:] + "q"
+    field.selectAll()
+    qtbot.keyClicks(field, "neu")
+    assert field.text == "neu"
+    field.cancel()
+
+
+def test_an_input_method_cannot_write_more_than_there_is_room_for(qtbot: QtBot, field: SentenceInput) -> None:
+    field.show_text("w" * (MAX_CHARACTERS - 1))
+    for text, num_characters in (("漢字", MAX_CHARACTERS - 1), ("漢", MAX_CHARACTERS)):
+        event = QInputMethodEvent("", [])
+        event.setCommitString(text)
+        QApplication.sendEvent(field, event)
+        assert len(field.text) == num_characters
+    field.cancel()

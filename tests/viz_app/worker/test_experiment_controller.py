@@ -80,7 +80,9 @@ def test_the_original_is_computed_once_for_all_changes(
     assert translators[0].experiments.count(Experiment("Ein Mann .")) == 1
 
 
-def test_a_refusal_stays_with_the_experiment_until_the_next_one(qtbot: QtBot, controller: ExperimentController) -> None:
+def test_a_refusal_is_told_until_the_next_experiment_and_leaves_the_one_shown(
+    qtbot: QtBot, controller: ExperimentController
+) -> None:
     state, failures = controller.state, []
     controller.failed.connect(failures.append)
     state.edit_text("Ein Mann .")
@@ -89,10 +91,21 @@ def test_a_refusal_stays_with_the_experiment_until_the_next_one(qtbot: QtBot, co
     qtbot.waitUntil(lambda: len(failures) == 1)
     assert "not in this model's vocabulary" in state.request.problem
     assert shown(state) == "Ein mann."
-    state.undo()
+    assert state.experiment == Experiment("Ein Mann .")
+    state.toggle_head(HEAD)
     qtbot.waitUntil(lambda: not state.request.is_running)
     assert state.request.problem == ""
     assert all(isinstance(failure, Failure) for failure in failures)
+
+
+def test_an_opened_experiment_whose_given_target_is_refused_shows_the_plain_sentence(
+    qtbot: QtBot, controller: ExperimentController
+) -> None:
+    state = controller.state
+    state.open_experiment(Experiment("Ein Mann .", GivenTarget(" ")), forgets_history=True)
+    qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
+    assert state.experiment == Experiment("Ein Mann .")
+    assert "the given translation. There is no word in the given translation." in state.notice
 
 
 def test_another_model_is_asked_for_what_fits_it(qtbot: QtBot, controller: ExperimentController) -> None:

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPainterPath, QPa
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from viz_app.analysis.alignment.state import Links
+from viz_app.state.visible_text import visible
 from viz_app.theme import current_theme, is_theme_change
 
 LINE_GAP = 7
@@ -116,7 +117,7 @@ class WordLinks(QWidget):
     def _paint_word(self, painter: QPainter, side: str, index: int, word: str, is_lit: bool) -> None:
         place = self.place_of(side, index)
         align = Qt.AlignmentFlag.AlignRight if side == "source" else Qt.AlignmentFlag.AlignLeft
-        text = QFontMetrics(painter.font()).elidedText(word, Qt.TextElideMode.ElideRight, int(place.width()))
+        text = QFontMetrics(painter.font()).elidedText(visible(word), Qt.TextElideMode.ElideRight, int(place.width()))
         painter.setPen(current_theme().color("accent" if is_lit else "text"))
         painter.drawText(place, align | Qt.AlignmentFlag.AlignVCenter, text)
 
@@ -147,5 +148,5 @@ class WordLinks(QWidget):
     def _word_width(self) -> int:
         assert self._links is not None
         metrics = QFontMetrics(current_theme().font("body"))
-        widest = max(map(metrics.horizontalAdvance, (*self._links.sources, *self._links.targets)))
+        widest = max(map(metrics.horizontalAdvance, map(visible, (*self._links.sources, *self._links.targets))))
         return min(widest + 2, MAX_WORD, self.width() // 3)

@@ -27,6 +27,7 @@ from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.state.changed_words import pieces_of
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.map_text import title
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.views.marked_text import marked, number, styled
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.menu_button import MenuButton
@@ -77,6 +78,7 @@ class CompareTab(AnalysisTab):
         self.comparing = CompareState(self.state)
         self.question_buttons: dict[Question, QToolButton] = {}
         self.sentence = QLineEdit()
+        self.sentence.setMaxLength(MAX_CHARACTERS)
         self.sentence.setPlaceholderText("the second sentence")
         self.sentence.setAccessibleName("The second sentence")
         self.sentence.setToolTip("A sentence to compare with; it begins as the first one: change a word or two")
@@ -118,7 +120,7 @@ class CompareTab(AnalysisTab):
 
     def choose_file(self) -> None:
         """Asks for a checkpoint by dialog."""
-        folder = str(self.preferences.recent[0].parent) if self.preferences.recent else ""
+        folder = str(self.preferences.recent_models.paths[0].parent) if self.preferences.recent_models.paths else ""
         dialog = QFileDialog(self, "Choose a checkpoint to compare with", folder, CHECKPOINT_FILTER)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -209,7 +211,7 @@ class CompareTab(AnalysisTab):
         candidate = self.comparing.candidate
         self.comparing.take(comparison)
         if candidate is not None and candidate.path is not None:
-            self.preferences.remember(candidate.path)
+            self.preferences.recent_models.remember(candidate.path)
         self._redraw_in_sight()
 
     def _on_problem(self) -> None:
@@ -218,7 +220,7 @@ class CompareTab(AnalysisTab):
             return
         candidate = self.comparing.candidate
         if candidate is not None and candidate.path is not None and not candidate.is_open:
-            self.preferences.forget(candidate.path)
+            self.preferences.recent_models.forget(candidate.path)
         self.comparing.fail()
 
     def _on_compare(self) -> None:
@@ -246,7 +248,7 @@ class CompareTab(AnalysisTab):
         menu.clear()
         menu.addAction("Open a checkpoint …").triggered.connect(self.choose_file)
         menu.addAction("Bundled model").triggered.connect(lambda: self.use_checkpoint(None))
-        recent = self.preferences.recent
+        recent = self.preferences.recent_models.paths
         if recent:
             menu.addSeparator()
             menu.addAction("Opened before").setEnabled(False)

@@ -11,7 +11,7 @@ from core.analysis.profiles import SampleProfiles
 from core.analysis.roles import role_of
 from core.model.heads import Head
 from core.translation.experiment import HeadScaled
-from core.translation.result import MAP_KINDS, FloatArray, MapKind
+from core.translation.result import MAP_KINDS, FloatArray
 from viz_app.state.experiment_state import ExperimentState
 
 if TYPE_CHECKING:  # it imports torch, which is of the worker's thread
@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # it imports torch, which is of the worker's thread
 SampleKind = Literal["gold", "examples", "multi30k", "file"]
 Question = Literal["importance", "behaviour"]
 BLOCKS = "▁▂▃▄▅▆▇█"
-KIND_SHORT: dict[MapKind, str] = {"encoder": "enc", "decoder": "dec", "cross": "cross"}
 MAX_NAMED = 3
 
 
@@ -123,7 +122,7 @@ class HeadsState:
             for layer, head in np.ndindex(*of_kind.entropy.shape):
                 place = layer, head
                 cells = (
-                    f"{KIND_SHORT[kind]} {layer + 1}·{head + 1}",
+                    Head(kind, layer, head).short_name,
                     role_of(of_kind, layer, head),
                     f"{of_kind.entropy[place]:.2f}",
                     f"{of_kind.confidence[place]:.2f}",

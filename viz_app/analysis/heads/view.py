@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFileDialog, QSizePolicy, QToolButton, QWidget
 
 from core.analysis.profiles import SampleProfiles
@@ -56,6 +57,7 @@ HEADINGS = {
     "distance": "Weight on keys from 3 before to 3 after the row's own place; the ends hold all beyond",
 }
 CELL_HEIGHT = 21
+LOW_TAB = 520
 MAX_NAME = 24
 
 
@@ -106,6 +108,11 @@ class HeadsTab(AnalysisTab):
         self.state.experiment_changed.connect(self._redraw_in_sight)
         self.request.events.is_running.connect(self._redraw_in_sight, max_args=0)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a low panel the answer gets the lines of the explanation, which is the question buttons' tool tip then."""
+        super().resizeEvent(event)
+        self._redraw_in_sight()
+
     def begin_model(self) -> None:
         """Another model: its heads are others."""
         self.cancel()
@@ -116,6 +123,7 @@ class HeadsTab(AnalysisTab):
         """Shows what was measured, and whether it still holds."""
         question, heads, is_running = self.heads.question, self.heads, self.request.is_running
         self.explanation.setText(MEANINGS[question])
+        self.explanation.setVisible(not (heads.has_answer and self.height() < LOW_TAB))
         self.question_buttons[question].setChecked(True)
         self.sample_menu.show_choice(heads.sample.kind)
         if heads.sample.path is not None:
@@ -232,7 +240,7 @@ class HeadsTab(AnalysisTab):
         for question, (text, tip) in QUESTIONS.items():
             button = QToolButton()
             button.setText(text)
-            button.setToolTip(tip)
+            button.setToolTip(f"<p>{tip}.</p><p>{MEANINGS[question]}</p>")
             button.setCheckable(True)
             button.setProperty("role", "subtab")
             button.clicked.connect(lambda _=False, chosen=question: self._on_question(chosen))

@@ -9,6 +9,7 @@ from core.translation.experiment import SourceWordRemoved, SourceWordReplaced
 from viz_app.analysis.source.job import SourceJob
 from viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.views.marked_text import number
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.parts import label
@@ -53,6 +54,7 @@ class SourceTab(AnalysisTab):
         )
         self.words = BarList("Source words", HOW_TO_CHANGE)
         self.replacement = QLineEdit()
+        self.replacement.setMaxLength(MAX_CHARACTERS)
         self.replacement.setAccessibleName("A word in place of the source word that was clicked last")
         self.replacement.setToolTip("A word, or <unk>, to stand in place of the source word that was clicked last")
         self.replace = QPushButton("Replace")
@@ -146,7 +148,7 @@ class SourceTab(AnalysisTab):
     def _lay_out(self) -> None:
         self._body = QWidget()
         body = QVBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 0, 0)
+        body.setContentsMargins(0, 0, 6, 0)  # numbers keep clear of the scroll bar
         body.setSpacing(8)
         row = QHBoxLayout()
         row.addWidget(self.replacement, 1)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 from core.model.heads import Head
-from core.translation.experiment import AttentionRow, Experiment, ForcedToken, GivenTarget, Greedy, Intervention
+from core.translation.experiment import AttentionRow, Experiment, ForcedToken, Intervention
 from core.translation.result import Translation
 from viz_app.state.experiment_state import ExperimentState
 
@@ -136,7 +136,7 @@ class StepsState:
     def experiment_to_force_in(self) -> Experiment:
         """The experiment that a forced token joins: where a target is given, the model decodes again."""
         experiment = self.state.experiment
-        return replace(experiment, output=Greedy()) if isinstance(experiment.output, GivenTarget) else experiment
+        return replace(experiment, output=self.state.own_output)
 
     def row(self) -> StepRow | None:
         """The row that this step used in the chosen head; None where the encoder's heads have no steps."""

@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from viz_app.state.visible_text import visible
 from viz_app.theme import CHIP_RADIUS, current_theme
 from viz_app.widgets.flow_layout import flow
 from viz_app.widgets.scroll_areas import ContentHeightScrollArea
@@ -14,7 +15,7 @@ from viz_app.widgets.scroll_areas import ContentHeightScrollArea
 SPACING = 4
 PADDING = 6
 MAX_LETTERS = 24
-MAX_LINES = 4
+MAX_LINES, MAX_LINES_IF_LOW = 4, 2
 
 
 @dataclass(frozen=True)
@@ -131,8 +132,15 @@ class TokenArea(ContentHeightScrollArea):
     """A few lines of chips; the others scroll, and the current one is kept in sight."""
 
     def __init__(self, tokens: TokenLine, parent: QWidget | None = None) -> None:
-        super().__init__(tokens, lambda: MAX_LINES * tokens.line_height, parent)
+        self._is_low = False
+        super().__init__(tokens, lambda: (MAX_LINES_IF_LOW if self._is_low else MAX_LINES) * tokens.line_height, parent)
         self._tokens, self._current = tokens, 0
+
+    def set_low(self, is_low: bool) -> None:
+        """Where there is little height, fewer lines are shown at once."""
+        if is_low != self._is_low:
+            self._is_low = is_low
+            self.show_current(self._current)
 
     def show_current(self, index: int) -> None:
         """The chips are others, or another one is the current one."""
@@ -153,4 +161,5 @@ class TokenArea(ContentHeightScrollArea):
 
 
 def _short(text: str) -> str:
+    text = visible(text)
     return text if len(text) <= MAX_LETTERS else text[: MAX_LETTERS - 1] + "…"

@@ -4,7 +4,7 @@ import math
 from typing import ClassVar
 
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QHideEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import ExperimentError
@@ -14,12 +14,17 @@ from viz_app.analysis.steps.job import ForceWordJob
 from viz_app.analysis.steps.state import Candidate, StepRow, StepsState
 from viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
+from viz_app.state.text_limit import MAX_CHARACTERS
+from viz_app.state.visible_text import visible
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import flat_button, label
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 PLAY_INTERVAL_MS = 700
+LOW_TAB = 520
+LEAST_BARS = 130
+"""Pixels of height: candidates and row never get less."""
 HOW_TO_SET = "Click a word or a bar to set this row."
 NO_ROW = "Choose a head of the decoder or a cross-attention head to see, and to set, the row that this step used."
 
@@ -42,7 +47,7 @@ class StepsTab(AnalysisTab):
     tip: ClassVar[str] = "Go through decoding token by token; force another token; set a row of attention"
     meaning: ClassVar[str] = (
         "One decoding step at a time: what the model could say next, and how probable. Click a candidate to force it, "
-        "and again to let the model choose; set the row of the chosen head. The whole page follows."
+        "and again to let the model choose; set the row of the chosen head."
     )
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
@@ -57,6 +62,7 @@ class StepsTab(AnalysisTab):
         self.tokens_area = TokenArea(self.tokens)
         self.candidates = BarList("Candidates", "Click a token to force it here; click a forced one to let it go")
         self.word = QLineEdit()
+        self.word.setMaxLength(MAX_CHARACTERS)
         self.word.setPlaceholderText("other word …")
         self.word.setAccessibleName("Another word to force at this step")
         self.word.setToolTip("A word, or an exact token of the vocabulary, such as <eos>; Return forces it here")
@@ -95,6 +101,11 @@ class StepsTab(AnalysisTab):
         self.stop_playing()
         self.state.selection.step = None
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a low panel the candidates get the lines of the tokens."""
+        super().resizeEvent(event)
+        self.tokens_area.set_low(self.height() < LOW_TAB)
+
     def stop_playing(self) -> None:
         """Stays where it is."""
         self._timer.stop()
@@ -107,7 +118,8 @@ class StepsTab(AnalysisTab):
         self.back.setEnabled(steps.position > 0)
         self.forward.setEnabled(steps.position + 1 < steps.num_steps)
         self.play.setEnabled(steps.num_steps > 1)
-        self._body.setVisible(translation is not None)
+        for part in (self.tokens_area, self._body):
+            part.setVisible(translation is not None)
         self.state.selection.step = steps.position if translation is not None else None
         if translation is None:
             return
@@ -135,7 +147,7 @@ class StepsTab(AnalysisTab):
         read = translation.read_tokens[self.steps.position]
         rank = next(each.rank for each in self._shown if each.is_chosen)
         self._candidates_title.setText(
-            f"after “{read}”\nentropy {self.steps.entropy_bits:.2f} bits"
+            f"after “{visible(read)}”\nentropy {self.steps.entropy_bits:.2f} bits"
             + (f"\nrank {rank} chosen" if rank > 1 else "")
         )
         self.candidates.show_bars([_candidate_bar(each, translation) for each in self._shown])
@@ -151,7 +163,7 @@ class StepsTab(AnalysisTab):
         self._row_tools.setCurrentIndex(1 if is_drawn else 2 if is_set else 0)
         how = "being set" if is_drawn else "set by hand" if is_set else "as used here"
         off = "; the head is off" if self.state.is_off(row.head) else ""
-        self._row_title.setText(f"{row.head}\n{how}{off}")
+        self._row_title.setText(f"{row.head.short_name}\n{how}{off}")
         self.row.show_bars(_row_bars(row, self.steps.draft))
 
     def _go(self, position: int) -> None:
@@ -252,13 +264,15 @@ class StepsTab(AnalysisTab):
             columns.addLayout(column, 1)
         self._body = QWidget()
         body = QVBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 0, 0)
+        body.setContentsMargins(0, 0, 6, 0)  # numbers keep clear of the scroll bar
         body.setSpacing(8)
-        body.addWidget(self.tokens_area)
         body.addLayout(columns)
         body.addStretch(1)
+        bars = VerticalScrollArea(self._body)
+        bars.setMinimumHeight(LEAST_BARS)
         self.column.addLayout(controls)
-        self.column.addWidget(VerticalScrollArea(self._body), 1)
+        self.column.addWidget(self.tokens_area)
+        self.column.addWidget(bars, 1)
         self.column.addWidget(self.unreached)  # below: candidates must not move from under the mouse
 
 

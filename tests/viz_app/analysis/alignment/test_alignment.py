@@ -110,6 +110,7 @@ def tab(make_context: MakeContext, show_tab: ShowTab) -> AlignmentTab:
     return shown
 
 
+@pytest.mark.heavy
 def test_the_tab_draws_the_links_of_the_large_map(tab: AlignmentTab) -> None:
     def picture() -> bytes:
         image = tab.links.grab().toImage()
@@ -157,6 +158,7 @@ def test_the_links_take_the_colours_of_another_theme(tab: AlignmentTab, qapp: QA
     assert after != before
 
 
+@pytest.mark.heavy
 def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentTab, qtbot: QtBot) -> None:
     assert not tab.table.isVisible()
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
@@ -193,6 +195,7 @@ def test_the_ranking_is_shown_and_a_click_shows_what_a_row_reads(tab: AlignmentT
     assert asdict(state.settings) == before, "there is no map of a baseline"
 
 
+@pytest.mark.heavy
 def test_a_ranking_can_be_cancelled_and_is_of_one_model(
     tab: AlignmentTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
@@ -212,6 +215,7 @@ def test_a_ranking_can_be_cancelled_and_is_of_one_model(
     assert tab.ranker.start.hasFocus(), "focus stays in the tab"
 
 
+@pytest.mark.heavy
 def test_a_ranking_goes_on_while_another_experiment_is_computed(tab: AlignmentTab, qtbot: QtBot) -> None:
     qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
     before = tab.state.translation

@@ -319,7 +319,7 @@ def test_a_file_that_is_no_checkpoint_is_told_and_the_one_before_stays(
 ) -> None:
     broken = tmp_path / "broken.safetensors"
     broken.write_bytes(model_files["pieces"].read_bytes()[:1000])
-    tab.preferences.remember(broken)
+    tab.preferences.recent_models.remember(broken)
     _compare_with(qtbot, tab, model_files["pieces"])
     before = tab.comparing.comparison
     _compare_with(qtbot, tab, broken)
@@ -328,8 +328,8 @@ def test_a_file_that_is_no_checkpoint_is_told_and_the_one_before_stays(
     assert tab.comparing.comparison is before is not None
     assert tab.comparing.model is not None
     assert tab.comparing.model.path == model_files["pieces"]
-    assert broken not in tab.preferences.recent
-    assert model_files["pieces"] in tab.preferences.recent
+    assert broken not in tab.preferences.recent_models.paths
+    assert model_files["pieces"] in tab.preferences.recent_models.paths
 
 
 def test_a_checkpoint_of_other_languages_is_refused(tab: CompareTab, tmp_path: Path, qtbot: QtBot) -> None:
@@ -342,6 +342,7 @@ def test_a_checkpoint_of_other_languages_is_refused(tab: CompareTab, tmp_path: P
     assert "same languages" in tab.problem.text()
 
 
+@pytest.mark.heavy
 def test_the_second_checkpoint_is_freed_when_it_is_closed_and_focus_stays(
     tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
@@ -410,7 +411,7 @@ def test_another_model_is_compared_with_the_same_sentence(
 def test_the_menu_offers_a_file_and_what_was_opened_before(
     tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
-    tab.preferences.remember(model_files["pieces"])
+    tab.preferences.recent_models.remember(model_files["pieces"])
     tab._fill_menu()
     texts = [action.text() for action in tab.checkpoint_menu.actions()]
     assert texts[:2] == ["Open a checkpoint …", "Bundled model"]

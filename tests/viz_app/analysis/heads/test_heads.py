@@ -80,6 +80,7 @@ def test_chunks_add_up_to_the_whole_sample(
     ]
 
 
+@pytest.mark.heavy
 def test_an_interrupted_measurement_goes_on_where_it_was(translator: Translator, sample_file: Path) -> None:
     job = ImportanceJob(SampleChoice("file", sample_file), NUM)
     whole = job.run(translator, _quiet, lambda: False)
@@ -247,6 +248,7 @@ def test_a_head_that_is_off_is_struck_out_at_once(open_heads: OpenHeads, qtbot: 
     assert tab.cells.grab().toImage() != before, "the chosen head is framed"
 
 
+@pytest.mark.heavy
 def test_importance_is_measured_with_the_heads_of_the_experiment_and_says_so(
     open_heads: OpenHeads, translator: Translator, sample_file: Path, qtbot: QtBot
 ) -> None:
@@ -265,6 +267,7 @@ def test_importance_is_measured_with_the_heads_of_the_experiment_and_says_so(
     assert tab.job.start.text() == "Measure"
 
 
+@pytest.mark.heavy
 def test_an_answer_for_other_heads_stays_is_named_and_can_be_measured_again(
     open_heads: OpenHeads, qtbot: QtBot
 ) -> None:
@@ -311,16 +314,16 @@ def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
     open_heads: OpenHeads, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
     tab = open_heads()
-    maps = tab.state.maps
-    assert maps.where_roles_hold == "in this sentence"
+    roles = tab.state.roles
+    assert roles.where_they_hold == "in this sentence"
     told: list[str] = []
-    tab.state.roles_changed.connect(lambda: told.append(maps.where_roles_hold))
+    tab.state.roles_changed.connect(lambda: told.append(roles.where_they_hold))
     qtbot.mouseClick(tab.question_buttons["behaviour"], Qt.MouseButton.LeftButton)
     _measure(qtbot, tab)
     rows = tab.heads.rows()
-    assert [cells[1] for _, cells in rows] == [maps.role(head) for head, _ in rows]
+    assert [cells[1] for _, cells in rows] == [roles.of(head) for head, _ in rows]
     assert told == ["on 9 sentences of pairs.tsv"]
-    assert sum(maps.count_roles().values()) == len(rows)
+    assert sum(roles.count().values()) == len(rows)
     tab.state.toggle_head(Head("cross", 0, 0))
     settle(qtbot, tab)
     _measure(qtbot, tab)
@@ -328,7 +331,7 @@ def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
     old = tab.state.translation
     load(tab.context, model_files["pieces"])
     qtbot.waitUntil(lambda: tab.state.translation is not old, timeout=30_000)
-    assert maps.where_roles_hold == "in this sentence"
+    assert roles.where_they_hold == "in this sentence"
     assert tab.heads.behaviour is None
     assert not tab.table.isVisible()
 
@@ -343,7 +346,7 @@ def test_a_measurement_that_was_cancelled_leaves_the_roles_of_the_sentence(open_
     qtbot.mouseClick(tab.job.stop, Qt.MouseButton.LeftButton)
     tab.state.edit_text("Ein Hund .")
     settle(qtbot, tab)
-    assert tab.state.maps.sample_roles is None
+    assert tab.state.roles.sample is None
 
 
 def test_an_experiment_is_computed_in_the_middle_and_the_measurement_goes_on_until_it_is_cancelled(
@@ -362,6 +365,7 @@ def test_an_experiment_is_computed_in_the_middle_and_the_measurement_goes_on_unt
     assert tab.job.start.isVisible()
 
 
+@pytest.mark.heavy
 def test_a_measurement_keeps_the_scalings_that_it_began_with(open_heads: OpenHeads, qtbot: QtBot) -> None:
     tab = open_heads()
     tab.heads.num_sentences = 12

@@ -107,6 +107,7 @@ def test_a_click_removes_a_word_from_the_experiment_and_another_puts_it_back(
     assert not any(bar.is_struck for bar in tab.words.bars)
 
 
+@pytest.mark.heavy
 def test_another_word_stands_in_its_place(
     words_tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator]
 ) -> None:
@@ -132,6 +133,7 @@ def test_another_word_stands_in_its_place(
     assert tab.words.bars[1].label == "hund"
 
 
+@pytest.mark.heavy
 def test_two_words_may_be_changed_at_once_and_undone_one_by_one(words_tab: SourceTab, qtbot: QtBot) -> None:
     tab = words_tab
     _click_word(qtbot, tab, 1)

@@ -312,6 +312,7 @@ def test_a_head_that_is_off_is_told(words_tab: StepsTab, qtbot: QtBot) -> None:
     assert "the head is off" in words_tab._row_title.text()
 
 
+@pytest.mark.heavy
 def test_playing_goes_to_the_end_and_stops(
     words: AnalysisContext, show_tab: ShowTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,6 +377,20 @@ def test_a_long_decoding_leaves_the_candidates_in_sight(tab: StepsTab, qtbot: Qt
         tab.tokens_area.show_current(index)
         assert tab.tokens.visibleRegion().contains(tab.tokens.place_of(index))
         assert not tab.tokens.visibleRegion().contains(tab.tokens.place_of(181 if index < 90 else 0))
+
+
+def test_in_a_low_panel_most_candidates_are_in_sight_whatever_the_number_of_tokens(
+    words_tab: StepsTab, qtbot: QtBot
+) -> None:
+    tab = words_tab
+    tab.window().resize(430, 480)
+    tab.tokens.show_chips([TokenChip("ladder") for _ in range(182)])
+    tab.tokens_area.show_current(0)
+    line = tab.candidates.label_place(0).height()
+    qtbot.waitUntil(lambda: tab.candidates.visibleRegion().boundingRect().height() >= 8 * line, timeout=2000)
+    assert tab.tokens_area.height() >= 2 * tab.tokens.line_height - 1
+    tab.window().resize(430, 900)
+    qtbot.waitUntil(lambda: tab.tokens_area.height() >= 4 * tab.tokens.line_height - 1, timeout=2000)
 
 
 def test_going_on_scrolls_to_the_step(tab: StepsTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

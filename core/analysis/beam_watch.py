@@ -1,0 +1,54 @@
+"""Records what a beam search looks at."""
+
+import torch
+
+from core.analysis.beam_tree import BeamNode, BeamTree
+from core.model.transformer import Encoding
+from core.translation.beam import BeamStep, beam_search
+from core.translation.experiment import Beam, Experiment
+from core.translation.translator import Translator
+
+
+def beam_tree(translator: Translator, source_text: str, beam: Beam) -> BeamTree:
+    """The search for one sentence with nothing changed, beside greedy decoding. Not while others use the model.
+
+    Args:
+        translator: whose model is searched.
+        source_text: the sentence.
+        beam: size and length penalty.
+
+    Raises:
+        TextError: there is nothing to translate, or far too much.
+    """
+    steps: list[BeamStep] = []
+    compiled = translator.compile(Experiment(source_text, beam))
+    with torch.inference_mode():
+        encoding: Encoding = translator.model.encode(torch.tensor([compiled.source.ids], device=translator.device.name))
+        (chosen,) = beam_search(
+            translator.model,
+            encoding,
+            [compiled.max_steps],
+            translator.rules,
+            beam.size,
+            beam.length_penalty,
+            on_step=steps.append,
+        )
+    by_beam, greedy = translator.run(Experiment(source_text, beam)), translator.run(Experiment(source_text))
+    codec = translator.checkpoint.codecs.target
+    places: dict[tuple[int, ...], int] = {}
+    nodes: list[BeamNode] = []
+    for step, kept in enumerate(steps):
+        for rank, (ids, log_probability) in enumerate((*kept.live, *kept.ended)):
+            is_ended = rank >= len(kept.live)
+            is_chosen = tuple(chosen[: len(ids)]) == ids
+            parent = places.get(ids[:-1])
+            places[ids] = len(nodes)
+            nodes.append(BeamNode(parent, step, codec.label(ids[-1]), log_probability, rank, is_ended, is_chosen))
+    prefixes = (greedy.predicted_ids[:end] for end in range(1, len(greedy.predicted_ids) + 1))
+    return BeamTree(
+        beam.size,
+        tuple(nodes),
+        tuple(places[ids] for ids in prefixes if ids in places),
+        (by_beam.text, greedy.text),
+        (by_beam.log_probability, greedy.log_probability),
+    )

@@ -1,0 +1,70 @@
+"""Computes the logit lens (`core.analysis.lens`), by hooks that last for one pass. Shape legend: `core.analysis`."""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from core.analysis.lens import LogitLens
+from core.model.transformer import Interventions, Transformer
+from core.translation.compilation import interventions_of
+from core.translation.result import Translation
+from core.translation.translator import Translator
+
+
+def logit_lens(translator: Translator, translation: Translation) -> LogitLens:
+    """What the decoder would say after each layer, under the translation's experiment. One more pass over the pair.
+
+    Not for a model that another thread is using.
+
+    Args:
+        translator: whose model is looked at.
+        translation: its own, a given one, or one of a model with the same vocabularies.
+
+    Raises:
+        AnalysisError: the experiment changes a head that this model has not.
+    """
+    interventions = interventions_of(translator.model, translation.experiment)
+    logits = layer_logits(translator.model, translation.source_ids, translation.read_ids, interventions)
+    steps = [translator.describe_steps(of_depth, translation.predicted_ids) for of_depth in logits]
+    return LogitLens(
+        translation,
+        np.array([each.log_probabilities for each in steps], dtype=np.float32),
+        np.array([each.ranks for each in steps]),
+        tuple(each.alternatives for each in steps),
+    )
+
+
+@torch.inference_mode()
+def layer_logits(
+    model: Transformer,
+    source_ids: Sequence[int],
+    read_ids: Sequence[int],
+    interventions: Interventions | None = None,
+) -> Tensor:
+    """[L + 1, T, V]: logits read off the decoder's embedding, then off each of its layers.
+
+    Args:
+        model: in evaluation mode.
+        source_ids, read_ids: S and T ids, without padding.
+        interventions: for one sentence.
+    """
+    device = model.output.weight.device
+    caught: list[Tensor] = []
+
+    def catch_input(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        caught.append(inputs[0])
+
+    def catch_output(module: nn.Module, inputs: tuple[Tensor, ...], output: tuple[Tensor, ...]) -> None:
+        caught.append(output[0])
+
+    with ExitStack() as hooks:
+        hooks.callback(model.decoder_layers[0].register_forward_pre_hook(catch_input).remove)
+        for layer in model.decoder_layers:
+            hooks.callback(layer.register_forward_hook(catch_output).remove)
+        encoding = model.encode(torch.tensor([source_ids], device=device), interventions=interventions)
+        model.decode(encoding, torch.tensor([read_ids], device=device))
+    logits: Tensor = model.output(model.decoder_norm(torch.cat(caught)))
+    return logits

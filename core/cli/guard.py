@@ -1,0 +1,123 @@
+"""Running a command: what a user can act on becomes one message on standard error and an exit status.
+
+Nothing heavy is imported here: the window is started through it too.
+"""
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, TextIO, cast
+
+from core.errors import AugenmerkError
+from core.memory import is_out_of_memory
+from core.plain_text import printable
+
+USER_ERROR = 2
+INTERRUPTED = 130
+
+
+def run_guarded(command: Callable[[], int]) -> int:
+    """Runs a command; what a user can act on becomes one message on standard error and an exit status."""
+    status = 0
+    try:
+        with _watched_output():
+            try:
+                status = _run(command)
+            except SystemExit:  # help was asked for, or an option was refused
+                _flush()
+                raise
+            _flush()
+    except BrokenPipeError:  # the reader of our output, `head` for instance, has seen enough
+        _discard_output()
+    except _OutputError as error:
+        print(f"augenmerk: {error}", file=sys.stderr)
+        _discard_output()
+        return USER_ERROR
+    return status
+
+
+def _flush() -> None:
+    """Now, because at the end of the process nobody could be told that it failed."""
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _run(command: Callable[[], int]) -> int:
+    try:
+        return command()
+    except AugenmerkError as error:
+        print(f"augenmerk: {printable(str(error))}", file=sys.stderr)
+        return USER_ERROR
+    except (MemoryError, RuntimeError) as error:
+        if not is_out_of_memory(error):
+            raise
+        reason = (str(error) or "no more can be had").splitlines()[0]
+        print(
+            f"augenmerk: there is not enough memory ({reason}). A smaller model or text was expected, or more memory: "
+            "end other programs, or raise the limit that this process has (ulimit -v). Files are as they were.",
+            file=sys.stderr,
+        )
+        return USER_ERROR
+    except KeyboardInterrupt:
+        print("augenmerk: interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+class _OutputError(Exception):
+    """Standard output took no more: its disk is full, for instance. No `OSError`, which other code may handle."""
+
+
+class _WatchedOutput:
+    """A text stream whose failures to write are told apart from those of any other file."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with self._failing_apart():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        with self._failing_apart():
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @staticmethod
+    @contextmanager
+    def _failing_apart() -> Iterator[None]:
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _OutputError(
+                f"the output cannot be written: {error.strerror or error}. A place with enough free space was "
+                "expected; free some, or send the output elsewhere."
+            ) from error
+
+
+@contextmanager
+def _watched_output() -> Iterator[None]:
+    """Standard output as `_WatchedOutput` while this lasts."""
+    stream = sys.stdout
+    if stream is None:  # a program without a console
+        yield
+        return
+    sys.stdout = cast(TextIO, _WatchedOutput(stream))
+    try:
+        yield
+    finally:
+        sys.stdout = stream
+
+
+def _discard_output() -> None:
+    """Sends what is still to be written nowhere, so that the end of the process does not fail on it again."""
+    with suppress(io.UnsupportedOperation):  # no file of the system, as where a test catches the output
+        output = sys.stdout.fileno()
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, output)
+        os.close(nowhere)

@@ -1,0 +1,62 @@
+"""How large a Transformer is, known before it is built: every parameter's shape, and what is computed beside them."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import init
+from torch.overrides import TorchFunctionMode
+
+from core.config import ModelConfig
+from core.model.transformer import Transformer
+
+MAX_TABLE_NUMBERS = 2**23
+"""Of a table of sinusoidal positions, which no file holds: 32 MiB, 16,384 positions of width 512."""
+_STACKS = {"encoder_layers": "num_encoder_layers", "decoder_layers": "num_decoder_layers"}
+
+
+class NoRandomNumbers(TorchFunctionMode):
+    """Skips random initialization: weights will be loaded, and initializing on "meta" imports half of torch."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        """Calls every other function unchanged."""
+        given = kwargs or {}
+        if func in _DRAWING:
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)
+
+
+_DRAWING = (Tensor.uniform_, Tensor.normal_, init.uniform_, init.normal_, init.kaiming_uniform_, init.xavier_uniform_)
+
+
+def parameter_shapes(config: ModelConfig, num_source_tokens: int, num_target_tokens: int) -> dict[str, tuple[int, ...]]:
+    """The shape of every parameter by its name, shared ones once, in the order of `Transformer.named_parameters`.
+
+    One layer of each stack is outlined, without memory and whatever the number of layers; the others are like it.
+
+    Raises:
+        ConfigError: all embeddings are to be tied, but the vocabularies differ in size.
+    """
+    one_layer = replace(config, num_encoder_layers=1, num_decoder_layers=1)
+    with NoRandomNumbers(), torch.device("meta"):
+        outline = Transformer(one_layer, num_source_tokens, num_target_tokens, padding_id=0)
+    shapes: dict[str, tuple[int, ...]] = {}
+    layers: dict[str, dict[str, tuple[int, ...]]] = {stack: {} for stack in _STACKS}
+    for name, parameter in outline.named_parameters():
+        stack, _, rest = name.partition(".0.")
+        if stack in _STACKS:
+            layers[stack][rest] = tuple(parameter.shape)
+        else:
+            shapes[name] = tuple(parameter.shape)
+    for stack, setting in _STACKS.items():
+        for index in range(getattr(config, setting)):
+            shapes |= {f"{stack}.{index}.{name}": shape for name, shape in layers[stack].items()}
+    return shapes
+
+
+def num_table_numbers(config: ModelConfig) -> int:
+    """Numbers in each of the two tables of positions that are computed, not learned; 0 where they are parameters."""
+    return 0 if config.positions == "learned" else config.max_positions * config.width

@@ -1,0 +1,26 @@
+"""Text that anybody may have written, made fit for a terminal or a file format that takes no control characters."""
+
+import re
+
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Control characters but tab and line feed, which terminals act on and XML refuses; line and paragraph separators;
+signs that turn the direction of writing, which hide what is there; and what is no character at all."""
+_LINE_BREAKS = re.compile("[\t\n]")
+
+
+def printable(text: str) -> str:
+    """The text with an escape such as “backslash x1b” in the place of each character that a terminal would act on.
+
+    Tabs and ends of lines stay: see `one_line`.
+    """
+    return _FORBIDDEN.sub(_escape, text)
+
+
+def one_line(text: object) -> str:
+    """The same for one value in a line: tabs and ends of lines are escaped too."""
+    return _LINE_BREAKS.sub(_escape, printable(str(text)))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return {"\t": "\\t", "\n": "\\n"}.get(found[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")

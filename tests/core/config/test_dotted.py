@@ -1,0 +1,77 @@
+"""Settings by their dotted names."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from core.config import preset
+from core.config.dotted import dotted_names, with_dotted
+from core.errors import ConfigError
+
+RUN = preset("notebook")
+
+
+def test_each_kind_of_setting_is_read_in_its_own_type() -> None:
+    words = [
+        "model.width=64", "model.num_heads=4", "model.dropout=0", "model.final_norm=true", "model.positions=sinusoidal",
+        "data.target_language=fr", "data.num_subwords=8000", "training.clip_norm=none", "training.patience= 3",
+        "training.learning_rate=1e-3",
+    ]  # fmt: skip
+    found = with_dotted(RUN, words)
+    assert found.model == RUN.model.replace(width=64, num_heads=4, dropout=0.0, final_norm=True, positions="sinusoidal")
+    assert found.data == RUN.data.replace(target_language="fr", num_subwords=8000)
+    assert found.training == RUN.training.replace(clip_norm=None, patience=3, learning_rate=0.001)
+    assert isinstance(found.model.dropout, float)
+    assert with_dotted(RUN, []) == RUN
+
+
+def test_every_setting_of_every_part_has_a_name_and_can_be_given_its_own_value() -> None:
+    words = []
+    for name in dotted_names():
+        part, setting = name.split(".")
+        value = getattr(getattr(RUN, part), setting)
+        words.append(f"{name}={'none' if value is None else str(value).lower() if isinstance(value, bool) else value}")
+    assert len(words) == sum(len(dataclasses.fields(part)) for part in (RUN.model, RUN.data, RUN.training))
+    assert with_dotted(RUN, words) == RUN
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["model.widht=64"],
+            "There is no setting 'model.widht'. A dotted name was expected; the nearest are model.width",
+        ),
+        (["width=64"], "the nearest are model.width"),
+        (["training.width=64"], "the nearest are model.width"),
+        (["xyzzy=1"], "the nearest are model.width, data.num_subwords, training.seed"),
+        (["model.width"], "NAME=VALUE was expected, such as model.width=64"),
+        (["model.width=64.0"], "model.width is '64.0'. A whole number was expected"),
+        (["model.width="], "model.width is ''. A whole number was expected"),
+        (["model.width=" + "9" * 5000], "A whole number was expected"),
+        (["model.dropout=nan"], "A number was expected"),
+        (["model.final_norm=yes"], "True or false was expected"),
+        (["model.positions=rotary"], "One of learned, sinusoidal was expected"),
+        (["training.patience=never"], "A whole number or none was expected"),
+        (["training.num_epochs=none"], "training.num_epochs is 'none'. A whole number was expected"),
+        (["model.width=60"], "8 heads do not divide a width of 60"),
+        (["model.dropout=1.5"], "dropout is 1.5; a number from 0 up to"),
+        (["model.width=64", "model.width=64"], "model.width is set twice"),
+        (["training.seed=2"], "training.seed is set twice"),
+        (["data.source_language=lex_attrs"], "source_language is 'lex_attrs'; a language's code such as"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_was_expected(words: list[str], message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        with_dotted(RUN, words, taken=["training.seed"])
+    assert message in str(caught.value)
+
+
+def test_the_list_of_languages_is_that_of_spacy() -> None:
+    import spacy.lang
+
+    from core.config.settings import LANGUAGES
+
+    folders = {path.parent.name for path in Path(spacy.lang.__path__[0]).glob("*/__init__.py")}
+    assert set(LANGUAGES) == folders

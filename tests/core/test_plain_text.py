@@ -1,0 +1,29 @@
+"""Text that anybody may have written, on a terminal and in XML."""
+
+import unicodedata
+from xml.etree import ElementTree
+
+from core.plain_text import one_line, printable
+
+
+def test_ordinary_text_stays_as_it_is() -> None:
+    text = "Ein Bär → “Straße” ‖α·f(x)‖ ▁dog 日本 😀\u00ad\u200d\n\tzwei"
+    assert printable(text) == text
+
+
+def test_a_terminal_gets_no_control_character() -> None:
+    everything = "".join(map(chr, range(0x11_0000)))
+    left = {character for character in printable(everything) if unicodedata.category(character) in ("Cc", "Cs")}
+    assert left == {"\n", "\t"}
+    assert printable("\x1b[31mred\x9b0m\r\x00") == r"\x1b[31mred\x9b0m\x0d\x00"
+    assert printable("\u202egpj.exe\ud800") == r"\u202egpj.exe\ud800"
+
+
+def test_any_text_can_stand_in_xml() -> None:
+    text = printable("".join(map(chr, range(0x11_0000)))).translate({ord("&"): "&amp;", ord("<"): "&lt;"})
+    assert ElementTree.fromstring(f"<text>{text}</text>").text is not None
+
+
+def test_one_line_stays_one() -> None:
+    assert one_line("a\nb\tc\x85d\u2028e") == r"a\nb\tc\x85d\u2028e"
+    assert one_line(None) == "None"

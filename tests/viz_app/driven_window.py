@@ -1,0 +1,107 @@
+"""`python -m tests.viz_app.driven_window CHECKPOINT [DEED]`: the app as it is, and somebody who uses it.
+
+A sentence is typed once the window stands, and left before it is translated. DEED: "train" trains the small copy task;
+"stuck" asks a question whose answer never comes; "stuck-load" opens a model that never opens; "stuck-train" begins a
+training that reads its data for ever; "crash" reads where there is no memory; "close" closes the window after the
+others. Deeds are joined by "+". Lines on the standard output tell how far it is: "typed", "step N", "stuck".
+"""
+
+import ctypes
+import sys
+import time
+from dataclasses import replace
+from typing import ClassVar, NoReturn
+
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QTextCursor
+
+from core.training.events import StepDone
+from viz_app import application, launch, main_window
+from viz_app.worker import JobScope, Request, ShouldStop, Tell, TranslatorLike, inference
+
+SENTENCE = "Ein Satz, der noch nicht übersetzt ist"
+
+
+class StuckJob:
+    """A question that nobody can answer, and that does not notice that nobody waits."""
+
+    scope: ClassVar[JobScope] = "model"
+
+    def run(self, _translator: TranslatorLike, _progress: Tell, _should_stop: ShouldStop) -> object:
+        return never_end()
+
+
+class DrivenWindow(main_window.MainWindow):
+    """The window of the app, used by a person who is quick."""
+
+    deeds: tuple[str, ...] = ()
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
+        self.translation_shown.connect(self._drive_soon)
+        self._is_driven = False
+
+    def _drive_soon(self, _translation: object) -> None:
+        if not self._is_driven:
+            self._is_driven = True
+            QTimer.singleShot(0, self, self._drive)
+
+    def _drive(self) -> None:
+        for deed in self.deeds:
+            getattr(self, f"_do_{deed.replace('-', '_')}")()
+        field = self.translate_page.sentence.input
+        field.selectAll()
+        field.moveCursor(QTextCursor.MoveOperation.End)
+        field.setPlainText(SENTENCE)
+        field._timer.setInterval(3_600_000)  # it is still being typed
+        field._timer.start()
+        say("typed")
+
+    def _do_close(self) -> None:
+        QTimer.singleShot(1000, self, self.close)
+
+    def _do_crash(self) -> None:
+        QTimer.singleShot(200, self, lambda: ctypes.string_at(0))
+
+    def _do_stuck(self) -> None:
+        self._worker.submit(Request(StuckJob(), self, on_result=print))
+
+    def _do_stuck_load(self) -> None:
+        self._worker._loader = never_end
+        self.open_model(None)
+
+    def _do_stuck_train(self) -> None:
+        import core.corpora.loading
+
+        core.corpora.loading.load_corpus = never_end
+        self._do_train()
+
+    def _do_train(self) -> None:
+        self.show_page(main_window.TRAIN)
+        page = self.train_page
+        assert page is not None
+        choices = replace(page.form.choices(), preset="copy-task-small", num_epochs="1000", device="cpu")
+        page.form.set_choices(choices)
+        page.start()
+        run = page.controller._run
+        assert run is not None
+        run.events.connect(lambda events: [say(f"step {each.step}") for each in events if isinstance(each, StepDone)])
+
+
+def never_end(*_: object) -> NoReturn:
+    """In place of something that takes for ever and cannot be interrupted."""
+    say("stuck")
+    while True:
+        time.sleep(0.01)
+
+
+def say(text: str) -> None:
+    """Tells how far it is."""
+    print(text, flush=True)
+
+
+if __name__ == "__main__":
+    DrivenWindow.deeds = tuple(deed for deed in "".join(sys.argv[2:3]).split("+") if deed)
+    application.MainWindow = DrivenWindow  # type: ignore[misc]
+    assert inference.ANSWER_SECONDS < 10
+    sys.exit(launch.main(["app", sys.argv[1]]))

@@ -1,0 +1,277 @@
+"""The Learn page with the bundled model: every station, driven as a reader would."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.model.heads import Head
+from core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
+from viz_app.learn.actions import shuffled
+from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
+from viz_app.learn.figures.kinds import KindsFigure
+from viz_app.learn.figures.layers import LayersFigure
+from viz_app.learn.figures.mask import MaskFigure
+from viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
+from viz_app.learn.figures.positions import PositionsFigure
+from viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
+from viz_app.learn.figures.tokens import TokensFigure
+from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
+from viz_app.learn.predict_view import PredictView
+from viz_app.learn.station_view import StationView
+from viz_app.theme import Theme
+
+TIMEOUT_MS = 20_000
+
+
+@pytest.fixture
+def page(qtbot: QtBot, theme: Theme) -> Iterator[LearnPage]:
+    page = LearnPage()
+    qtbot.addWidget(page)
+    page.resize(1400, 850)
+    with qtbot.waitSignal(page.ready, timeout=TIMEOUT_MS):
+        page.show()
+    qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
+    yield page
+    page.shutdown()
+
+
+def station(qtbot: QtBot, page: LearnPage, name: str) -> StationView:
+    """Opens the station of this name."""
+    place = next(place for place, each in enumerate(page.stations) if each.name == name)
+    page.open_station(place)
+    view = page.view
+    assert view is not None
+    qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
+    return view
+
+
+def answer(qtbot: QtBot, prediction: PredictView, choice: str) -> str:
+    """Chooses, looks, and returns what turned out."""
+    prediction.choices[choice].click()
+    assert prediction.look.isEnabled()
+    qtbot.mouseClick(prediction.look, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(prediction.verdict.text()), timeout=TIMEOUT_MS)
+    return prediction.verdict.text()
+
+
+def settle(qtbot: QtBot, page: LearnPage) -> None:
+    qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
+
+
+def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
+    for place, each in enumerate(page.stations):
+        view = station(qtbot, page, each.name)
+        assert page.place == place
+        assert all(text.text() and "{" not in text.text() and "…" not in text.text() for _, text in view.texts)
+        assert all(figure.isVisible() for figure in view.figures)
+        qtbot.waitUntil(
+            lambda view=view: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS
+        )
+        assert not any(figure.request.problem for figure in view.figures)
+    assert page.view is not None
+    assert page.view.next_button.isHidden(), "there is nothing after the last"
+
+
+def test_the_next_button_goes_on(qtbot: QtBot, page: LearnPage) -> None:
+    assert page.view is not None
+    qtbot.mouseClick(page.view.next_button, Qt.MouseButton.LeftButton)
+    assert page.place == 1
+
+
+def test_no_answer_is_given_before_a_choice(page: LearnPage) -> None:
+    assert page.view is not None
+    prediction = page.view.predictions[0]
+    assert not prediction.look.isEnabled()
+    assert prediction.verdict.text() == ""
+
+
+def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "words")
+    verdict = answer(qtbot, view.predictions[0], "fewer")
+    assert verdict.startswith("No: more")
+    assert "reads 11 tokens" in verdict
+    page.sentence.input.set_text("Eine Schneeballschlacht.")
+    settle(qtbot, page)
+    assert view.predictions[0].verdict.text() == "", "another sentence is another question"
+    assert "Schneeballschlacht" in view.texts[1][1].text()
+    figure = view.figures[0]
+    assert isinstance(figure, TokensFigure)
+    assert len(figure.sides) == 2
+    assert "schneeballschlacht in 4 pieces" in answer(qtbot, view.predictions[0], "more")
+
+
+def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "weight")
+    figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
+    assert answer(qtbot, view.predictions[0], "falls").startswith("Right.")
+    settle(qtbot, page)
+    head = page.state.selection.head
+    assert page.state.experiment.interventions == (SoftmaxTemperature(head, 4),)
+    assert TEMPERATURES[figure.temperature.value()] == 4
+    figure.temperature.setValue(TEMPERATURES.index(1.0))
+    settle(qtbot, page)
+    assert page.state.experiment.interventions == ()
+    figure.temperature.setValue(TEMPERATURES.index(8.0))
+    settle(qtbot, page)
+    assert page.state.experiment.interventions == (SoftmaxTemperature(head, 8),)
+    page.sentence.undo()
+    settle(qtbot, page)
+    assert TEMPERATURES[figure.temperature.value()] == 1
+
+
+def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "weight")
+    figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
+    qtbot.waitUntil(lambda: figure.table.height() > 100, timeout=TIMEOUT_MS)
+    pinned = page.state.selection.pinned
+    assert pinned is not None
+    qtbot.mouseClick(figure.table, Qt.MouseButton.LeftButton, pos=figure.table.line_of(1).center().toPoint())
+    assert page.state.selection.pinned is not None
+    assert (page.state.selection.pinned.query, page.state.selection.pinned.key) == (pinned.query, 1)
+    assert any("ein" in text.text() for _, text in view.texts)
+
+
+def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "layers")
+    figure = view.figures[0]
+    assert isinstance(figure, LayersFigure)
+    qtbot.waitUntil(lambda: figure.lens is not None, timeout=TIMEOUT_MS)
+    page.state.set_output(GivenTarget("A cat."))
+    settle(qtbot, page)
+    qtbot.waitUntil(
+        lambda: figure.lens is not None and figure.lens.translation is page.state.translation, timeout=TIMEOUT_MS
+    )
+    (matrix,) = figure.matrix.matrices
+    assert matrix.column_labels == ("a", "cat", ".", "<eos>")
+
+
+def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot, page: LearnPage) -> None:
+    station(qtbot, page, "weight").tries[0].click()
+    settle(qtbot, page)
+    assert page.state.experiment.interventions
+    station(qtbot, page, "layers")
+    assert page.state.experiment.interventions == ()
+    assert page.state.experiment.source_text == FIRST_EXAMPLE
+
+
+def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "positions")
+    figure = view.figures[0]
+    assert isinstance(figure, PositionsFigure)
+    qtbot.waitUntil(lambda: figure.tables is not None, timeout=TIMEOUT_MS)
+    own = page.state.original
+    assert own is not None
+    verdict = answer(qtbot, view.predictions[0], "same")
+    assert verdict.startswith("No: ")
+    settle(qtbot, page)
+    assert page.state.experiment.source_text == shuffled(FIRST_EXAMPLE, "1") != FIRST_EXAMPLE
+    assert page.state.translation is not None
+    assert page.state.translation.text != own.text
+    assert page.state.translation.text in verdict
+    assert len(figure.matrix.matrices[0].row_labels) == len(page.state.translation.source_tokens)
+
+
+def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "heads")
+    roles = page.state.roles.sample
+    assert roles is not None
+    for wanted, expected in (("aligner", "yes"), ("mixed", "no")):
+        head = next(
+            Head("cross", layer, head)
+            for layer in range(3)
+            for head in range(8)
+            if roles.role(Head("cross", layer, head)) == wanted
+        )
+        page.state.choose_head(head)
+        verdict = answer(qtbot, view.predictions[0], expected)
+        assert verdict.startswith(f"Right. {head.title}")
+
+
+def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_probable(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    view = station(qtbot, page, "mask")
+    figure = view.figures[0]
+    assert isinstance(figure, MaskFigure)
+    (mask,) = figure.matrix.matrices
+    assert mask.values.tolist() == np.tril(np.ones_like(mask.values)).tolist()
+    assert answer(qtbot, view.predictions[0], "falls").startswith("Right.")
+    settle(qtbot, page)
+    assert page.state.experiment.lifts_mask
+    assert figure.matrix.matrices[0].values.min() == 1
+    assert page.state.translation is not None
+    assert page.state.translation.maps.decoder[0, 0, 0, 1:].sum() > 0
+    view.tries[1].click()
+    settle(qtbot, page)
+    assert page.state.experiment.interventions == ()
+    assert page.state.experiment.output == Greedy()
+
+
+def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "kinds")
+    figure = view.figures[0]
+    assert isinstance(figure, KindsFigure)
+    translation = page.state.translation
+    assert translation is not None
+    num_source, num_target = len(translation.source_tokens), len(translation.predicted_tokens)
+    assert num_source != num_target
+    assert figure.shapes["cross"].text() == f"{num_target} × {num_source}"
+    figure.buttons["encoder"].click()
+    assert page.state.selection.head.kind == "encoder"
+    assert not figure.buttons["cross"].isChecked()
+    assert f"{num_target} rows" in answer(qtbot, view.predictions[0], "target")
+    view.tries[0].click()
+    assert page.state.settings.label_mode == "read"
+
+
+def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "decoding")
+    figure = view.figures[0]
+    assert isinstance(figure, DecodingFigure)
+    assert page.state.translation is not None
+    second = page.state.translation.alternatives[1][1]
+    place = figure.table.place_of(1, 1).center().toPoint()
+    qtbot.mouseClick(figure.table, Qt.MouseButton.LeftButton, pos=place)
+    settle(qtbot, page)
+    assert page.state.experiment.interventions == (ForcedToken(1, second.entry),)
+    assert page.state.translation.predicted_tokens[1] == second.token
+
+
+@pytest.mark.parametrize("sentence", [0, 1])
+def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPage, sentence: int) -> None:
+    view = station(qtbot, page, "decoding")
+    view.tries[sentence].click()
+    settle(qtbot, page)
+    figure = view.figures[1]
+    assert isinstance(figure, BeamFigure)
+    qtbot.waitUntil(
+        lambda: figure.tree is not None and figure.tree.texts[1] == page.state.translation.text,  # type: ignore[union-attr]
+        timeout=TIMEOUT_MS,
+    )
+    assert figure.tree is not None
+    assert figure.tree.log_probabilities[0] > figure.tree.log_probabilities[1]
+    assert figure.drawing.width() > 200
+    verdict = answer(qtbot, view.predictions[0], "better")
+    assert verdict.startswith("Right.")
+    assert all(text in verdict for text in figure.tree.texts)
+
+
+def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "training")
+    rates = next(figure for figure in view.figures if isinstance(figure, RatesFigure))
+    smoothing = next(figure for figure in view.figures if isinstance(figure, SmoothingFigure))
+    qtbot.waitUntil(lambda: smoothing.smoothing is not None, timeout=TIMEOUT_MS)
+    peaks = [curve.x[curve.y.argmax()] for curve in rates.chart.curves]
+    assert peaks[:3] == pytest.approx([4000, 8000, 4000], abs=51)
+    assert rates.chart.curves[2].y.max() == pytest.approx(256**-0.5 * 4000**-0.5, rel=0.02)
+    found = smoothing.smoothing
+    assert found is not None
+    assert found.target.tolist() == pytest.approx([0, 0.1 / 3, 0.9, 0.1 / 3, 0.1 / 3])
+    assert found.odds[found.smoothed_loss.argmin()] == pytest.approx(27, abs=0.3), "where the model says 0.9 too"
+    assert found.smoothed_loss.min() == pytest.approx(0, abs=1e-4)
+    assert (np.diff(found.plain_loss) < 0).all()
+    assert found.plain_loss[-1] == pytest.approx(-np.log(100 / 103))
+    assert answer(qtbot, view.predictions[0], "rises").startswith("Right.")

@@ -1,0 +1,113 @@
+"""The texts of stations: what the form allows, and that every shipped text keeps to it and names only what exists."""
+
+from pathlib import Path
+
+import pytest
+
+from viz_app.learn.actions import ACTIONS
+from viz_app.learn.checks import CHECKS
+from viz_app.learn.figures.registry import FIGURES
+from viz_app.learn.station import Paragraph, Predict, Station, StationError, Try, read_station, read_stations
+from viz_app.learn.values import VALUES
+
+TEXT = """
+# One weight
+> A claim
+> in two lines.
+
+A paragraph with **{weight}** in
+two lines.
+
+Another.
+::: begin reset head=clearest
+::: figure map grid
+::: try "Softer, please" temperature=4
+
+::: predict largest-weight temperature=4
+What happens to {key}?
+- rises: It rises
+- falls: It falls
+- stays: It stays
+:::
+"""
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "03-weight.md"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_text_becomes_a_station(tmp_path: Path) -> None:
+    station = read_station(write(tmp_path, TEXT))
+    assert (station.name, station.title) == ("weight", "One weight")
+    assert station.claim == Paragraph("A claim in two lines.")
+    assert station.begin == {"reset": "", "head": "clearest"}
+    assert [(figure.name, figure.options) for figure in station.figures] == [("map", {"grid": ""})]
+    first, second, button, question = station.blocks
+    assert isinstance(first, Paragraph)
+    assert first.values == ("weight",)
+    assert first.filled({"weight": "99 %"}) == "A paragraph with **99 %** in\ntwo lines."
+    assert second == Paragraph("Another.")
+    assert button == Try("Softer, please", {"temperature": "4"})
+    assert isinstance(question, Predict)
+    assert question.choices == {"rises": "It rises", "falls": "It falls", "stays": "It stays"}
+    assert question.question.values == ("key",)
+
+
+@pytest.mark.parametrize(
+    ("broken", "expected"),
+    [
+        (TEXT.replace("# One weight\n", ""), "a title"),
+        (TEXT.replace("> ", ""), "a claim"),
+        (TEXT.replace("::: try", "::: attempt"), "begin, figure, try or predict"),
+        (TEXT.replace('"Softer, please"', '"Softer'), "quotation marks in pairs"),
+        (TEXT.replace("figure map grid", "figure"), "a figure first"),
+        (TEXT.replace("predict largest-weight ", "predict "), "a check first"),
+        (TEXT.replace("reset head=clearest", "head=clearest head=aligner"), "each name once"),
+        (TEXT.replace("head=clearest", "head="), "name=value"),
+        (TEXT.replace("- falls: It falls", "- rises: It falls"), "each name once"),
+        (TEXT.replace("- falls: It falls\n- stays: It stays\n", ""), "two or more lines"),
+        (TEXT.removesuffix(":::\n"), "behind its choices"),
+        ("", "a title"),
+    ],
+)
+def test_a_broken_text_is_refused_with_file_and_line(tmp_path: Path, broken: str, expected: str) -> None:
+    with pytest.raises(StationError, match=r"03-weight\.md, line \d+: .*Expected: ") as raised:
+        read_station(write(tmp_path, broken))
+    assert expected in str(raised.value)
+
+
+def test_a_text_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "")
+    path.write_bytes(b"\xff\xfe")
+    for unreadable in (path, tmp_path / "04-missing.md"):
+        with pytest.raises(StationError, match=unreadable.name):
+            read_station(unreadable)
+
+
+@pytest.mark.parametrize("station", read_stations(), ids=lambda station: station.name)
+def test_every_shipped_text_names_only_what_there_is(station: Station) -> None:
+    assert station.figures, "a station has a live figure"
+    for figure in station.figures:
+        assert figure.name in FIGURES
+        assert set(figure.options) <= FIGURES[figure.name].options_known
+    paragraphs = [station.claim]
+    assert set(station.begin) <= set(ACTIONS)
+    for block in station.blocks:
+        match block:
+            case Paragraph():
+                paragraphs.append(block)
+            case Try(label, actions):
+                assert label
+                assert set(actions) <= set(ACTIONS)
+            case Predict(check, _, question, choices):
+                paragraphs.append(question)
+                assert set(choices) == CHECKS[check].choices
+    assert {name for paragraph in paragraphs for name in paragraph.values} <= set(VALUES)
+    assert any(isinstance(block, Predict) for block in station.blocks), "a station asks for a prediction"
+
+
+def test_stations_ship() -> None:
+    assert len(read_stations()) >= 3
+    assert len({station.name for station in read_stations()}) == len(read_stations())

@@ -1,0 +1,75 @@
+"""A training inside the Learn page: real, watched epoch by epoch, stopped when the page is closed."""
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.translation.result import AttentionMaps
+from tests.viz_app.synthetic import make_translation
+from viz_app.learn.figures.figure import LearnContext
+from viz_app.learn.figures.train_here import TrainHereFigure, best_copier
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.theme import Theme
+from viz_app.worker import ExperimentController, InferenceWorker
+
+pytestmark = pytest.mark.training
+
+
+@pytest.fixture
+def figure(qtbot: QtBot, theme: Theme) -> TrainHereFigure:
+    state = ExperimentState()
+    figure = TrainHereFigure(LearnContext(state, ExperimentController(state, InferenceWorker())), {})
+    qtbot.addWidget(figure)
+    figure.resize(700, 400)
+    figure.show()
+    return figure
+
+
+@pytest.mark.slow
+def test_the_diagonal_appears_and_the_guess_is_judged(qtbot: QtBot, figure: TrainHereFigure) -> None:
+    figure.guess.setValue(10)
+    qtbot.mouseClick(figure.button, Qt.MouseButton.LeftButton)
+    assert figure.run is not None
+    assert figure.button.text() == "Stop"
+    assert not figure.guess.isEnabled()
+    qtbot.waitUntil(lambda: figure.pictures.appeared_in is not None, timeout=120_000)
+    appeared = figure.pictures.appeared_in
+    assert appeared is not None
+    assert 1 <= appeared <= 9, "chance gives a tenth, and ten epochs are plenty"
+    assert f"appeared in epoch {appeared}" in figure.verdict.text()
+    assert [epoch for epoch, _, _ in figure.pictures.epochs] == list(range(len(figure.pictures.epochs)))
+    assert figure.pictures.epochs[0][2] < 0.5
+    assert figure.pictures.place_of(1).left() > figure.pictures.place_of(0).right()
+    with qtbot.waitSignal(figure.run.finished, timeout=60_000):
+        qtbot.mouseClick(figure.button, Qt.MouseButton.LeftButton)
+    assert figure.button.text() == "Train again"
+    figure.shutdown()
+
+
+def test_a_training_ends_with_the_page_and_leaves_no_files(qtbot: QtBot, figure: TrainHereFigure) -> None:
+    qtbot.mouseClick(figure.button, Qt.MouseButton.LeftButton)
+    assert figure.run is not None
+    folder = figure.run.request.folder
+    qtbot.waitUntil(lambda: bool(figure.pictures.epochs), timeout=60_000)
+    assert folder.exists()
+    figure.shutdown()
+    assert not folder.parent.exists()
+    assert not any("training" in thread.name for thread in threading.enumerate())
+    assert not Path(folder).exists()
+
+
+def test_the_weight_on_what_is_to_be_copied_is_found_in_whichever_head_has_it() -> None:
+    cross = np.full((2, 3, 4, 5), 0.2, dtype=np.float32)
+    for step in range(4):
+        cross[1, 2, step] = 0
+        cross[1, 2, step, step + 1] = 1
+    self_maps = np.zeros((2, 3, 4, 4), dtype=np.float32), np.zeros((2, 3, 5, 5), dtype=np.float32)
+    translation = replace(make_translation(), attention=AttentionMaps(self_maps[1], self_maps[0], cross))
+    weights, share = best_copier(translation)
+    assert share == 1
+    assert (weights == cross[1, 2]).all()

@@ -1,0 +1,305 @@
+"""`python -m tests.viz_app.soak_window --minutes 60`: one window, used for an hour; does it grow?
+
+Round after round: sentences are typed letter by letter, heads switched off and on, changes undone and redone, every
+analysis tab, every station of Learn and both themes shown, models opened, a small model trained, its film played, its
+files discarded. Between the rounds resident memory, threads, open files, temporary files and Python's objects are
+counted. After the warm-up memory must not rise by more than 1 MB an hour (the median of the slopes between all pairs of
+measurements; it counts only if 95 of 100 resampled series rise more, too), and the rest must be no more than it was.
+Exit status 1 if not.
+"""
+
+import argparse
+import contextlib
+import ctypes
+import gc
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QSettings, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from core.model.heads import Head
+from core.translation.experiment import HeadScaled
+from tests.checkpoints import write_untrained_checkpoint
+from viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
+from viz_app.preferences import Preferences
+from viz_app.theme import Theme, ThemeChoice
+from viz_app.train.state import Status
+from viz_app.worker.training import interpreter_shared_fairly
+
+SENTENCES = (
+    "Zwei Hunde spielen im Schnee.",
+    "Ein Mann in einem blauen Hemd steht auf einer Leiter.",
+    "Drei Kinder laufen über eine grüne Wiese.",
+    "Eine Frau liest ein Buch im Park 🙂.",
+)
+MAX_MB_PER_HOUR = 1.0
+STEP_LIMIT_SECONDS = 180.0
+WARM_UP_SHARE = 0.25
+NUM_RESAMPLES = 400
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What a process holds, at one moment."""
+
+    seconds: float
+    memory_mb: float
+    threads: int
+    handles: int
+    temporary_files: int
+    objects: int
+
+
+class Soak:
+    """A window, and the person who uses it.
+
+    Args:
+        folder: for settings, runs and temporary files.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._temporary = folder / "temporary"
+        self._rng = random.Random(4)
+        self._began = time.monotonic()
+        preferences = Preferences(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
+        preferences.theme = "light"
+        Theme.of_choice("light").apply(application())
+        self._other = write_untrained_checkpoint(folder / "other.safetensors")
+        self.window = MainWindow(preferences, sentence=SENTENCES[0])
+        self.window.resize(1280, 800)
+        self.window.show()
+        self._wait_until(lambda: self.window.state.result is not None)
+
+    def round(self) -> None:
+        """All that is done, once."""
+        self._type(self._rng.choice(SENTENCES))
+        self._switch_heads()
+        self._show_tabs()
+        self._change_looks()
+        self._open_models()
+        self._learn()
+        self._train()
+        self.window.show_page(TRANSLATE)
+
+    def count(self) -> Counts:
+        """What is left when everything that can be freed has been."""
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+        with contextlib.suppress(OSError, AttributeError):  # the C library of Linux alone has it
+            ctypes.CDLL(None).malloc_trim(0)
+        return Counts(
+            seconds=time.monotonic() - self._began,
+            memory_mb=resident_mb(),
+            threads=num_entries(Path("/proc/self/task")),
+            handles=num_entries(Path("/proc/self/fd")),
+            temporary_files=sum(1 for _ in self._temporary.rglob("*")),
+            objects=len(gc.get_objects()),
+        )
+
+    def close(self) -> None:
+        self.window.close()
+
+    def _type(self, text: str) -> None:
+        field = self.window.translate_page.sentence.input
+        field.setFocus()
+        field.selectAll()
+        for word in text.split(" "):
+            for letter in f"{word} ":
+                if letter.isascii():
+                    QTest.keyClick(field, letter)
+                else:  # no key of a keyboard
+                    field.insertPlainText(letter)
+                self._wait(8)
+            self._settle()
+        field.set_text(text)
+        self._settle()
+
+    def _switch_heads(self) -> None:
+        state = self.window.state
+        for _ in range(3):
+            state.toggle_head(Head("cross", self._rng.randrange(2), self._rng.randrange(4)))
+            self._settle()
+        state.intervene(HeadScaled(Head("encoder", 0, 0), 0.5))
+        self._settle()
+        for act in (state.undo, state.undo, state.redo, state.reset):
+            act()
+            self._settle()
+
+    def _show_tabs(self) -> None:
+        page = self.window.translate_page
+        page.toggle_analysis()
+        for index in range(len(self.window.analysis.tabs)):
+            self.window.analysis.show_tab(index)
+            self._settle()
+            self._wait(300)
+        self.window.analysis.show_tab(0)
+        page.toggle_analysis()
+
+    def _change_looks(self) -> None:
+        themes: tuple[ThemeChoice, ...] = ("dark", "light")
+        for theme in themes:
+            self.window.set_theme(theme)
+            self._wait(50)
+        for size in ((1000, 660), (1280, 800)):
+            self.window.resize(*size)
+            self._wait(50)
+
+    def _open_models(self) -> None:
+        for path in (self._other, None):
+            self.window.open_model(path)
+            self._wait_until(lambda path=path: self._is_open(path))  # type: ignore[misc]
+            self._settle()
+
+    def _is_open(self, path: Path | None) -> bool:
+        model = self.window.model
+        return model is not None and (path is None) == (model.path is None or model.path != self._other)
+
+    def _learn(self) -> None:
+        self.window.show_page(LEARN)
+        page = self.window.learn_page
+        assert page is not None
+        self._wait_until(lambda: page.view is not None)
+        for place in range(len(page.stations)):
+            page.open_station(place)
+            self._wait_until(lambda: not page.state.request.is_running)
+            self._wait(150)
+
+    def _train(self) -> None:
+        self.window.show_page(TRAIN)
+        page = self.window.train_page
+        assert page is not None
+        choices = page.form.choices()
+        choices = replace(choices, preset="copy-task-small", num_epochs="1", device="cpu")
+        page.form.set_choices(replace(choices, parent_folder=self._folder / "runs"))
+        page.start()
+        self._wait_until(lambda: not page.is_running())
+        assert page.state.status is Status.FINISHED, page.notice_bar.text()
+        assert page._run_view is not None
+        page._run_view.film.play()
+        self._wait(400)
+        page.controller.discard()
+        self._wait_until(lambda: not any((self._folder / "runs").iterdir()))
+
+    def _settle(self) -> None:
+        """Until what was asked has been answered."""
+        field = self.window.translate_page.sentence.input
+        self._wait_until(lambda: field.is_settled and not self.window.state.request.is_running)
+
+    def _wait_until(self, is_so: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + STEP_LIMIT_SECONDS
+        self._wait(5)
+        while not is_so():
+            assert time.monotonic() < deadline, "something that was asked for did not come"
+            self._wait(10)
+
+    def _wait(self, milliseconds: int) -> None:
+        loop = QEventLoop()
+        QTimer.singleShot(milliseconds, loop.quit)
+        loop.exec()
+
+
+def application() -> QApplication:
+    """The one of this process."""
+    app = QApplication.instance() or QApplication([])
+    assert isinstance(app, QApplication)
+    return app
+
+
+def num_entries(folder: Path) -> int:
+    """How many there are in a folder."""
+    return sum(1 for _ in folder.iterdir())
+
+
+def resident_mb() -> float:
+    """Memory of this process alone, without what it shares with others."""
+    text = Path("/proc/self/smaps_rollup").read_text()
+    fields = {line.split(":")[0]: line.split()[1] for line in text.splitlines()[1:]}
+    return (int(fields["Private_Clean"]) + int(fields["Private_Dirty"])) / 1024
+
+
+def slope_per_hour(seconds: np.ndarray, values: np.ndarray) -> float:
+    """The median of the slopes between all pairs: a single outlier does not move it (Theil 1950, Sen 1968)."""
+    first, second = np.triu_indices(len(seconds), 1)
+    keeps = seconds[second] > seconds[first]
+    slopes = (values[second] - values[first])[keeps] / (seconds[second] - seconds[first])[keeps]
+    return 3600 * float(np.median(slopes)) if len(slopes) else 0.0
+
+
+def slope_interval(seconds: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """Where 90 of 100 resampled series have their slope."""
+    rng = np.random.default_rng(1)
+    drawn = (np.sort(rng.integers(0, len(seconds), len(seconds))) for _ in range(NUM_RESAMPLES))
+    slopes = [slope_per_hour(seconds[chosen], values[chosen]) for chosen in drawn]
+    low, high = np.quantile(slopes, (0.05, 0.95))
+    return float(low), float(high)
+
+
+def verdict(counts: list[Counts]) -> list[str]:
+    """What grew after the warm-up; empty if nothing did. Prints the slopes."""
+    kept = counts[int(len(counts) * WARM_UP_SHARE) :]
+    seconds = np.array([each.seconds for each in kept])
+    problems = []
+    for name in ("memory_mb", "threads", "handles", "temporary_files", "objects"):
+        values = np.array([float(getattr(each, name)) for each in kept])
+        slope, (low, high) = slope_per_hour(seconds, values), slope_interval(seconds, values)
+        ends = f"{values[0]:12.1f} → {values[-1]:12.1f}"
+        print(f"{name:16s} {ends}   {slope:+10.2f} an hour, from {low:+.2f} to {high:+.2f}")
+        limit = MAX_MB_PER_HOUR if name == "memory_mb" else 0.0
+        if name != "objects" and low > limit:
+            problems.append(f"{name} rises by {slope:.2f} an hour; at most {limit:g} was expected")
+    return problems
+
+
+def soak(minutes: float, rounds: int | None) -> list[str]:
+    """Uses a window for so long, or so many rounds; returns what grew."""
+    with tempfile.TemporaryDirectory(prefix="augenmerk-soak-") as name:
+        folder = Path(name)
+        (folder / "temporary").mkdir()
+        tempfile.tempdir = os.environ["TMPDIR"] = str(folder / "temporary")
+        used = Soak(folder)
+        counts: list[Counts] = []
+        deadline = time.monotonic() + 60 * minutes
+        while len(counts) < rounds if rounds else time.monotonic() < deadline:
+            used.round()
+            counts.append(used.count())
+            last = counts[-1]
+            print(
+                f"round {len(counts):4d}  {last.seconds / 60:6.1f} min  {last.memory_mb:8.2f} MB  "
+                f"{last.threads} threads  {last.handles} handles  {last.temporary_files} temporary files  "
+                f"{last.objects:,} objects",
+                flush=True,
+            )
+        used.close()
+        tempfile.tempdir = None
+        shutil.rmtree(folder / "temporary")
+    return verdict(counts)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=60.0, help="for how long (60)")
+    parser.add_argument("--rounds", type=int, help="so many rounds instead")
+    options = parser.parse_args()
+    if not sys.platform.startswith("linux"):
+        parser.error("it counts memory, threads and files as Linux tells them")
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    application()
+    with interpreter_shared_fairly():
+        problems = soak(options.minutes, options.rounds)
+    print("\n".join(problems) or "Nothing grew.")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,227 @@
+"""The window ends when it is told to, whatever its threads do, and what was typed and learned is kept."""
+
+import os
+import queue
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+
+from core.training.overview import list_runs
+from core.translation.experiment_file import read_experiment_file
+from tests.viz_app.driven_window import SENTENCE
+from viz_app.crash_log import earlier_reports
+from viz_app.ending import SIGNALS
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+START_SECONDS, END_SECONDS = 120, 30
+NUM_KILLS, SEED = int(os.environ.get("AUGENMERK_KILLS", "3")), int(os.environ.get("AUGENMERK_SEED", "4"))
+SLOW = pytest.mark.slow
+pytestmark = [
+    pytest.mark.subprocess,
+    pytest.mark.skipif(sys.platform == "win32", reason="no signals to send"),
+]
+
+
+class Window:
+    """A window in a process of its own, with folders of its own."""
+
+    def __init__(self, folder: Path, checkpoint: Path, deeds: str, **environment: str) -> None:
+        self.folder = folder
+        names = ("config", "data", "state", "cache")
+        env = {**os.environ, **{f"XDG_{name.upper()}_HOME": str(folder / name) for name in names}, **environment}
+        self.errors = (folder / "errors").open("a+")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.viz_app.driven_window", str(checkpoint), deeds],
+            cwd=REPOSITORY,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+        )
+        self.lines: list[str] = []
+        self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._queue.put(line.strip())
+        self._queue.put(None)
+
+    def wait_for(self, is_wanted: Callable[[str], bool]) -> str:
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            line = self._queue.get(timeout=max(0.1, deadline - time.monotonic()))
+            assert line is not None, f"it ended: {self.said()}"
+            self.lines.append(line)
+            if is_wanted(line):
+                return line
+
+    def wait_for_end(self, limit_s: float = END_SECONDS) -> int:
+        """The exit status; fails if it does not come."""
+        try:
+            return self.process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            pytest.fail(f"it has not ended within {limit_s} s: {self.said()}")
+
+    @property
+    def num_steps(self) -> int:
+        """The training steps that the window has shown."""
+        while not self._queue.empty():
+            self.lines.append(self._queue.get() or "")
+        return max((int(line.split()[1]) for line in self.lines if line.startswith("step ")), default=0)
+
+    def said(self) -> str:
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self._reader.join()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        self.errors.close()
+
+
+MakeWindow = Callable[..., Window]
+
+
+@pytest.fixture
+def make_window(tmp_path: Path, untrained_checkpoint: Path) -> Iterator[MakeWindow]:
+    windows: list[Window] = []
+
+    def make(deeds: str = "", *, folder: Path = tmp_path, **environment: str) -> Window:
+        window = Window(folder, untrained_checkpoint, deeds, **environment)
+        windows.append(window)
+        return window
+
+    yield make
+    for window in windows:
+        window.end()
+
+
+def kept_sentence(folder: Path) -> str:
+    return read_experiment_file(folder / "state" / "augenmerk" / "session.augenmerk").experiment.source_text
+
+
+def assert_run_is_kept(folder: Path, num_steps: int) -> None:
+    (run,) = list_runs(folder / "data" / "augenmerk" / "runs")
+    assert run.state == "stopped"
+    assert run.can_resume
+    assert run.step >= num_steps > 0
+    settings = QSettings(str(folder / "config" / "augenmerk" / "augenmerk.conf"), QSettings.Format.IniFormat)
+    assert str(run.folder) in str(settings.value("train/unfinished"))
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(each, id=each.name, marks=() if each is signal.SIGTERM else SLOW)
+        for each in map(signal.Signals, SIGNALS)
+    ],
+)
+def test_a_signal_saves_sentence_and_training_and_ends(
+    make_window: MakeWindow, tmp_path: Path, number: signal.Signals
+) -> None:
+    window = make_window("train")
+    window.wait_for(lambda line: line.startswith("step ") and int(line.split()[1]) >= 7)
+    window.process.send_signal(number)
+    assert window.wait_for_end() == 0
+    assert kept_sentence(tmp_path) == SENTENCE
+    assert_run_is_kept(tmp_path, window.num_steps)
+    assert "Traceback" not in window.said()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300 + 10 * NUM_KILLS)
+def test_a_window_told_to_end_at_random_moments_loses_no_step(make_window: MakeWindow, tmp_path: Path) -> None:
+    rng = random.Random(SEED)
+    for number in range(max(1, NUM_KILLS // 10)):
+        (tmp_path / str(number)).mkdir()
+        window = make_window("train", folder=tmp_path / str(number))
+        window.wait_for(lambda line: line.startswith("step "))
+        time.sleep(rng.uniform(0, 4))
+        window.process.send_signal(rng.choice(SIGNALS))
+        assert window.wait_for_end() == 0
+        assert kept_sentence(window.folder) == SENTENCE
+        assert_run_is_kept(window.folder, window.num_steps)
+        print(f"window {number + 1}: ended after step {window.num_steps}")
+
+
+@pytest.mark.parametrize(
+    "deed", ["stuck", pytest.param("stuck-load", marks=SLOW), pytest.param("stuck-train", marks=SLOW)]
+)
+def test_a_thread_that_never_ends_is_left_behind_when_the_window_is_closed(
+    make_window: MakeWindow, tmp_path: Path, deed: str
+) -> None:
+    window = make_window(f"{deed}+close")
+    window.wait_for(lambda line: line == "stuck")
+    assert window.wait_for_end() == 0
+    assert kept_sentence(tmp_path) == SENTENCE
+
+
+def test_a_signal_ends_a_window_whose_thread_never_ends(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window("stuck")
+    window.wait_for(lambda line: line == "stuck")
+    window.wait_for(lambda line: line == "typed")
+    began = time.monotonic()
+    window.process.send_signal(signal.SIGTERM)
+    assert window.wait_for_end() == 0
+    assert time.monotonic() - began < 10
+    assert kept_sentence(tmp_path) == SENTENCE
+
+
+@pytest.fixture
+def display() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The name of an X server of the test's own, and its process."""
+    if shutil.which("Xvfb") is None:
+        pytest.skip("needs Xvfb, to take a display away")
+    reading, writing = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1300x900x24"],
+        pass_fds=[writing],
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writing)
+    with os.fdopen(reading) as told:
+        name = f":{told.readline().strip()}"
+    yield name, server
+    server.kill()
+    server.wait()
+
+
+@pytest.mark.parametrize("deeds", ["", pytest.param("train", marks=SLOW)])
+def test_without_its_display_the_window_saves_and_ends(
+    make_window: MakeWindow, tmp_path: Path, display: tuple[str, subprocess.Popen[bytes]], deeds: str
+) -> None:
+    name, server = display
+    window = make_window(deeds, DISPLAY=name, QT_QPA_PLATFORM="xcb")
+    window.wait_for(lambda line: line == "typed")
+    if deeds:
+        window.wait_for(lambda line: line.startswith("step ") and int(line.split()[1]) >= 7)
+    server.kill()
+    assert window.wait_for_end() == 1
+    assert kept_sentence(tmp_path) == SENTENCE
+    if deeds:
+        assert_run_is_kept(tmp_path, window.num_steps)
+
+
+def test_a_crash_is_written_down_for_the_next_window(make_window: MakeWindow, tmp_path: Path) -> None:
+    window = make_window("crash")
+    window.wait_for(lambda line: line == "typed")
+    assert window.wait_for_end() < 0
+    (report,) = earlier_reports(tmp_path / "data" / "augenmerk" / "crashes")
+    assert "Segmentation fault" in report.text
+    assert "driven_window.py" in report.text

@@ -1,0 +1,180 @@
+"""The terms of the interface are explained where they stand, and everything with a name or a key can be found."""
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QHelpEvent, QKeySequence, QWhatsThisClickedEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolTip, QWhatsThis, QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.viz_app.conftest import MakeWindow
+from viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
+from viz_app.learn.station import read_stations
+from viz_app.main_window import LEARN, TRAIN, MainWindow
+from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, matching
+from viz_app.widgets.explain import as_html, entries_of, own_text
+
+PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")
+"""Words of labels and buttons that need no explanation."""
+
+
+def test_every_entry_is_short_and_leads_to_a_station() -> None:
+    stations = {station.name for station in read_stations()}
+    assert len(glossary()) > 40
+    terms = [term.lower() for entry in glossary() for term in entry.terms]
+    assert len(terms) == len(set(terms)), "a term stands once"
+    for entry in glossary():
+        assert entry.station in stations, entry.title
+        assert 1 <= len(re.findall(r"[.:](?:\s|$)", entry.text)) <= 4, entry.title
+        assert len(entry.text) < 240, entry.title
+
+
+def test_an_entry_that_says_nothing_is_refused() -> None:
+    (entry,) = parse_glossary("# Glossary\n\n## head, heads\nOne of several.\nformula: α·v\nlearn: heads\n")
+    assert (entry.terms, entry.text, entry.formula, entry.station) == (
+        ("head", "heads"),
+        "One of several.",
+        "α·v",
+        "heads",
+    )
+    with pytest.raises(GlossaryError, match="head"):
+        parse_glossary("## head, heads\nlearn: heads\n")
+
+
+def test_terms_are_found_as_whole_words_the_longer_first() -> None:
+    assert [entry.title for entry in entries_in("Cross-attention · layer 2 · head 6")] == ["cross", "layer", "head"]
+    assert [entry.title for entry in entries_in("heading, monolayer")] == []
+    assert [entry.title for entry in entries_in("<sos> and weight α")] == ["<sos>", "attention"]
+    assert [entry.title for entry in entries_in("beam search with beam size 4")] == ["beam"]
+
+
+def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    qtbot.keyClick(window, Qt.Key.Key_F1)
+    assert QWhatsThis.inWhatsThisMode()
+    QWhatsThis.leaveWhatsThisMode()
+    title = window.translate_page.head.title
+    asked = QHelpEvent(QEvent.Type.QueryWhatsThis, QPoint(3, 3), title.mapToGlobal(QPoint(3, 3)))
+    assert QApplication.sendEvent(title, asked)
+    assert asked.isAccepted()
+    html = as_html(entries_of(title))
+    assert "station:heads" in html
+    QApplication.sendEvent(title, QWhatsThisClickedEvent("station:heads"))
+    assert window.learn_page is not None
+    assert window.learn_page.isVisible()
+    assert window.learn_page.stations[window.learn_page.place].name == "heads"
+
+
+def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, make_window: MakeWindow) -> None:
+    window = make_window()
+    label = QLabel("entropy", window)
+    label.show()
+    place = label.mapToGlobal(QPoint(2, 2))
+    QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), place))
+    qtbot.waitUntil(lambda: "How open a choice is" in QToolTip.text())
+    QToolTip.hideText()
+
+
+def shown_words(window: QWidget) -> set[str]:
+    """The words of all labels and buttons in sight."""
+    texts = [
+        widget.text()
+        for widget in window.findChildren(QWidget)
+        if isinstance(widget, QLabel | QAbstractButton) and widget.isVisible() and len(widget.text()) <= 60
+    ]
+    return {word.lower() for text in texts for word in re.findall(r"[^\W\d_]{2,}", re.sub(r"<[^>]+>", "", text))}
+
+
+def test_every_word_of_the_interface_is_plain_or_explained(
+    make_window: MakeWindow, qtbot: QtBot, untrained_checkpoint: Path
+) -> None:
+    """A new technical term in a label needs an entry in the glossary; a plain word, a line in `plain_words.txt`."""
+    window = make_window(untrained_checkpoint, sentence="ein mann steht .", loader=None)
+    found = shown_words(window)
+    window.translate_page.toggle_analysis()
+    for index in range(len(window.analysis.tabs)):
+        window.analysis.show_tab(index)
+        found |= shown_words(window)
+    window.show_page(TRAIN)
+    found |= shown_words(window)
+    plain = set(PLAIN_WORDS.read_text(encoding="utf-8").split())
+    explained = {word.lower() for entry in glossary() for term in entry.terms for word in re.findall(r"\w+", term)}
+    missing = sorted(found - plain - explained)
+    assert not missing, " ".join(missing)
+    assert not plain & {term.lower() for entry in glossary() for term in entry.terms}, "nothing is both"
+
+
+def test_commands_are_found_by_any_of_their_words() -> None:
+    commands = [Command("Open a model", print), Command("Learn: Heads", print), Command("Head, next", print)]
+    assert [command.name for command in matching(commands, "head")] == ["Head, next", "Learn: Heads"]
+    assert [command.name for command in matching(commands, "MODEL op")] == ["Open a model"]
+    assert matching(commands, "nothing of it") == []
+    assert matching(commands, "") == commands
+
+
+def palette(window: MainWindow) -> CommandPalette:
+    (found,) = window.findChildren(CommandPalette)
+    return found
+
+
+def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    dialog = palette(window)
+    qtbot.keyClicks(dialog.field, "learn mask")
+    assert [dialog.results.item(row).text() for row in range(dialog.results.count())] == ["Learn: The causal mask"]
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert window.learn_page is not None
+    assert window.learn_page.stations[window.learn_page.place].name == "mask"
+    qtbot.waitUntil(lambda: not window.findChildren(CommandPalette))
+    next(command for command in window.commands if command.name == "Commands").act()
+    dialog = palette(window)
+    qtbot.keyClicks(dialog.field, "page")
+    names = [dialog.results.item(row).text() for row in range(dialog.results.count())]
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Down)
+    assert dialog.results.currentRow() == 1
+    assert any("Learn page" in name for name in names)
+    dialog.close()
+
+
+def test_every_key_of_the_window_stands_on_the_sheet(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Question)
+    (sheet,) = window.findChildren(ShortcutSheet)
+    texts = {shown.text() for shown in sheet.findChildren(QLabel)}
+    for command in window.commands:
+        if command.keys:
+            assert command.name in texts
+            assert command.keys_shown in texts
+            assert not QKeySequence(command.keys).isEmpty()
+    assert len({command.keys for command in window.commands if command.keys}) == len(
+        [command for command in window.commands if command.keys]
+    ), "a key does one thing"
+    sheet.close()
+
+
+def test_a_question_mark_can_be_typed(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    field = window.translate_page.sentence.input
+    field.setFocus()
+    qtbot.keyClicks(field, " Wo?")
+    assert field.text.endswith("Wo?")
+    assert window.findChildren(ShortcutSheet) == []
+
+
+def test_the_window_fills_the_screen_and_comes_back(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    qtbot.keyClick(window, Qt.Key.Key_F11)
+    assert window.isFullScreen()
+    qtbot.keyClick(window, Qt.Key.Key_F11)
+    assert not window.isFullScreen()
+
+
+def test_other_pages_know_their_own_terms(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    window.show_page(LEARN)
+    assert window.learn_page is not None
+    widget = window.learn_page
+    assert "heads" in own_text(next(b for b in widget.findChildren(QAbstractButton) if "Heads" in b.toolTip())).lower()

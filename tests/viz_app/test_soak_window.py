@@ -1,0 +1,62 @@
+"""The tool that uses a window for an hour works, and tells growth from noise."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.viz_app.soak_window import Counts, slope_per_hour, verdict
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def measured(memory_mb: np.ndarray, threads: int = 5) -> list[Counts]:
+    """One measurement every 20 seconds."""
+    return [Counts(20.0 * n, float(value), threads, 11, 0, 400_000) for n, value in enumerate(memory_mb)]
+
+
+def noise() -> np.ndarray:
+    return 500 + np.random.default_rng(0).normal(0, 2, 180)
+
+
+def test_noise_and_a_warm_up_are_no_growth(capsys: pytest.CaptureFixture[str]) -> None:
+    memory = noise()
+    memory[:30] -= np.linspace(80, 0, 30)
+    memory[100] += 300
+    assert verdict(measured(memory)) == []
+
+
+def test_growth_in_noise_is_found() -> None:
+    (problem,) = verdict(measured(noise() + np.linspace(0, 8, 180)))
+    assert problem.startswith("memory_mb rises by")
+
+
+def test_a_thread_that_is_left_in_each_round_is_found() -> None:
+    counts = measured(noise())
+    problems = verdict([Counts(each.seconds, 500, n, n // 2, 0, 0) for n, each in enumerate(counts)])
+    assert [each.split()[0] for each in problems] == ["threads", "handles"]
+
+
+def test_the_slope_is_that_of_a_line() -> None:
+    seconds = np.arange(10.0) * 60
+    assert slope_per_hour(seconds, 3 + seconds / 3600 * 7) == pytest.approx(7)
+
+
+@pytest.mark.slow
+@pytest.mark.subprocess
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it counts as Linux does")
+def test_a_window_is_used_for_two_rounds() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "tests.viz_app.soak_window", "--rounds", "2"],
+        cwd=REPOSITORY,
+        env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert "round    2" in result.stdout, result.stderr
+    assert "memory_mb" in result.stdout

@@ -1,0 +1,70 @@
+"""A small line chart: round ticks, curves in their places, the values under the mouse."""
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QColor
+from pytestqt.qtbot import QtBot
+
+from viz_app.theme import Theme
+from viz_app.widgets.line_chart import CURVES_LIGHT, Curve, LineChart, ticks
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0, 100, [0, 20, 40, 60, 80, 100]),
+        (-1, 1, [-1, -0.5, 0, 0.5, 1]),
+        (0, 0.0031, [0, 0.0005, 0.001, 0.0015, 0.002, 0.0025, 0.003]),
+        (3, 17, [5, 7.5, 10, 12.5, 15]),
+    ],
+)
+def test_ticks_are_round_and_within_the_range(low: float, high: float, expected: list[float]) -> None:
+    assert ticks(low, high) == pytest.approx(expected)
+
+
+@pytest.fixture
+def chart(qtbot: QtBot, theme: Theme) -> LineChart:
+    chart = LineChart("waves", "position", "value")
+    qtbot.addWidget(chart)
+    chart.resize(400, 240)
+    places = np.linspace(0, 10, 11)
+    chart.show_curves([Curve("up", places, places), Curve("flat", places, np.full(11, 5.0))])
+    chart.show()
+    return chart
+
+
+def test_curves_are_drawn_where_their_values_are(chart: LineChart) -> None:
+    image, area = chart.grab().toImage(), chart.area
+    for color, share in ((CURVES_LIGHT[0], 0.2), (CURVES_LIGHT[1], 0.5)):
+        x = int(area.left() + 0.2 * area.width())
+        column = [image.pixelColor(x, y) for y in range(int(area.top()), int(area.bottom()))]
+        distances = [_distance(each, QColor(color)) for each in column]
+        found = area.top() + int(np.argmin(distances))
+        assert min(distances) < 150, "antialiased"
+        assert abs(found - (area.bottom() - share * area.height())) < 3
+
+
+def test_the_mouse_tells_the_values_there(qtbot: QtBot, chart: LineChart) -> None:
+    area = chart.area
+    qtbot.mouseMove(chart, QPoint(int(area.left() + 0.75 * area.width()), int(area.center().y())))
+    qtbot.waitUntil(lambda: chart.hovered is not None)
+    assert chart.hovered == pytest.approx(7.5, abs=0.05)
+    assert chart.values_at(7.5) == pytest.approx([7.5, 5])
+    before = chart.grab().toImage()
+    chart.hovered = None
+    assert chart.grab().toImage() != before
+
+
+def test_without_curves_nothing_is_drawn(qtbot: QtBot, theme: Theme) -> None:
+    chart = LineChart("empty", "x", "y")
+    qtbot.addWidget(chart)
+    chart.resize(300, 200)
+    qtbot.mouseMove(chart, QPoint(100, 100))
+    assert chart.hovered is None
+    image = chart.grab().toImage()
+    assert len({image.pixel(x, y) for x in range(0, 300, 7) for y in range(0, 200, 7)}) == 1
+
+
+def _distance(first: QColor, second: QColor) -> int:
+    return sum(abs(a - b) for a, b in zip(first.getRgb()[:3], second.getRgb()[:3], strict=True))

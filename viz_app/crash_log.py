@@ -1,0 +1,221 @@
+"""What is written down when something goes wrong that nobody foresaw, for the next start to offer. No Qt.
+
+Each process writes a file of its own in the app's data folder: the traceback of every unexpected error, in whichever
+thread, and where each thread was when the process itself crashed. A process that ends well removes a file in which
+nothing was written. Nothing is ever sent anywhere.
+"""
+
+import contextlib
+import faulthandler
+import logging
+import os
+import platform
+import sys
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import BinaryIO
+
+import platformdirs
+
+from core import __version__
+
+MAX_RECORD_CHARACTERS, MAX_BYTES = 20_000, 200_000
+"""Of one error, and of a file, which keeps the first ones: later ones often follow from them."""
+MAX_FILES = 5
+END_OF_HEADER = b"\n---\n"
+FATAL = ("Fatal Python error", "Windows fatal exception")
+_PACKAGES = ("PySide6-Essentials", "torch", "numpy")
+_SEEN = ".seen.log"
+logger = logging.getLogger(__name__)
+
+
+def default_folder() -> Path:
+    """Where the files are: in the user's data directory."""
+    return platformdirs.user_data_path("augenmerk", appauthor=False) / "crashes"
+
+
+@dataclass(frozen=True)
+class CrashReport:
+    """A file that an earlier process left.
+
+    Attributes:
+        path: the file.
+        ended: when it was last written.
+        text: what it says.
+    """
+
+    path: Path
+    ended: datetime
+    text: str
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the process crashed; else it went on after an error."""
+        return any(words in self.text for words in FATAL)
+
+    def mark_seen(self) -> None:
+        """Keeps it, but does not offer it again."""
+        with contextlib.suppress(OSError):
+            self.path.rename(self.path.with_name(self.path.stem + _SEEN))
+
+    def delete(self) -> None:
+        """Removes it."""
+        with contextlib.suppress(OSError):
+            self.path.unlink()
+
+
+def earlier_reports(folder: Path) -> list[CrashReport]:
+    """The files of processes that have ended, the newest first; empty files, and all but `MAX_FILES`, are removed."""
+    found: list[CrashReport] = []
+    try:
+        paths = [path for path in sorted(folder.glob("*.log")) if not _is_in_use(path)]
+        paths.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+        for path in paths:
+            report = _read(path)
+            if not report.text.encode(errors="replace").partition(END_OF_HEADER)[2] or len(found) == MAX_FILES:
+                report.delete()
+            else:
+                found.append(report)
+    except OSError as error:
+        logger.info("Crash reports cannot be read: %s", error)
+    return [report for report in found if not report.path.name.endswith(_SEEN)]
+
+
+@contextmanager
+def crashes_recorded(folder: Path) -> Iterator[None]:
+    """Within the block unexpected errors, and a crash of the process, are written to a file in `folder`.
+
+    An unexpected error is whatever is logged with a traceback; those that end a thread, and those in a destructor, are
+    logged here. Without a file, in a folder that cannot be written, they are logged all the same.
+    """
+    file = _open(folder)
+    handler = _ReportHandler(file) if file is not None else None
+    hooks = threading.excepthook, sys.unraisablehook
+    threading.excepthook, sys.unraisablehook = _log_in_thread, _log_unraisable
+    root = logging.getLogger()
+    added: list[logging.Handler] = []
+    if handler is not None and file is not None:
+        last_resort = [] if root.handlers or logging.lastResort is None else [logging.lastResort]
+        added = [*last_resort, handler]  # Python's own is used only as long as there is no other
+        faulthandler.enable(file, all_threads=True)
+    for each in added:
+        root.addHandler(each)
+    try:
+        yield
+    finally:
+        for each in added:
+            root.removeHandler(each)
+        threading.excepthook, sys.unraisablehook = hooks
+        if file is not None:
+            faulthandler.disable()
+            _close(file)
+
+
+class _ReportHandler(logging.Handler):
+    """Writes errors that have a traceback."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(logging.ERROR)
+        self._file = file
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Writes one of them, as long as there is room."""
+        if not record.exc_info or record.exc_info[0] is None:
+            return
+        trace = "".join(traceback.format_exception(*record.exc_info))
+        text = f"\n{_now()}, thread {record.threadName}: {record.getMessage()}\n{trace}"
+        if len(text) > MAX_RECORD_CHARACTERS:
+            half = MAX_RECORD_CHARACTERS // 2
+            text = f"{text[:half]}\n…\n{text[-half:]}"
+        with contextlib.suppress(OSError, ValueError):  # a full disk; a file that was closed meanwhile
+            if os.fstat(self._file.fileno()).st_size + len(text) <= MAX_BYTES:
+                self._file.write(text.encode(errors="backslashreplace"))
+
+
+def _open(folder: Path) -> BinaryIO | None:
+    """A new file with a header, locked for as long as this process lives; None if it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{datetime.now():%Y-%m-%d-%H%M%S}-{os.getpid()}.log"
+        file = path.open("xb", buffering=0)
+        _lock(file)
+        file.write(f"{_versions()}\nStarted {_now()}".encode() + END_OF_HEADER)
+    except OSError as error:
+        logger.info("No crash report can be written: %s", error)
+        return None
+    return file
+
+
+def _close(file: BinaryIO) -> None:
+    """Closes the file; removes it if nothing was written but the header."""
+    with contextlib.suppress(OSError):
+        path = Path(file.name)
+        size = os.fstat(file.fileno()).st_size
+        is_empty = size <= len(f"{_versions()}\nStarted {_now()}".encode() + END_OF_HEADER)
+        file.close()
+        if is_empty:
+            path.unlink()
+
+
+def _lock(file: BinaryIO) -> bool:
+    """Takes the lock of a file, which ends with its process; False if another process has it."""
+    if sys.platform == "win32":
+        return True  # an open file cannot be removed or renamed there
+    import fcntl
+
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _is_in_use(path: Path) -> bool:
+    """Whether a process that is still there writes to it: this one, or another window's."""
+    if path.stem.endswith(f"-{os.getpid()}"):
+        return True
+    with path.open("rb") as file:
+        return not _lock(file)
+
+
+def _read(path: Path) -> CrashReport:
+    with path.open("rb") as file:
+        text = file.read(2 * MAX_BYTES).decode(errors="replace")
+    return CrashReport(path, datetime.fromtimestamp(path.stat().st_mtime), text)
+
+
+def _log_in_thread(arguments: threading.ExceptHookArgs) -> None:
+    if arguments.exc_type is SystemExit or arguments.exc_value is None:
+        return
+    name = arguments.thread.name if arguments.thread else "unknown"
+    trace = (arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
+    logger.error("The thread %s ended by an unexpected error", name, exc_info=trace)
+
+
+def _log_unraisable(arguments: "sys.UnraisableHookArgs") -> None:
+    if arguments.exc_value is None:
+        return
+    trace = (arguments.exc_type, arguments.exc_value, arguments.exc_traceback)
+    name = getattr(arguments.object, "__qualname__", type(arguments.object).__name__)
+    logger.error("%s %s", arguments.err_msg or "An error that could not be raised, in", name, exc_info=trace)
+
+
+def _versions(packages: Sequence[str] = _PACKAGES) -> str:
+    """What crashed: versions of the product, of Python, of packages with code of their own, and the system."""
+    words = [f"Augenmerk {__version__}", f"Python {platform.python_version()}"]
+    for package in packages:
+        with contextlib.suppress(PackageNotFoundError):
+            words.append(f"{package} {version(package)}")
+    return ", ".join([*words, f"{platform.system()} {platform.release()} {platform.machine()}"])
+
+
+def _now() -> str:
+    return datetime.now().isoformat(sep=" ", timespec="seconds")

@@ -1,0 +1,122 @@
+"""What an earlier process wrote down before it ended unexpectedly, offered under the top bar."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontDatabase, QGuiApplication
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from viz_app.crash_log import CrashReport
+from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.parts import flat_button, label
+
+HINT = "This report stays on this computer. It helps to find the cause: copy it when you report the problem."
+
+
+class CrashNotice(QFrame):
+    """One line, with buttons to see, copy and delete the reports, and one that does nothing but close it.
+
+    Attributes:
+        text: what happened.
+        view_button, copy_button, delete_button, close_button: the buttons.
+        dialog: the reports, while they are shown; else None.
+
+    Signals:
+        done(str): what was copied or deleted, in a few words.
+    """
+
+    done = Signal(str)
+
+    def __init__(self, reports: Sequence[CrashReport], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._reports = tuple(reports)
+        self.dialog: QDialog | None = None
+        self.text = ElidingLabel("warm")
+        self.text.setText(summary_of(self._reports))
+        self.view_button = flat_button("View", "Show what was written down")
+        self.copy_button = flat_button("Copy", "Copy it to the clipboard")
+        self.delete_button = flat_button("Delete", "Delete it from this computer")
+        self.close_button = flat_button("✕", "Keep it, and do not offer it again")
+        self.close_button.setAccessibleName("Close this notice")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(PANEL_MARGIN, 4, PANEL_MARGIN - 6, 4)
+        row.addWidget(self.text, 1)
+        for button, act in (
+            (self.view_button, self._view),
+            (self.copy_button, self._copy),
+            (self.delete_button, self._delete),
+            (self.close_button, self._dismiss),
+        ):
+            button.clicked.connect(act)
+            row.addWidget(button)
+
+    @property
+    def report(self) -> str:
+        """All that was written down, the newest first."""
+        return "\n\n".join(f"{each.path.name}\n{each.text.strip()}" for each in self._reports)
+
+    def _view(self) -> None:
+        if self.dialog is None:
+            self.dialog = self._make_dialog()
+        self.dialog.show()
+        self.dialog.raise_()
+        self.dialog.activateWindow()
+
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.report)
+        self.done.emit("copied the crash report")
+
+    def _delete(self) -> None:
+        for each in self._reports:
+            each.delete()
+        self.done.emit("deleted the crash report")
+        self._close()
+
+    def _dismiss(self) -> None:
+        for each in self._reports:
+            each.mark_seen()
+        self._close()
+
+    def _close(self) -> None:
+        if self.dialog is not None:
+            self.dialog.close()
+        self.hide()
+        self.deleteLater()
+
+    def _make_dialog(self) -> QDialog:
+        dialog = QDialog(self)
+        dialog.setWindowTitle("Crash report")
+        text = QPlainTextEdit(self.report)
+        text.setReadOnly(True)
+        text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        hint = label("muted", wraps=True)
+        hint.setText(HINT)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        for name, act in (("Copy", self._copy), ("Delete", self._delete), ("Close", dialog.close)):
+            button = QPushButton(name)
+            button.setAutoDefault(name == "Close")
+            button.clicked.connect(act)
+            buttons.addWidget(button)
+        column = QVBoxLayout(dialog)
+        column.addWidget(hint)
+        column.addWidget(text, 1)
+        column.addLayout(buttons)
+        dialog.setWindowModality(Qt.WindowModality.NonModal)
+        dialog.resize(820, 520)
+        return dialog
+
+
+def summary_of(reports: Sequence[CrashReport]) -> str:
+    """What happened, in one line."""
+    newest = reports[0]
+    when = f"{newest.ended:%d %b %Y, %H:%M}"
+    if newest.is_fatal:
+        text = f"Augenmerk crashed on {when}. A report was saved on this computer."
+    else:
+        text = f"An unexpected error occurred on {when}. A report was saved on this computer."
+    others = len(reports) - 1
+    return text + (f" {others} earlier report{'' if others == 1 else 's'} too." if others else "")

@@ -1,0 +1,169 @@
+"""What stations do to the experiment on the screen: when they are entered, by a button, after a prediction. No Qt."""
+
+import random
+from collections.abc import Callable, Mapping
+from typing import Final
+
+import numpy as np
+
+from core.analysis.roles import ROLES
+from core.analysis.selection import LABEL_MODES
+from core.model.heads import ATTENTION_KINDS, Head
+from core.translation.experiment import CausalMaskLifted, GivenTarget, HeadScaled, SoftmaxTemperature
+from core.translation.result import MAP_KINDS
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.head_roles import clarity, clearest_head
+from viz_app.state.map_view import Pair
+from viz_app.state.map_view_settings import SHOWN_MAPS
+
+
+def choose_head(state: ExperimentState, value: str) -> None:
+    """Chooses a head; see `find_head`."""
+    if (head := find_head(state, value)) is not None:
+        state.choose_head(head)
+
+
+def switch_off(state: ExperimentState, value: str) -> None:
+    """Switches a head off; see `find_head`."""
+    if (head := find_head(state, value)) is not None:
+        state.intervene(HeadScaled(head))
+
+
+def pin(state: ExperimentState, value: str) -> None:
+    """`strongest`: the largest weight of the chosen head between real tokens; `none`: nothing."""
+    state.selection.pinned = strongest_pair(state) if value == "strongest" else None
+
+
+def type_text(state: ExperimentState, value: str) -> None:
+    """Another sentence."""
+    state.edit_text(value)
+
+
+def shuffle_words(state: ExperimentState, value: str) -> None:
+    """The words of the sentence in another order; see `shuffled`."""
+    state.edit_text(shuffled(state.experiment.source_text, value))
+
+
+def set_temperature(state: ExperimentState, value: str) -> None:
+    """The softmax temperature of the chosen head; 1 as it was."""
+    head, temperature = state.selection.head, float(value)
+    if temperature == 1:
+        state.remove(*(each for each in state.experiment.temperatures if each.head == head))
+    else:
+        state.intervene(SoftmaxTemperature(head, temperature))
+
+
+def give_own_translation(state: ExperimentState, value: str) -> None:
+    """The model's own translation is given to it, rather than chosen word by word."""
+    if state.original is not None and not isinstance(state.experiment.output, GivenTarget):
+        state.set_output(GivenTarget(state.original.text))
+
+
+def lift_mask(state: ExperimentState, value: str) -> None:
+    """The decoder sees later target tokens; its own translation is given to it for that."""
+    give_own_translation(state, "")
+    if isinstance(state.experiment.output, GivenTarget):
+        state.intervene(CausalMaskLifted())
+
+
+def show_maps(state: ExperimentState, value: str) -> None:
+    """`original`, `changed` or `difference`."""
+    state.settings.shown = next(shown for shown in SHOWN_MAPS if shown == value)
+
+
+def name_rows(state: ExperimentState, value: str) -> None:
+    """Rows of decoder and cross maps are named by the token `read` or `predicted`."""
+    state.settings.label_mode = next(mode for mode in LABEL_MODES if mode == value)
+
+
+def reset(state: ExperimentState, value: str) -> None:
+    """Takes all changes back, a given translation too."""
+    if state.experiment.interventions:
+        state.reset()
+    if isinstance(state.experiment.output, GivenTarget):
+        state.use_own_output()
+
+
+ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {
+    "head": choose_head,
+    "off": switch_off,
+    "pin": pin,
+    "text": type_text,
+    "shuffle": shuffle_words,
+    "temperature": set_temperature,
+    "given": give_own_translation,
+    "lift-mask": lift_mask,
+    "shown": show_maps,
+    "rows": name_rows,
+    "reset": reset,
+}
+
+
+def perform(state: ExperimentState, actions: Mapping[str, str]) -> None:
+    """Does what is listed, in its order; names that are no actions are passed over."""
+    for name, value in actions.items():
+        if name in ACTIONS:
+            ACTIONS[name](state, value)
+
+
+def shuffled(text: str, seed: str) -> str:
+    """The words of a text in another order, always the same for a seed; the last sign stays at the end."""
+    sign = text[-1:] if text[-1:] in ".!?" else ""
+    words = text.removesuffix(sign).split() if sign else text.split()
+    if len(set(words)) < 2:
+        return text
+    order = list(words)
+    generator = random.Random(seed)
+    while order == words:
+        generator.shuffle(order)
+    return " ".join(order) + sign
+
+
+def find_head(state: ExperimentState, name: str) -> Head | None:
+    """The head that is named; None if the model has none such.
+
+    Args:
+        state: whose maps are looked at.
+        name: `kind:layer:head`, counted from 1; `chosen`; `clearest`, of the cross-attention; or a role such as
+            `aligner` or, of one kind, `encoder:previous`, for the clearest head that has it.
+    """
+    translation = state.translation
+    if translation is None:
+        return None
+    if name == "chosen":
+        return state.selection.head
+    if name == "clearest":
+        return Head("cross", *clearest_head(translation.maps.cross))
+    role = name.rpartition(":")[2]
+    if role in ROLES:
+        found = [
+            (float(values[layer, head]), Head(kind, layer, head))
+            for kind in MAP_KINDS
+            if name in (role, f"{kind}:{role}")
+            for values in [clarity(translation.maps.of_kind(kind))]
+            for layer, head in np.ndindex(*values.shape)
+            if state.roles.of(Head(kind, layer, head)) == role
+        ]
+        return max(found, key=lambda each: each[0])[1] if found else None
+    kind, layer, head = name.split(":")
+    named = Head(next(known for known in ATTENTION_KINDS if known == kind), int(layer) - 1, int(head) - 1)
+    num_layers, num_heads = state.maps.shape(named.kind)
+    return named if named.layer < num_layers and named.head < num_heads else None
+
+
+def strongest_pair(state: ExperimentState) -> Pair | None:
+    """The query and key with the largest weight in the chosen head, start and end aside where there are others."""
+    translation = state.translation
+    if translation is None:
+        return None
+    head = state.selection.head
+    weights = translation.maps.of_kind(head.kind)[head.layer, head.head].copy()
+    num_queries, num_keys = weights.shape
+    if num_queries > 2 and num_keys > 2:
+        weights[-1] = -1  # the end is predicted from nothing in particular
+        weights[:, 0] = -1
+        weights[:, -1] = -1
+        if head.kind == "encoder":
+            weights[0] = -1
+    query, key = np.unravel_index(int(weights.argmax()), weights.shape)
+    return Pair(int(query), int(key))

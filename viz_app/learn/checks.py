@@ -1,0 +1,192 @@
+"""The answers to what stations ask: computed when the reader looks, from the model and the sentence at hand. No Qt."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from core.analysis.beam_tree import BeamTree
+from core.analysis.lens import LogitLens
+from core.translation.experiment import Beam, CausalMaskLifted, Experiment, GivenTarget, SoftmaxTemperature
+from core.translation.result import Translation
+from viz_app.learn.actions import shuffled
+from viz_app.learn.job import BeamTreeJob, LensJob, RunJob, Smoothing, SmoothingJob
+from viz_app.learn.values import percent
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.role_words import role_in_words
+from viz_app.worker.jobs import Job
+
+Options = Mapping[str, str]
+SAME_WEIGHT, SAME_LOG_PROBABILITY, SAME_LOSS = 0.005, 0.01, 0.001
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What turned out.
+
+    Attributes:
+        choice: the right one, by its name.
+        because: the numbers that show it, in a sentence.
+    """
+
+    choice: str
+    because: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """How one answer is computed.
+
+    Attributes:
+        choices: the names of all that can turn out; a question offers each of them.
+        ask: the question to the model; None if what is on the screen suffices.
+        judge: the verdict, given the model's answer (None if it was not asked).
+    """
+
+    choices: frozenset[str]
+    ask: Callable[[ExperimentState, Options], Job | None]
+    judge: Callable[[ExperimentState, Options, Any], Verdict]
+
+
+def _nothing(state: ExperimentState, options: Options) -> None:
+    """What is on the screen suffices."""
+
+
+def _judge_tokens(state: ExperimentState, options: Options, answer: None) -> Verdict:
+    translation = _shown(state)
+    num_words, num_tokens = len(translation.source_words), len(translation.source_tokens)
+    split = [word for word in translation.source_words if word.end - word.start > 1]
+    added = num_tokens - sum(word.end - word.start for word in translation.source_words)
+    parts = [f"{num_words} words"]
+    parts += [f"{word.text} in {word.end - word.start} pieces" for word in split]
+    parts += [f"and {added} that mark start and end"] if added else []
+    choice = "more" if num_tokens > num_words else "fewer" if num_tokens < num_words else "same"
+    return Verdict(choice, f"The encoder reads {num_tokens} tokens: {', '.join(parts)}.")
+
+
+def _with_temperature(state: ExperimentState, options: Options) -> RunJob:
+    baseline = state.experiment.baseline
+    changed = baseline.with_interventions(SoftmaxTemperature(state.selection.head, float(options["temperature"])))
+    return RunJob((baseline, changed))
+
+
+def _judge_largest_weight(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+    pinned, head = state.selection.pinned, state.selection.head
+    assert pinned is not None
+    before, after = (
+        float(each.maps.of_kind(head.kind)[head.layer, head.head, pinned.query].max())
+        if pinned.query < each.maps.of_kind(head.kind).shape[2]
+        else 0.0
+        for each in answer
+    )
+    choice = "rises" if after > before + SAME_WEIGHT else "falls" if after < before - SAME_WEIGHT else "stays"
+    return Verdict(choice, f"It went from {percent(before)} to {percent(after)}.")
+
+
+def _shuffled(state: ExperimentState, options: Options) -> RunJob:
+    text = shuffled(state.experiment.source_text, options["shuffle"])
+    return RunJob((Experiment(state.experiment.source_text), Experiment(text)))
+
+
+def _judge_shuffled(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = answer
+    has_same_words = Counter(before.predicted_ids) == Counter(after.predicted_ids)
+    choice = "same" if before.predicted_ids == after.predicted_ids else "order" if has_same_words else "words"
+    return Verdict(choice, f"“{after.source_text}” becomes “{after.text}” (before: “{before.text}”).")
+
+
+def _with_and_without_mask(state: ExperimentState, options: Options) -> RunJob:
+    assert state.original is not None
+    given = Experiment(state.experiment.source_text, GivenTarget(state.original.text))
+    return RunJob((given, given.with_interventions(CausalMaskLifted())))
+
+
+def _judge_mask(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+    masked, lifted = answer
+    num_more = sum(
+        after > before for before, after in zip(masked.log_probabilities, lifted.log_probabilities, strict=True)
+    )
+    change = lifted.log_probability - masked.log_probability
+    choice = "rises" if change > SAME_LOG_PROBABILITY else "falls" if change < -SAME_LOG_PROBABILITY else "stays"
+    before, after = (math.exp(each.log_probability) for each in answer)
+    return Verdict(
+        choice,
+        f"The whole translation went from {percent(before)} to {percent(after)}; {num_more} of "
+        f"{len(masked.log_probabilities)} tokens became more probable.",
+    )
+
+
+def _judge_cross_rows(state: ExperimentState, options: Options, answer: None) -> Verdict:
+    num_rows, num_columns = _shown(state).maps.cross.shape[-2:]
+    source, target = state.languages
+    return Verdict(
+        "target", f"{num_rows} rows, one for each {target} token; {num_columns} columns, one for each {source} token."
+    )
+
+
+def _judge_head(state: ExperimentState, options: Options, answer: None) -> Verdict:
+    head = state.selection.head
+    choice = "yes" if state.roles.of(head) == options["role"] else "no"
+    return Verdict(choice, f"{head.title}. {role_in_words(state.roles, head)}")
+
+
+def _beam_tree(state: ExperimentState, options: Options) -> BeamTreeJob:
+    return BeamTreeJob(state.experiment.source_text, Beam(4, 0.0))
+
+
+def _judge_beam(state: ExperimentState, options: Options, tree: BeamTree) -> Verdict:
+    by_beam, greedy = tree.log_probabilities
+    choice = "better" if by_beam > greedy + SAME_LOG_PROBABILITY else "same"
+    if choice == "same":
+        return Verdict(choice, f"Both find “{tree.texts[1]}”")
+    ratio = math.exp(by_beam - greedy)
+    return Verdict(choice, f"“{tree.texts[0]}” is {ratio:.1f} times as probable as “{tree.texts[1]}”")
+
+
+def _smoothing(state: ExperimentState, options: Options) -> SmoothingJob:
+    return SmoothingJob()
+
+
+def _judge_smoothing(state: ExperimentState, options: Options, found: Smoothing) -> Verdict:
+    best = int(found.smoothed_loss.argmin())
+    odds = found.odds[best]
+    choice = "rises" if found.smoothed_loss[-1] > found.smoothed_loss[best] + SAME_LOSS else "falls"
+    return Verdict(
+        choice,
+        f"With smoothing it is smallest at {odds:.0f} to 1 ({found.smoothed_loss[best]:.3f}), and "
+        f"{found.smoothed_loss[-1]:.3f} at {found.odds[-1]:.0f} to 1.",
+    )
+
+
+def _lens(state: ExperimentState, options: Options) -> LensJob:
+    return LensJob(_shown(state))
+
+
+def _judge_decided(state: ExperimentState, options: Options, lens: LogitLens) -> Verdict:
+    num_layers, num_steps = len(lens.ranks) - 1, lens.ranks.shape[1]
+    depths = [lens.decided_at(step) for step in range(num_steps)]
+    late = sum(depth is None or depth >= num_layers for depth in depths)
+    choice = "last" if late > num_steps / 2 else "earlier"
+    return Verdict(
+        choice,
+        f"Of {num_steps} tokens, {num_steps - late} lead before the last of the {num_layers} layers, and stay ahead.",
+    )
+
+
+def _shown(state: ExperimentState) -> Translation:
+    assert state.translation is not None, "nobody can look before there is a result"
+    return state.translation
+
+
+CHECKS: Final[dict[str, Check]] = {
+    "num-tokens": Check(frozenset({"more", "same", "fewer"}), _nothing, _judge_tokens),
+    "shuffled-words": Check(frozenset({"same", "order", "words"}), _shuffled, _judge_shuffled),
+    "chosen-head": Check(frozenset({"yes", "no"}), _nothing, _judge_head),
+    "lifted-mask": Check(frozenset({"rises", "falls", "stays"}), _with_and_without_mask, _judge_mask),
+    "cross-rows": Check(frozenset({"source", "target"}), _nothing, _judge_cross_rows),
+    "largest-weight": Check(frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight),
+    "beam": Check(frozenset({"better", "same"}), _beam_tree, _judge_beam),
+    "smoothing": Check(frozenset({"rises", "falls"}), _smoothing, _judge_smoothing),
+    "decided-at": Check(frozenset({"last", "earlier"}), _lens, _judge_decided),
+}

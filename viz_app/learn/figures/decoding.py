@@ -1,0 +1,251 @@
+"""How words are chosen: the best candidates of every step, and the tree of a beam search."""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
+
+from core.analysis.beam_tree import BeamNode, BeamTree
+from core.text.subwords import WORD_MARK
+from core.translation.experiment import Beam
+from core.translation.result import Alternative, Translation
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.job import BeamTreeJob
+from viz_app.theme import CHIP_RADIUS, current_theme
+from viz_app.widgets.parts import label
+
+NUM_CANDIDATES = 4
+BEAM = Beam(4, 0.0)
+"""Plain probabilities are compared: what is found is more probable, whatever its length."""
+CELL_WIDTH, CELL_HEIGHT, GAP = 66, 30, 6
+HEADER, EDGE = 18, 10
+
+
+class DecodingFigure(StationFigure):
+    """A column for each step, the best candidates below each other; a click forces one.
+
+    Attributes:
+        table: the candidates.
+    """
+
+    caption = "Greedy decoding: at each step the most probable token is taken. Click another one"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.table = CandidateTable()
+        self.table.chosen.connect(self._force)
+        self.column.addWidget(_scrolling_across(self.table))
+
+    def redraw(self) -> None:
+        """Another translation."""
+        if self.translation is not None:
+            self.table.show_translation(self.translation)
+
+    def _force(self, step: int, candidate: Alternative) -> None:
+        translation = self.translation
+        if translation is not None and not self.state.is_of_earlier_model:
+            self.state.force(step, candidate.entry)
+
+
+class BeamFigure(StationFigure):
+    """The hypotheses that a beam of four kept, step by step; the chosen way and that of greedy decoding stand out.
+
+    Attributes:
+        tree: what is drawn; None while nothing is known.
+        drawing: the tree.
+    """
+
+    caption = "Beam search: four hypotheses are kept at each step"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.tree: BeamTree | None = None
+        self._asked: Translation | None = None
+        self.drawing = BeamDrawing()
+        self.says = label("small", wraps=True)
+        self.column.addWidget(_scrolling_across(self.drawing))
+        self.column.addWidget(self.says)
+
+    def refresh(self) -> None:
+        """Asks for the search in this sentence; what is changed in the model plays no part."""
+        translation = self.state.original
+        if translation is None or self.state.is_of_earlier_model:
+            return
+        text = translation.source_text
+        if self._asked is not None and self._asked.source_text == text:
+            return
+        self._asked = translation
+
+        def take(tree: object) -> None:
+            assert isinstance(tree, BeamTree)
+            self.tree = tree
+            self.redraw()
+
+        self.controller.ask(BeamTreeJob(text, BEAM), self.request, take)
+
+    def redraw(self) -> None:
+        """The tree, and both translations with their probabilities."""
+        tree = self.tree
+        if tree is None:
+            return
+        self.drawing.show_tree(tree)
+        by_beam, greedy = tree.texts
+        if by_beam == greedy:
+            self.says.setText(f"Both find the same: “{greedy}”")
+        else:
+            first, second = (_odds(value) for value in tree.log_probabilities)
+            self.says.setText(f"Blue, beam: “{by_beam}” ({first}). Orange, greedy: “{greedy}” ({second}).")
+
+
+class CandidateTable(QWidget):
+    """Draws the candidates of a translation.
+
+    Signals:
+        chosen(int, Alternative): a candidate of a step was clicked.
+    """
+
+    chosen = Signal(int, object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._translation: Translation | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Candidates of each decoding step")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+
+    def show_translation(self, translation: Translation) -> None:
+        """Another translation."""
+        self._translation = translation
+        self.setAccessibleDescription(", ".join(translation.predicted_tokens))
+        num_steps = len(translation.predicted_tokens)
+        self.setFixedSize(num_steps * (CELL_WIDTH + GAP), HEADER + NUM_CANDIDATES * (CELL_HEIGHT + 4))
+        self.update()
+
+    def place_of(self, step: int, rank: int) -> QRectF:
+        """Where a candidate is drawn."""
+        return QRectF(step * (CELL_WIDTH + GAP), HEADER + rank * (CELL_HEIGHT + 4), CELL_WIDTH, CELL_HEIGHT)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click chooses the candidate there."""
+        translation = self._translation
+        if translation is None or translation.is_given or event.button() != Qt.MouseButton.LeftButton:
+            return
+        step = int(event.position().x() // (CELL_WIDTH + GAP))
+        rank = int((event.position().y() - HEADER) // (CELL_HEIGHT + 4))
+        if step < len(translation.alternatives) and 0 <= rank < min(
+            NUM_CANDIDATES, len(translation.alternatives[step])
+        ):
+            self.chosen.emit(step, translation.alternatives[step][rank])
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A chip for each candidate, its probability as a bar below it."""
+        translation, theme = self._translation, current_theme()
+        if translation is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for step, candidates in enumerate(translation.alternatives):
+            painter.setFont(theme.font("small"))
+            painter.setPen(theme.color("muted"))
+            painter.drawText(QPointF(self.place_of(step, 0).left() + 2, HEADER - 5), f"step {step + 1}")
+            for rank, candidate in enumerate(candidates[:NUM_CANDIDATES]):
+                is_chosen = candidate.token == translation.predicted_tokens[step]
+                place = self.place_of(step, rank)
+                _draw_chip(painter, place, candidate.token, is_chosen=is_chosen)
+                bar = QRectF(place.left() + 6, place.bottom() - 6, (place.width() - 12) * candidate.probability, 3)
+                painter.fillRect(bar, theme.color("accent" if is_chosen else "muted"))
+
+
+class BeamDrawing(QWidget):
+    """Draws a `BeamTree`: a column for each step, the best hypothesis of a step at the top."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._tree: BeamTree | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Tree of the beam search")
+
+    def show_tree(self, tree: BeamTree) -> None:
+        """Another search."""
+        self._tree = tree
+        self.setAccessibleDescription(f"Beam: {tree.texts[0]} Greedy: {tree.texts[1]}")
+        num_rows = 1 + max((node.rank for node in tree.nodes), default=0)
+        self.setFixedSize(tree.num_steps * (CELL_WIDTH + GAP + EDGE), num_rows * (CELL_HEIGHT + 6) + 4)
+        self.update()
+
+    def place_of(self, node: BeamNode) -> QRectF:
+        """Where a hypothesis is drawn."""
+        return QRectF(node.step * (CELL_WIDTH + GAP + EDGE), 2 + node.rank * (CELL_HEIGHT + 6), CELL_WIDTH, CELL_HEIGHT)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Edges first, chips over them."""
+        tree, theme = self._tree, current_theme()
+        if tree is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        greedy = set(tree.greedy)
+        for place, node in enumerate(tree.nodes):
+            if node.parent is None:
+                continue
+            begin, end = self.place_of(tree.nodes[node.parent]), self.place_of(node)
+            color = "accent" if node.is_chosen else "warm" if place in greedy else "border"
+            painter.setPen(QPen(theme.color(color), 2 if color != "border" else 1))
+            painter.drawLine(QPointF(begin.right(), begin.center().y()), QPointF(end.left(), end.center().y()))
+        for place, node in enumerate(tree.nodes):
+            _draw_chip(
+                painter,
+                self.place_of(node),
+                node.token,
+                is_chosen=node.is_chosen,
+                is_warned=place in greedy and not node.is_chosen,
+            )
+
+
+def _draw_chip(painter: QPainter, place: QRectF, token: str, *, is_chosen: bool, is_warned: bool = False) -> None:
+    theme = current_theme()
+    color = "accent" if is_chosen else "warm" if is_warned else "text"
+    painter.setPen(QPen(theme.color(color if color != "text" else "border"), 1))
+    painter.setBrush(theme.color("raised"))
+    painter.drawRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), CHIP_RADIUS, CHIP_RADIUS)
+    painter.setFont(theme.font("body", bold=is_chosen))
+    painter.setPen(theme.color(color))
+    metrics = QFontMetrics(painter.font())
+    text = metrics.elidedText(
+        token.replace(WORD_MARK, "") or token, Qt.TextElideMode.ElideRight, int(place.width()) - 8
+    )
+    painter.drawText(place.adjusted(0, -2, 0, -2), int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+def _scrolling_across(content: QWidget) -> QScrollArea:
+    """Scrolls sideways where the sentence is long; as high as its content."""
+    area = _AcrossScrollArea()
+    area.setWidget(content)
+    content.setAutoFillBackground(False)
+    content.installEventFilter(area)
+    return area
+
+
+class _AcrossScrollArea(QScrollArea):
+    def __init__(self) -> None:
+        super().__init__()
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setAutoFillBackground(False)
+
+    def sizeHint(self) -> QSize:
+        """As high as the content and a scroll bar."""
+        content = self.widget()
+        return QSize(300, content.height() + 12 if content is not None else 60)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Another content has another height."""
+        if event.type() == QEvent.Type.Resize:
+            self.setFixedHeight(self.sizeHint().height())
+        return super().eventFilter(watched, event)
+
+
+def _odds(log_probability: float) -> str:
+    return f"log-probability −{-log_probability:.2f}"

@@ -1,0 +1,109 @@
+"""What all live figures of the stations have in common."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from PySide6.QtCore import QEvent
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from core.translation.result import Translation
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.request_state import RequestState
+from viz_app.theme import PANEL_MARGIN, is_theme_change
+from viz_app.widgets.parts import label
+from viz_app.worker import ExperimentController
+
+
+@dataclass(frozen=True)
+class LearnContext:
+    """What stations work with.
+
+    Attributes:
+        state: the experiment that the Learn page shows: the reader's sentence.
+        controller: answers questions about it.
+    """
+
+    state: ExperimentState
+    controller: ExperimentController
+
+
+class StationFigure(QFrame):
+    """A live figure: a caption, and the thing itself. It works only while it is in sight.
+
+    Subclasses build their widgets into `column` and override `redraw`, which is called when another result is shown,
+    another head chosen, another pair pinned, or the theme changed; also `refresh`, if they ask the model first.
+
+    Attributes:
+        caption: one line above it: what is drawn.
+        takes_height: whether it grows with the page.
+        options_known: the names of its options.
+        context, state, controller: see `LearnContext`.
+        options: from the station's text.
+        request: the answer that the figure waits for.
+        column: the layout of the content.
+    """
+
+    caption: ClassVar[str]
+    takes_height: ClassVar[bool] = False
+    options_known: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.context, self.options = context, options
+        self.state, self.controller = context.state, context.controller
+        self.request = RequestState()
+        self.setProperty("role", "panel")
+        self.title = label("heading", wraps=True)
+        self.title.setText(self.caption)
+        self.problem = label("warm", wraps=True)
+        self.problem.setVisible(False)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN, 12)
+        self.column.setSpacing(8)
+        self.column.addWidget(self.title)
+        self.column.addWidget(self.problem)
+        self.request.events.problem.connect(self._show_problem, max_args=0)
+        self.state.result_changed.connect(self._refresh_in_sight)
+        for field in (self.state.selection.events.head, self.state.selection.events.pinned):
+            field.connect(self._redraw_in_sight, max_args=0)
+
+    @property
+    def translation(self) -> Translation | None:
+        """What is shown; None while there is nothing."""
+        return self.state.translation
+
+    def refresh(self) -> None:
+        """Another result, or the figure has come into sight: asks for what it lacks, and shows what there is."""
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Shows what is known."""
+
+    def shutdown(self) -> None:
+        """The page is closed: whatever runs is ended."""
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The figure comes into sight."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.refresh()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Other colours."""
+        super().changeEvent(event)
+        if is_theme_change(event):
+            self._redraw_in_sight()
+
+    def _refresh_in_sight(self) -> None:
+        if self.isVisible():
+            self.refresh()
+
+    def _redraw_in_sight(self) -> None:
+        if self.isVisible():
+            self.redraw()
+
+    def _show_problem(self) -> None:
+        self.problem.setText(self.request.problem)
+        self.problem.setVisible(bool(self.request.problem))

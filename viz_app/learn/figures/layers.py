@@ -1,0 +1,84 @@
+"""The logit lens as a table: what the decoder would say after each layer."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from PySide6.QtWidgets import QWidget
+
+from core.analysis.lens import LogitLens
+from core.text.subwords import WORD_MARK
+from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.job import LensJob
+from viz_app.widgets.parts import label
+
+NUM_IN_TIP = 5
+
+
+class LayersFigure(StationFigure):
+    """A row for each depth, a column for each token that is predicted; a cell is the probability of that token there.
+
+    Attributes:
+        matrix: the table.
+        lens: what it shows; None while nothing is known.
+        says: for the cell under the mouse, what the decoder would say there.
+    """
+
+    caption = "If the decoder stopped here: the probability of the word it predicts in the end"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.lens: LogitLens | None = None
+        style = MatrixStyle(
+            colors="sequential",
+            cell_heights=(30, 54),
+            aimed_height=260,
+            cell_text=lambda value: f"{value * 100:.0f}",
+            legend=lambda top: ("0 %", "", "100 %"),
+        )
+        self.matrix = LabelledMatrix("Logit lens", style)
+        self.matrix.tip_of = self._tip_of
+        self.says = label("small", wraps=True)
+        self.matrix.hovered.connect(self._show_candidates)
+        self.column.addWidget(self.matrix)
+        self.column.addWidget(self.says)
+
+    def refresh(self) -> None:
+        """Asks for the lens of the translation that is shown."""
+        translation = self.translation
+        if translation is None or self.state.is_of_earlier_model:
+            return
+        if self.lens is not None and self.lens.translation is translation:
+            self.redraw()
+            return
+
+        def take(lens: object) -> None:
+            assert isinstance(lens, LogitLens)
+            self.lens = lens
+            self.redraw()
+
+        self.controller.ask(LensJob(translation), self.request, take)
+
+    def redraw(self) -> None:
+        """The table."""
+        lens = self.lens
+        if lens is None or lens.translation is not self.translation:
+            return
+        depths = ["embedding", *(f"layer {layer + 1}" for layer in range(len(lens.ranks) - 1))]
+        tokens = tuple(token.replace(WORD_MARK, "") for token in lens.translation.predicted_tokens)
+        values = np.exp(lens.log_probabilities).astype(np.float32)
+        self.matrix.show_matrices((Matrix(values, tuple(depths), tokens),), top=1.0)
+        self._show_candidates(None)
+
+    def _show_candidates(self, cell: MatrixCell | None) -> None:
+        if self.lens is None:
+            return
+        if cell is None:
+            self.says.setText("Point at a cell: what the decoder would say there.")
+        else:
+            self.says.setText(self._tip_of(cell).replace("\n", " · "))
+
+    def _tip_of(self, cell: MatrixCell) -> str:
+        assert self.lens is not None
+        found = self.lens.candidates[cell.row][cell.column][:NUM_IN_TIP]
+        return "\n".join(f"{each.token.replace(WORD_MARK, '')} {each.probability:.0%}" for each in found)

@@ -1,0 +1,34 @@
+"""The map of one head, large, as on the Translate page."""
+
+from collections.abc import Mapping
+
+from PySide6.QtWidgets import QWidget
+
+from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
+from viz_app.heatmap.heatmap import Heatmap
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.state import map_text
+
+MIN_HEIGHT = 260
+
+
+class MapFigure(StationFigure):
+    """One large map; with the option `grid`, all heads above it as thumbnails to choose from."""
+
+    caption = "Attention"
+    takes_height = True
+    options_known = frozenset({"grid"})
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.grid = HeadGrid(self.state) if "grid" in options else None
+        if self.grid is not None:
+            self.column.addWidget(HeadGridArea(self.grid), 1)
+        self.map = Heatmap(self.state)
+        self.map.setMinimumHeight(MIN_HEIGHT)
+        self.column.addWidget(self.map, 1)
+
+    def redraw(self) -> None:
+        """Another head: the map follows by itself, the caption here."""
+        if self.translation is not None:
+            self.title.setText(f"{map_text.title(self.state)}. {map_text.meaning_of_query(self.state)}")

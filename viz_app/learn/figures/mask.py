@@ -1,0 +1,55 @@
+"""The causal mask: which tokens the decoder may see while it predicts the next one."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from PySide6.QtWidgets import QWidget
+
+from core.text.subwords import WORD_MARK
+from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.widgets.parts import label
+
+
+class MaskFigure(StationFigure):
+    """A row for each token that is read, a column for each that might be seen: seen, or hidden.
+
+    Attributes:
+        matrix: 1 where a token is seen, 0 where it is hidden.
+        says: for the cell under the mouse, what it means.
+    """
+
+    caption = "The mask of the decoder"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        style = MatrixStyle(
+            colors="sequential", cell_heights=(12, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
+        )
+        self.matrix = LabelledMatrix("Causal mask", style)
+        self.matrix.hovered.connect(self._say)
+        self.says = label("small", wraps=True)
+        self.column.addWidget(self.matrix)
+        self.column.addWidget(self.says)
+        self._say(None)
+
+    def redraw(self) -> None:
+        """Another translation, or the mask was lifted or put back."""
+        translation = self.translation
+        if translation is None:
+            return
+        is_lifted = translation.experiment.lifts_mask
+        tokens = tuple(token.replace(WORD_MARK, "") for token in translation.read_tokens)
+        seen = np.ones((len(tokens), len(tokens)), dtype=np.float32)
+        self.title.setText("The mask is lifted: the decoder sees everything" if is_lifted else self.caption)
+        self.matrix.show_matrices((Matrix(seen if is_lifted else np.tril(seen), tokens, tokens),), top=1.0)
+
+    def _say(self, cell: MatrixCell | None) -> None:
+        translation = self.translation
+        if cell is None or translation is None:
+            self.says.setText("Rows: the token that is read. Columns: the tokens it may look at. Point at a cell.")
+            return
+        read, seen = (translation.read_tokens[place].replace(WORD_MARK, "") for place in (cell.row, cell.column))
+        predicted = translation.predicted_tokens[cell.row].replace(WORD_MARK, "")
+        may = "may" if cell.column <= cell.row or translation.experiment.lifts_mask else "may not"
+        self.says.setText(f"Having read “{read}”, to predict “{predicted}”, the decoder {may} look at “{seen}”.")

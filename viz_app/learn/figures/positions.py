@@ -1,0 +1,79 @@
+"""How the model knows where a token stands: the waves that are added to its embedding."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from PySide6.QtWidgets import QWidget
+
+from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.job import PositionsJob, PositionTables
+from viz_app.widgets.line_chart import Curve, LineChart
+from viz_app.widgets.parts import label
+
+DIMENSIONS = (4, 5, 6, 7)
+"""Of 20, over 100 positions: the figure of The Annotated Transformer."""
+NUM_DIMENSIONS = 48
+"""Of the model's own, the first ones: of sinusoids the quickest."""
+
+
+class PositionsFigure(StationFigure):
+    """Four waves, and below them the model's own vectors of the positions that the sentence has.
+
+    Attributes:
+        chart: the waves.
+        matrix: a row for each source token, a column for each dimension.
+        tables: what both show; None while nothing is known.
+    """
+
+    caption = "What is added to every embedding: one wave a dimension"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.tables: PositionTables | None = None
+        self.chart = LineChart("Sinusoidal positions", "position", "value")
+        self.chart.setMinimumHeight(190)
+        self._of_model = label("heading", wraps=True)
+        style = MatrixStyle(
+            colors="signed",
+            cell_heights=(12, 22),
+            aimed_height=200,
+            legend=lambda top: (f"−{top:.1f}", "0", f"{top:.1f}"),
+        )
+        self.matrix = LabelledMatrix("Positions of the sentence's tokens", style)
+        self.column.addWidget(self.chart)
+        self.column.addWidget(self._of_model)
+        self.column.addWidget(self.matrix)
+
+    def refresh(self) -> None:
+        """Asks for the tables; they are the model's, whatever the sentence."""
+        if self.tables is not None:
+            self.redraw()
+            return
+
+        def take(tables: object) -> None:
+            assert isinstance(tables, PositionTables)
+            self.tables = tables
+            self.redraw()
+
+        self.controller.ask(PositionsJob(), self.request, take)
+
+    def redraw(self) -> None:
+        """Waves, and the vectors of as many positions as there are tokens."""
+        translation, tables = self.translation, self.tables
+        if translation is None or tables is None:
+            return
+        places = np.arange(len(tables.small), dtype=np.float64)
+        self.chart.show_curves(
+            [Curve(f"dimension {each}", places, tables.small[:, each].astype(np.float64)) for each in DIMENSIONS]
+        )
+        num_tokens = min(len(translation.source_tokens), len(tables.own))
+        values = tables.own[:num_tokens, :NUM_DIMENSIONS]
+        self._of_model.setText(
+            f"This model's own: a row for each of your {num_tokens} tokens, the first {values.shape[1]} of "
+            f"{tables.own.shape[1]} dimensions"
+        )
+        rows = tuple(f"{place + 1} {token}" for place, token in enumerate(translation.source_tokens[:num_tokens]))
+        columns = tuple(str(dimension) if dimension % 8 == 0 else "" for dimension in range(values.shape[1]))
+        top = float(np.abs(values).max())
+        self.matrix.show_matrices((Matrix(values, rows, columns),), top=top)

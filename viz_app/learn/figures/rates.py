@@ -1,0 +1,104 @@
+"""Learning rates over the steps of a training, and what label smoothing asks for."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from PySide6.QtWidgets import QWidget
+
+from core.training.schedules import learning_rate, noam_rate
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.job import Smoothing, SmoothingJob
+from viz_app.widgets.bars import Bar, BarList
+from viz_app.widgets.line_chart import Curve, LineChart
+from viz_app.widgets.parts import label
+
+SETTINGS = ((512, 4000), (512, 8000), (256, 4000))
+"""Width and warm-up steps: the three curves of The Annotated Transformer."""
+NUM_STEPS, STRIDE = 20_000, 50
+
+
+class RatesFigure(StationFigure):
+    """The rates of The Annotated Transformer's three settings, and of the model that is open.
+
+    Attributes:
+        chart: the curves.
+    """
+
+    caption = "The learning rate over the steps, for some widths and warm-ups"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.chart = LineChart("Learning rates", "step", "rate")
+        self.chart.setMinimumHeight(170)
+        self.column.addWidget(self.chart)
+
+    def redraw(self) -> None:
+        """Another model has another schedule."""
+        steps = np.arange(1, NUM_STEPS + 1, STRIDE, dtype=np.float64)
+        curves = [
+            Curve(
+                f"{width}, {warmup:,}",
+                steps,
+                np.array([noam_rate(int(step), width, 1.0, warmup) for step in steps]),
+            )
+            for width, warmup in SETTINGS
+        ]
+        model = self.state.model
+        if model is not None:
+            run = model.run
+            rates = np.array([learning_rate(int(step), run.model, run.training) for step in steps])
+            curves.append(Curve("this model", steps, rates))
+        self.chart.show_curves(curves)
+
+
+class SmoothingFigure(StationFigure):
+    """A smoothed target distribution, and the loss of a model that grows ever more certain of the right word.
+
+    Attributes:
+        bars: the distribution.
+        chart: the loss with and without smoothing.
+        smoothing: the numbers; None while nothing is known.
+    """
+
+    caption = "Label smoothing: the right word gets 0.9, not 1"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.smoothing: Smoothing | None = None
+        self.bars = BarList("Target distribution", "What the loss asks for")
+        below = label("small", wraps=True)
+        below.setText("The loss, when the model gives the right word these odds against each of the others:")
+        self.chart = LineChart("Loss of over-confidence", "odds of the right word", "loss")
+        self.chart.setMinimumHeight(150)
+        for widget in (self.bars, below, self.chart):
+            self.column.addWidget(widget)
+
+    def refresh(self) -> None:
+        """Asks for the numbers; they depend on nothing that is shown."""
+        if self.smoothing is not None:
+            self.redraw()
+            return
+
+        def take(smoothing: object) -> None:
+            assert isinstance(smoothing, Smoothing)
+            self.smoothing = smoothing
+            self.redraw()
+
+        self.controller.ask(SmoothingJob(), self.request, take)
+
+    def redraw(self) -> None:
+        """Bars and curves."""
+        found = self.smoothing
+        if found is None:
+            return
+        names = ("padding", "dog", "cat (right)", "mouse", "horse")
+        self.bars.show_bars(
+            [
+                Bar(name, float(share), f"{share:.3f}", is_lit="right" in name)
+                for name, share in zip(names, found.target, strict=True)
+            ]
+        )
+        odds = found.odds.astype(np.float64)
+        self.chart.show_curves(
+            [Curve("smoothing 0.1", odds, found.smoothed_loss), Curve("no smoothing", odds, found.plain_loss)]
+        )

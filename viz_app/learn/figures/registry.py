@@ -1,0 +1,30 @@
+"""All live figures, by the names that the texts of stations use. A new figure is one more line here."""
+
+from typing import Final
+
+from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
+from viz_app.learn.figures.figure import StationFigure
+from viz_app.learn.figures.kinds import KindsFigure
+from viz_app.learn.figures.layers import LayersFigure
+from viz_app.learn.figures.map import MapFigure
+from viz_app.learn.figures.mask import MaskFigure
+from viz_app.learn.figures.one_weight import OneWeightFigure
+from viz_app.learn.figures.positions import PositionsFigure
+from viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
+from viz_app.learn.figures.tokens import TokensFigure
+from viz_app.learn.figures.train_here import TrainHereFigure
+
+FIGURES: Final[dict[str, type[StationFigure]]] = {
+    "tokens": TokensFigure,
+    "positions": PositionsFigure,
+    "mask": MaskFigure,
+    "kinds": KindsFigure,
+    "map": MapFigure,
+    "one-weight": OneWeightFigure,
+    "layers": LayersFigure,
+    "rates": RatesFigure,
+    "smoothing": SmoothingFigure,
+    "train-here": TrainHereFigure,
+    "decoding": DecodingFigure,
+    "beam": BeamFigure,
+}

@@ -1,0 +1,213 @@
+"""A small Transformer learns to copy, here and now; its cross-attention is shown after each epoch."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSpinBox, QWidget
+
+from core.config import preset
+from core.training.events import PhaseStarted, ProbeTranslated, StepDone, TrainingEvent, TrainingStarted
+from core.translation.result import FloatArray, Translation
+from viz_app.heatmap.map_image import map_image, ramp_of
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.values import percent
+from viz_app.theme import current_theme
+from viz_app.widgets.parts import label
+from viz_app.worker import TrainingFailure, TrainingRequest, TrainingRun
+
+PRESET = "copy-task-small"
+APPEARED = 0.5
+"""The diagonal is there once some head gives this much of its weight to the symbol that it has to copy."""
+MIN_PICTURE, MAX_PICTURE, GAP, TEXT_HEIGHT = 76, 110, 8, 30
+WAIT_S = 3.0
+
+
+class TrainHereFigure(StationFigure):
+    """A guess, a button, and a picture for each epoch.
+
+    Attributes:
+        guess: the epoch in which the diagonal appears, says the reader.
+        button: begins the training, or stops it.
+        progress: how far it is.
+        pictures: the clearest cross-attention map after each epoch.
+        verdict: what came of the guess.
+        run: the training; None before the first.
+    """
+
+    caption = "A small Transformer learns to copy numbers. One picture for each epoch"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.run: TrainingRun | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._settings = preset(PRESET)
+        self.guess = QSpinBox()
+        self.guess.setRange(1, self._settings.training.num_epochs)
+        self.guess.setValue(self._settings.training.num_epochs // 2)
+        self.guess.setAccessibleName("Epoch in which the diagonal appears")
+        self.button = QPushButton("Train")
+        self.button.setProperty("role", "primary")
+        self.button.clicked.connect(self._start_or_stop)
+        self.progress = label("small")
+        self.verdict = label("accent", wraps=True)
+        self.pictures = EpochPictures(self._settings.training.num_epochs + 1)
+        question = label("muted")
+        question.setText("I think the diagonal appears in epoch")
+        row = QHBoxLayout()
+        for widget in (question, self.guess, self.button):
+            row.addWidget(widget)
+        row.addWidget(self.progress, 1)
+        self.column.addLayout(row)
+        self.column.addWidget(self.verdict)
+        self.column.addWidget(self.pictures)
+
+    @property
+    def is_training(self) -> bool:
+        """Whether it learns right now."""
+        return self.run is not None and self.run.is_running
+
+    def shutdown(self) -> None:
+        """Ends the training, if one runs, and removes its files."""
+        if self.run is not None and self.run.is_running:
+            self.run.stop("discard")
+            self.run.wait(WAIT_S)
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def _start_or_stop(self) -> None:
+        if self.run is not None and self.run.is_running:
+            self.run.stop("keep")
+            return
+        self.shutdown()
+        self._folder = tempfile.TemporaryDirectory(prefix="augenmerk-learn-", ignore_cleanup_errors=True)
+        self.pictures.clear()
+        self.verdict.setText("")
+        self.problem.setVisible(False)
+        request = TrainingRequest(self._settings, "copy", Path(self._folder.name) / "run", device="cpu")
+        self.run = TrainingRun(request, self)
+        self.run.events.connect(self._on_events)
+        self.run.finished.connect(self._on_finished)
+        self.guess.setEnabled(False)
+        self.button.setText("Stop")
+        self.run.start()
+
+    def _on_events(self, events: list[TrainingEvent]) -> None:
+        for event in events:
+            match event:
+                case ProbeTranslated(epoch=epoch, translation=translation):
+                    self.pictures.add(epoch, translation)
+                case PhaseStarted(text):
+                    self.progress.setText(f"{text} …")
+                case TrainingStarted(num_parameters=number):
+                    self.progress.setText(f"{number:,} parameters")
+                case StepDone(step=step, epoch=epoch, loss=loss):
+                    self.progress.setText(f"epoch {epoch}, step {step}, loss {loss:.2f}")
+        self._judge()
+
+    def _judge(self) -> None:
+        appeared = self.pictures.appeared_in
+        if appeared is not None and not self.verdict.text():
+            guess = self.guess.value()
+            is_close = abs(guess - appeared) <= 1
+            told = f"It appeared in epoch {appeared}. " if appeared else "It was there before the first step. "
+            self.verdict.setText(told + ("Well guessed." if is_close else f"You said {guess}."))
+
+    def _on_finished(self, result: object) -> None:
+        self.guess.setEnabled(True)
+        self.button.setText("Train again")
+        if isinstance(result, TrainingFailure):
+            self.problem.setText(result.message)
+            self.problem.setVisible(True)
+        elif self.pictures.appeared_in is None and self.pictures.epochs:
+            self.verdict.setText("The diagonal has not appeared.")
+
+
+class EpochPictures(QWidget):
+    """One map for each epoch, side by side.
+
+    Attributes:
+        epochs: what is shown: epoch, map [T, S], and the weight on the diagonal.
+    """
+
+    def __init__(self, num_pictures: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._num_pictures = num_pictures
+        self.epochs: list[tuple[int, FloatArray, float]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Cross-attention after each epoch")
+        self._fit()
+
+    @property
+    def appeared_in(self) -> int | None:
+        """The first epoch with the diagonal; None if there is none so far."""
+        return next((epoch for epoch, _, share in self.epochs if share >= APPEARED), None)
+
+    def clear(self) -> None:
+        """Shows nothing."""
+        self.epochs = []
+        self.update()
+
+    def add(self, epoch: int, translation: Translation) -> None:
+        """One more epoch."""
+        self.epochs.append((epoch, *best_copier(translation)))
+        self.setAccessibleDescription(", ".join(f"epoch {each}: {share:.0%}" for each, _, share in self.epochs))
+        self.update()
+
+    def place_of(self, index: int) -> QRectF:
+        """Where a picture stands."""
+        side = self._side()
+        row, column = divmod(index, self._num_columns())
+        return QRectF(column * (side + GAP), row * (side + TEXT_HEIGHT), side, side)
+
+    def sizeHint(self) -> QSize:
+        """Room for all epochs."""
+        return QSize(400, self.height())
+
+    def resizeEvent(self, event: object) -> None:
+        """As large as the width allows."""
+        self._fit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Maps, and below each its epoch and the weight on the diagonal."""
+        theme, painter = current_theme(), QPainter(self)
+        painter.setFont(theme.font("small"))
+        for index, (epoch, weights, share) in enumerate(self.epochs):
+            place = self.place_of(index)
+            painter.drawImage(place, map_image(weights, ramp_of(theme)))
+            painter.setPen(QPen(theme.color("accent" if share >= APPEARED else "border"), 2))
+            painter.drawRect(place)
+            painter.setPen(theme.color("text"))
+            text = QRectF(place.left(), place.bottom() + 3, place.width(), 16)
+            name = f"epoch {epoch}" if epoch else "before"
+            painter.drawText(text, int(Qt.AlignmentFlag.AlignLeft), f"{name}: {percent(share)}")
+
+    def _num_columns(self) -> int:
+        """As many as make two lines of them, if that leaves them large enough."""
+        fitting = max(1, int((self.width() + GAP) // (MIN_PICTURE + GAP)))
+        return min(-(-self._num_pictures // 2), fitting)
+
+    def _side(self) -> float:
+        num_columns = self._num_columns()
+        return min((self.width() - (num_columns - 1) * GAP) / num_columns, MAX_PICTURE)
+
+    def _fit(self) -> None:
+        num_rows = -(-self._num_pictures // self._num_columns())
+        self.setFixedHeight(int(num_rows * (self._side() + TEXT_HEIGHT)))
+
+
+def best_copier(translation: Translation) -> tuple[FloatArray, float]:
+    """The cross-attention map that looks most at the symbol which has to be copied next, and how much: mean weight.
+
+    Step t has to copy the symbol after the one that it reads: source position t + 1.
+    """
+    cross = translation.maps.cross
+    num_steps = min(cross.shape[2], cross.shape[3] - 1)
+    steps = np.arange(num_steps)
+    shares = cross[:, :, steps, steps + 1].mean(axis=-1)
+    layer, head = np.unravel_index(int(shares.argmax()), shares.shape)
+    return cross[layer, head], float(shares[layer, head])

@@ -1,0 +1,126 @@
+"""What stations ask the model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.beam_tree import BeamTree
+from core.analysis.lens import LogitLens
+from core.translation.experiment import Beam, Experiment
+from core.translation.result import FloatArray, Translation, read_only
+from viz_app.worker.jobs import JobScope, ShouldStop, Tell, TranslatorLike, real
+
+NUM_POSITIONS, NUM_SMALL_DIMENSIONS = 100, 20
+SMOOTHING, MAX_ODDS = 0.1, 100
+
+
+@dataclass(frozen=True, eq=False)
+class RunJob:
+    """The results of some experiments, in their order."""
+
+    experiments: Sequence[Experiment]
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> tuple[Translation, ...]:
+        """See `Job.run`."""
+        return tuple(translator.run_many(self.experiments, should_stop=should_stop))
+
+
+@dataclass(frozen=True, eq=False)
+class LensJob:
+    """What the decoder would say after each of its layers."""
+
+    translation: Translation
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> LogitLens:
+        """See `Job.run`."""
+        from core.analysis.layer_logits import logit_lens
+
+        return logit_lens(real(translator), self.translation)
+
+
+@dataclass(frozen=True, eq=False)
+class BeamTreeJob:
+    """What a beam search looks at."""
+
+    source_text: str
+    beam: Beam
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> BeamTree:
+        """See `Job.run`."""
+        from core.analysis.beam_watch import beam_tree
+
+        return beam_tree(real(translator), self.source_text, self.beam)
+
+
+@dataclass(frozen=True, eq=False)
+class PositionTables:
+    """Vectors of positions.
+
+    Attributes:
+        small: [100, 20], sinusoidal.
+        own: [at most 100, D], those of the model's source side.
+    """
+
+    small: FloatArray
+    own: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class PositionsJob:
+    """The vectors that the model adds for positions."""
+
+    scope: ClassVar[JobScope] = "model"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> PositionTables:
+        """See `Job.run`."""
+        from core.model.positions import sinusoidal_table
+
+        own = real(translator).model.source_embedding.positions[:NUM_POSITIONS]
+        small = sinusoidal_table(NUM_POSITIONS, NUM_SMALL_DIMENSIONS)
+        return PositionTables(read_only(small.numpy()), read_only(own.detach().cpu().float().numpy().copy()))
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothing:
+    """What label smoothing asks of a vocabulary of five, the first of them padding, the third the right word.
+
+    Attributes:
+        target: [5], the distribution that the loss compares with.
+        odds: [N], how much more probable than each of the others the right word is made.
+        smoothed_loss, plain_loss: [N], the Kullback–Leibler divergence from the smoothed and from the plain target.
+    """
+
+    target: FloatArray
+    odds: NDArray[np.float64]
+    smoothed_loss: NDArray[np.float64]
+    plain_loss: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothingJob:
+    """The curve of The Annotated Transformer: what over-confidence costs."""
+
+    scope: ClassVar[JobScope] = "model"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Smoothing:
+        """See `Job.run`."""
+        from core.training.loss import smoothed_distribution
+
+        target, plain = (smoothed_distribution(2, 5, smoothing, 0).numpy() for smoothing in (SMOOTHING, 0.0))
+        odds = np.linspace(1, MAX_ODDS, 400)
+        losses = [_divergences(each.astype(np.float64), odds) for each in (target, plain)]
+        return Smoothing(read_only(target), odds, *losses)
+
+
+def _divergences(target: NDArray[np.float64], odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Σ t · log(t / p) for each of the odds, 0 · log 0 being 0; padding is never predicted."""
+    other = 1 / (odds + 3)
+    predicted = np.stack([np.zeros_like(odds), other, odds * other, other, other], axis=-1)
+    asked = target > 0
+    return np.asarray((target[asked] * np.log(target[asked] / predicted[:, asked])).sum(axis=-1))

@@ -1,0 +1,178 @@
+"""The Learn page: a list of stations, the reader's sentence, and the station that is open."""
+
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
+
+from viz_app.export.exportable import ExportSource
+from viz_app.learn.figures.figure import LearnContext
+from viz_app.learn.station import Station, read_stations
+from viz_app.learn.station_view import StationView
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.state.model_info import ModelInfo
+from viz_app.theme import GAP
+from viz_app.views.sentence import SentencePanel
+from viz_app.widgets.empty_state import EmptyState
+from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
+
+FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
+NARROW_PAGE = 1264
+LIST_WIDTH, NARROW_LIST_WIDTH = 210, 46
+
+
+class LearnPage(QWidget):
+    """Has an experiment and a bundled model of its own: nothing that is done here changes the other pages.
+
+    Attributes:
+        state: the experiment that the stations are about.
+        stations: all of them.
+        sentence: the reader's sentence and its translation.
+
+    Signals:
+        ready(ModelInfo): the bundled model is open.
+        failed(Failure): it could not be opened, or an experiment was refused.
+    """
+
+    ready = Signal(object)
+    failed = Signal(object)
+
+    def __init__(self, worker: InferenceWorker | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._worker = worker or InferenceWorker(parent=self)
+        settings = MapViewSettings()
+        settings.merges_words = False  # stations count tokens
+        self.state = ExperimentState(settings)
+        self.controller = ExperimentController(self.state, self._worker, self)
+        self.controller.failed.connect(self.failed)
+        self.stations: tuple[Station, ...] = read_stations()
+        self.sentence = SentencePanel(self.state)
+        self._views: dict[int, StationView] = {}
+        self._buttons: list[QPushButton] = []
+        self._stack = QStackedWidget()
+        self._message = EmptyState()
+        self._stack.addWidget(self._message)
+        self._place = 0
+        self._has_asked = False
+        self._list = self._make_list()
+        self._lay_out()
+        self.state.begin_text(FIRST_EXAMPLE)
+        self.sentence.input.show_text(FIRST_EXAMPLE)
+        self.sentence.input.text_settled.connect(self._on_text)
+        self.state.result_changed.connect(self._on_result)
+
+    @property
+    def place(self) -> int:
+        """Of the station that is open, counted from 0."""
+        return self._place
+
+    @property
+    def view(self) -> StationView | None:
+        """The station in sight; None while there is nothing to be seen."""
+        return self._views.get(self._place) if self.state.result is not None else None
+
+    def open_station(self, place: int) -> None:
+        """Goes to a station."""
+        self._place = place
+        self._buttons[place].setChecked(True)
+        if self.state.result is None:
+            return
+        if place not in self._views:
+            following = self.stations[place + 1].title if place + 1 < len(self.stations) else ""
+            view = StationView(self.stations[place], LearnContext(self.state, self.controller), following)
+            view.next_wanted.connect(partial(self.open_station, place + 1))
+            self._views[place] = view
+            self._stack.addWidget(view)
+        self._stack.setCurrentWidget(self._views[place])
+        self._views[place].enter()
+
+    def open_named(self, name: str) -> None:
+        """Goes to a station by its name; an unknown one changes nothing."""
+        place = next((place for place, station in enumerate(self.stations) if station.name == name), None)
+        if place is not None:
+            self.open_station(place)
+
+    def export_source(self) -> ExportSource:
+        """The maps of the reader's sentence; see `viz_app.export.exportable.Exportable`."""
+        view, model = self.view, self.state.model
+        large_map = view.large_map if view is not None else None
+        title = self.stations[self._place].title if self.stations else ""
+        return ExportSource(self, self.state, large_map, model.title if model is not None else "", title)
+
+    def shutdown(self) -> None:
+        """Ends whatever the stations run, and the thread of the bundled model."""
+        for view in self._views.values():
+            view.shutdown()
+        self._worker.close()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The bundled model is opened when it is first wanted."""
+        super().showEvent(event)
+        if not self._has_asked and not event.spontaneous():
+            self._has_asked = True
+            self._message.show_text("Opening the bundled model …")
+            self._worker.submit(Request(LoadJob(None, "cpu"), self.state, on_result=self._begin, on_error=self._refuse))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A small page shows the numbers of stations alone."""
+        super().resizeEvent(event)
+        is_narrow = self.width() < NARROW_PAGE
+        self.sentence.fit(0, 0)  # folded: the stations need the room
+        self._list.setFixedWidth(NARROW_LIST_WIDTH if is_narrow else LIST_WIDTH)
+        for place, button in enumerate(self._buttons):
+            title = self.stations[place].title
+            button.setText(str(place + 1) if is_narrow else f"{place + 1}  {title}")
+
+    def _on_text(self, text: str, is_asked: bool) -> None:
+        if self.state.model is None:
+            self.state.begin_text(text)
+        elif text.strip():
+            self.state.edit_text(text)
+
+    def _begin(self, info: object) -> None:
+        assert isinstance(info, ModelInfo)
+        self.state.begin_model(info)
+        self.ready.emit(info)
+        self.state.ask_again()
+
+    def _refuse(self, failure: Failure) -> None:
+        self._message.show_text(failure.message)
+        self.failed.emit(failure)
+
+    def _on_result(self) -> None:
+        if self.state.result is not None and self._stack.currentWidget() is self._message and self.stations:
+            self.open_station(self._place)
+
+    def _make_list(self) -> QFrame:
+        panel = QFrame()
+        panel.setProperty("role", "panel")
+        column = QVBoxLayout(panel)
+        column.setContentsMargins(6, 8, 6, 8)
+        column.setSpacing(2)
+        group = QButtonGroup(panel)
+        for place, station in enumerate(self.stations):
+            button = QPushButton()
+            button.setCheckable(True)
+            button.setProperty("role", "station")
+            button.setToolTip(station.title)
+            button.clicked.connect(partial(self.open_station, place))
+            group.addButton(button)
+            column.addWidget(button)
+            self._buttons.append(button)
+        column.addStretch(1)
+        if self._buttons:
+            self._buttons[0].setChecked(True)
+        return panel
+
+    def _lay_out(self) -> None:
+        below = QHBoxLayout()
+        below.setSpacing(GAP)
+        below.addWidget(self._list)
+        below.addWidget(self._stack, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(GAP)
+        column.addWidget(self.sentence)
+        column.addLayout(below, 1)

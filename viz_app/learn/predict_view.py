@@ -1,0 +1,99 @@
+"""A question that is answered before one looks; the answer is computed then."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QVBoxLayout, QWidget
+
+from viz_app.learn.actions import perform
+from viz_app.learn.checks import CHECKS, Verdict
+from viz_app.learn.figures.figure import LearnContext
+from viz_app.learn.station import Predict
+from viz_app.learn.values import values_of
+from viz_app.state.request_state import RequestState
+from viz_app.widgets.parts import label
+
+
+class PredictView(QFrame):
+    """A question, its choices, *Look*, and what turned out.
+
+    Attributes:
+        question: the text.
+        choices: one button for each, by its name.
+        look: asks; enabled once there is a choice and a result.
+        verdict: what turned out; empty before.
+        request: the answer that is awaited.
+    """
+
+    def __init__(self, predict: Predict, context: LearnContext, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._predict, self._context = predict, context
+        self._state = context.state
+        self.request = RequestState()
+        self.setProperty("role", "card")
+        heading = label("heading")
+        heading.setText("Predict, then look")
+        self.question = QLabel()
+        self.question.setTextFormat(Qt.TextFormat.MarkdownText)
+        self.question.setProperty("role", "reading")
+        self.question.setWordWrap(True)
+        self._group = QButtonGroup(self)
+        self.choices: dict[str, QRadioButton] = {}
+        self.look = QPushButton("Look")
+        self.look.clicked.connect(self._look)
+        self.verdict = label("accent", wraps=True)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 10, 14, 12)
+        column.setSpacing(6)
+        column.addWidget(heading)
+        column.addWidget(self.question)
+        for name, text in predict.choices.items():
+            button = QRadioButton(text)
+            button.toggled.connect(self._allow)
+            self._group.addButton(button)
+            self.choices[name] = button
+            column.addWidget(button)
+        column.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addWidget(self.verdict)
+        self.request.events.is_running.connect(self._allow, max_args=0)
+        self.request.events.problem.connect(self._show_problem, max_args=0)
+        self._state.result_changed.connect(self._on_result)
+        self.refresh()
+
+    @property
+    def chosen(self) -> str | None:
+        """The name of the choice."""
+        return next((name for name, button in self.choices.items() if button.isChecked()), None)
+
+    def refresh(self) -> None:
+        """Fills in the values of the question."""
+        text = self._predict.question
+        self.question.setText(text.filled(values_of(self._state, text.values)))
+        self._allow()
+
+    def _allow(self) -> None:
+        is_ready = self._state.translation is not None and not self.request.is_running
+        self.look.setEnabled(is_ready and self.chosen is not None)
+
+    def _on_result(self) -> None:
+        """Another sentence is another question; what looking itself changed is not."""
+        if not self._state.experiment.interventions:
+            self.verdict.setText("")
+        self.refresh()
+
+    def _look(self) -> None:
+        check = CHECKS[self._predict.check]
+        job = check.ask(self._state, self._predict.options)
+        if job is None:
+            self._judge(None)
+        else:
+            self._context.controller.ask(job, self.request, self._judge)
+
+    def _judge(self, answer: object) -> None:
+        found: Verdict = CHECKS[self._predict.check].judge(self._state, self._predict.options, answer)
+        is_right = found.choice == self.chosen
+        right = self._predict.choices[found.choice]
+        self.verdict.setText(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")
+        perform(self._state, self._predict.options)
+
+    def _show_problem(self) -> None:
+        if self.request.problem:
+            self.verdict.setText(self.request.problem)

@@ -1,0 +1,247 @@
+"""Stations as text: Markdown with directives, read from `resources/learn/LANGUAGE/NN-name.md`. No Qt.
+
+A station begins with its title and its claim, then come paragraphs and directives, in this form:
+
+    # One weight, end to end
+    > A head compares one query with every key.
+
+    When it predicts **{query}**, the head gives {weight} of its attention to **{key}**.
+
+    ::: begin head=clearest pin=strongest
+    ::: figure one-weight
+    ::: try "Make the softmax softer" temperature=4
+
+    ::: predict largest-weight temperature=4
+    The scores are divided by 4. What happens to the largest weight?
+    - rises: It rises
+    - falls: It falls
+    :::
+
+Words in braces are values, computed from the experiment that is shown (`viz_app.learn.values`). `begin` says what is
+done when the station is entered, `try` what its button does (`viz_app.learn.actions`); `figure` names a live figure
+(`viz_app.learn.figures.registry`), `predict` a question whose answer is computed (`viz_app.learn.checks`).
+"""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from core.errors import AugenmerkError
+from core.resources import resource_path
+
+LANGUAGE = "en"
+MARK = ":::"
+VALUE = re.compile(r"\{([a-z-]+)\}")
+
+
+class StationError(AugenmerkError):
+    """A station's text is not in the form described above."""
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph of Markdown, with values in braces."""
+
+    markdown: str
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The names of the values in it."""
+        return tuple(VALUE.findall(self.markdown))
+
+    def filled(self, values: Mapping[str, str]) -> str:
+        """The Markdown with a text for each value."""
+        return VALUE.sub(lambda found: values[found[1]], self.markdown)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A live figure.
+
+    Attributes:
+        name: of the figure.
+        options: what it is told.
+    """
+
+    name: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Try:
+    """A button that changes the experiment.
+
+    Attributes:
+        label: on the button.
+        actions: what it does, in this order.
+    """
+
+    label: str
+    actions: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Predict:
+    """A question that is answered before one looks.
+
+    Attributes:
+        check: what computes the answer.
+        options: what it is told.
+        question: in Markdown, with values.
+        choices: what can be answered, by the names that the check knows.
+    """
+
+    check: str
+    options: Mapping[str, str]
+    question: Paragraph
+    choices: Mapping[str, str]
+
+
+Block = Paragraph | Try | Predict
+
+
+@dataclass(frozen=True)
+class Station:
+    """One station.
+
+    Attributes:
+        name: of its file, without number and ending.
+        title, claim: its first two lines.
+        begin: what is done when it is entered.
+        figures: at the right, from top to bottom.
+        blocks: at the left, from top to bottom.
+    """
+
+    name: str
+    title: str
+    claim: Paragraph
+    begin: Mapping[str, str]
+    figures: tuple[Figure, ...]
+    blocks: tuple[Block, ...]
+
+
+def stations_folder(language: str = LANGUAGE) -> Path:
+    """Where the texts of a language lie."""
+    return resource_path("learn") / language
+
+
+def read_stations(language: str = LANGUAGE) -> tuple[Station, ...]:
+    """All stations of a language, in the order of their files' names; empty if the texts are missing.
+
+    Raises:
+        StationError: a text is not in the form described above.
+    """
+    return tuple(read_station(path) for path in sorted(stations_folder(language).glob("[0-9][0-9]-*.md")))
+
+
+def read_station(path: Path) -> Station:
+    """One station. Raises `StationError`, which names file and line."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StationError(f"{path}: it cannot be read: {error}. Restore the file.") from error
+    return _Reader(path, lines).read()
+
+
+class _Reader:
+    """Goes through the lines of one text."""
+
+    def __init__(self, path: Path, lines: Sequence[str]) -> None:
+        self._path, self._lines = path, lines
+        self._next = 0
+        self._begin: dict[str, str] = {}
+        self._figures: list[Figure] = []
+        self._blocks: list[Block] = []
+        self._paragraphs: list[str] = []
+
+    def read(self) -> Station:
+        title = self._heading("# ", "a title, such as “# One weight, end to end”")
+        claim = self._heading("> ", "a claim, such as “> A head compares one query with every key.”")
+        while self._next < len(self._lines):
+            line = self._take()
+            if line.startswith(MARK):
+                self._end_paragraphs()
+                self._read_directive(line.removeprefix(MARK))
+            else:
+                self._paragraphs.append(line)
+        self._end_paragraphs()
+        name = re.sub(r"^\d+-", "", self._path.stem)
+        return Station(name, title, Paragraph(claim), self._begin, tuple(self._figures), tuple(self._blocks))
+
+    def _heading(self, start: str, expected: str) -> str:
+        while self._next < len(self._lines) and not self._lines[self._next].strip():
+            self._next += 1
+        line = self._take() if self._next < len(self._lines) else ""
+        if not line.startswith(start):
+            raise self._error(f"it has {line!r}", expected)
+        text = line.removeprefix(start).strip()
+        while start == "> " and self._next < len(self._lines) and self._lines[self._next].startswith(start):
+            text += " " + self._take().removeprefix(start).strip()
+        return text
+
+    def _take(self) -> str:
+        self._next += 1
+        return self._lines[self._next - 1]
+
+    def _end_paragraphs(self) -> None:
+        for markdown in re.split(r"\n\s*\n", "\n".join(self._paragraphs)):
+            if markdown.strip():
+                self._blocks.append(Paragraph(markdown.strip()))
+        self._paragraphs = []
+
+    def _read_directive(self, text: str) -> None:
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise self._error(f"the directive {text.strip()!r} has {error}", "quotation marks in pairs") from error
+        name, *arguments = words or [""]
+        match name:
+            case "begin":
+                self._begin |= self._options(arguments)
+            case "figure":
+                self._figures.append(Figure(self._first(arguments, "a figure"), self._options(arguments[1:])))
+            case "try":
+                self._blocks.append(Try(self._first(arguments, "a label"), self._options(arguments[1:])))
+            case "predict":
+                self._blocks.append(self._predict(self._first(arguments, "a check"), self._options(arguments[1:])))
+            case _:
+                raise self._error(f"there is a directive {name!r}", "begin, figure, try or predict")
+
+    def _first(self, arguments: Sequence[str], what: str) -> str:
+        if not arguments or "=" in arguments[0]:
+            raise self._error(f"the directive says {' '.join(arguments)!r}", f"{what} first")
+        return arguments[0]
+
+    def _options(self, arguments: Sequence[str]) -> dict[str, str]:
+        options: dict[str, str] = {}
+        for each in arguments:
+            name, equals, value = each.partition("=")
+            if not name or (equals and not value) or name in options:
+                raise self._error(f"there is an option {each!r}", "name or name=value, each name once")
+            options[name] = value
+        return options
+
+    def _predict(self, check: str, options: Mapping[str, str]) -> Predict:
+        question: list[str] = []
+        choices: dict[str, str] = {}
+        while True:
+            if self._next >= len(self._lines):
+                raise self._error("a question does not end", f"a line {MARK} behind its choices")
+            line = self._take()
+            if line.strip() == MARK:
+                break
+            if line.startswith("- "):
+                name, colon, text = line.removeprefix("- ").partition(": ")
+                if not colon or name in choices:
+                    raise self._error(f"there is a choice {line!r}", "“- name: text”, each name once")
+                choices[name] = text.strip()
+            else:
+                question.append(line)
+        if len(choices) < 2:
+            raise self._error(f"a question has {len(choices)} choices", "two or more lines such as “- rises: It rises”")
+        return Predict(check, options, Paragraph("\n".join(question).strip()), choices)
+
+    def _error(self, given: str, expected: str) -> StationError:
+        return StationError(f"{self._path}, line {self._next}: {given}. Expected: {expected}.")

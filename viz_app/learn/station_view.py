@@ -1,0 +1,149 @@
+"""One station: its text at the left, its live figures at the right."""
+
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from viz_app.learn.actions import perform
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.figures.map import MapFigure
+from viz_app.learn.figures.registry import FIGURES
+from viz_app.learn.predict_view import PredictView
+from viz_app.learn.station import Paragraph, Predict, Station, Try
+from viz_app.learn.values import values_of
+from viz_app.theme import GAP
+from viz_app.widgets.scroll_areas import VerticalScrollArea
+
+TEXT_SHARE, FIGURE_SHARE = 2, 3
+
+
+class StationView(QWidget):
+    """Texts follow the experiment that is shown, as do the figures.
+
+    Attributes:
+        station: what is shown.
+        texts: one label for each stretch of text, the claim first.
+        tries: the buttons that change something.
+        predictions: the questions.
+        figures: at the right.
+        next_button: goes on to the next station.
+
+    Signals:
+        next_wanted()
+    """
+
+    next_wanted = Signal()
+
+    def __init__(self, station: Station, context: LearnContext, next_title: str, parent: QWidget | None = None) -> None:
+        """`next_title`: of the station after this one; empty if it is the last."""
+        super().__init__(parent)
+        self.station, self._context = station, context
+        self._state = context.state
+        self.texts: list[tuple[Paragraph, QLabel]] = []
+        self.tries: list[QPushButton] = []
+        self.predictions: list[PredictView] = []
+        self.figures: list[StationFigure] = [FIGURES[each.name](context, each.options) for each in station.figures]
+        self.next_button = QPushButton(f"Next: {next_title}")
+        self.next_button.setProperty("role", "primary")
+        self.next_button.setVisible(bool(next_title))
+        self.next_button.clicked.connect(self.next_wanted)
+        self._has_begun = False
+        self._lay_out()
+        self._state.result_changed.connect(self._on_result)
+        for field in (self._state.selection.events.head, self._state.selection.events.pinned):
+            field.connect(self._refresh_in_sight, max_args=0)
+
+    @property
+    def large_map(self) -> QWidget | None:
+        """The widget that draws a large map; None if no figure of this station does."""
+        return next((figure.map for figure in self.figures if isinstance(figure, MapFigure)), None)
+
+    def enter(self) -> None:
+        """The reader has come here: the experiment is as the station wants it."""
+        self._has_begun = False
+        self._begin()
+
+    def refresh(self) -> None:
+        """Fills in the values of all texts."""
+        for text, shown in self.texts:
+            shown.setText(text.filled(values_of(self._state, text.values)))
+        for prediction in self.predictions:
+            prediction.refresh()
+
+    def shutdown(self) -> None:
+        """The page is closed."""
+        for figure in self.figures:
+            figure.shutdown()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """In sight again."""
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.refresh()
+
+    def _begin(self) -> None:
+        """Once there is a result: heads and cells are found in it."""
+        if not self._has_begun and self._state.translation is not None:
+            self._has_begun = True
+            perform(self._state, self.station.begin)
+
+    def _on_result(self) -> None:
+        if self.isVisible():
+            self._begin()
+            self.refresh()
+
+    def _refresh_in_sight(self) -> None:
+        if self.isVisible():
+            self.refresh()
+
+    def _lay_out(self) -> None:
+        text = QWidget()
+        column = QVBoxLayout(text)
+        column.setContentsMargins(4, 0, 14, 10)
+        column.setSpacing(12)
+        title = QLabel(self.station.title)
+        title.setProperty("role", "title")
+        title.setWordWrap(True)
+        column.addWidget(title)
+        column.addWidget(self._text(self.station.claim, "claim"))
+        for block in self.station.blocks:
+            match block:
+                case Paragraph():
+                    column.addWidget(self._text(block, "reading"))
+                case Try():
+                    column.addWidget(self._try(block), 0, Qt.AlignmentFlag.AlignLeft)
+                case Predict():
+                    self.predictions.append(PredictView(block, self._context))
+                    column.addWidget(self.predictions[-1])
+        column.addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
+        column.addStretch(1)
+        figures = QWidget()
+        figure_column = QVBoxLayout(figures)
+        figure_column.setContentsMargins(0, 0, 0, 0)
+        figure_column.setSpacing(GAP)
+        for figure in self.figures:
+            figure_column.addWidget(figure, int(figure.takes_height))
+        if not any(figure.takes_height for figure in self.figures):
+            figure_column.addStretch(1)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(GAP)
+        row.addWidget(VerticalScrollArea(text, takes_keys=True), TEXT_SHARE)
+        row.addWidget(VerticalScrollArea(figures), FIGURE_SHARE)
+
+    def _text(self, text: Paragraph, role: str) -> QLabel:
+        shown = QLabel()
+        shown.setTextFormat(Qt.TextFormat.MarkdownText)
+        shown.setWordWrap(True)
+        shown.setProperty("role", role)
+        shown.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.texts.append((text, shown))
+        return shown
+
+    def _try(self, block: Try) -> QPushButton:
+        button = QPushButton(f"Try: {block.label}")
+        button.clicked.connect(partial(perform, self._state, block.actions))
+        self.tries.append(button)
+        return button

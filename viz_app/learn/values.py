@@ -1,0 +1,126 @@
+"""The values that stand in the texts of stations: what the experiment on the screen gives. No Qt."""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from core.text.subwords import WORD_MARK
+from core.translation.result import MAP_KINDS, Translation
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.map_view import Pair
+
+UNKNOWN = "…"
+
+
+def source_text(state: ExperimentState, translation: Translation) -> str:
+    """The sentence as typed."""
+    return translation.source_text
+
+
+def translation_text(state: ExperimentState, translation: Translation) -> str:
+    """Its translation."""
+    return translation.text
+
+
+def num_source_words(state: ExperimentState, translation: Translation) -> str:
+    """How many words the sentence has."""
+    return str(len(translation.source_words))
+
+
+def num_source_tokens(state: ExperimentState, translation: Translation) -> str:
+    """How many tokens the encoder reads."""
+    return str(len(translation.source_tokens))
+
+
+def num_target_tokens(state: ExperimentState, translation: Translation) -> str:
+    """How many tokens the decoder predicts."""
+    return str(len(translation.predicted_tokens))
+
+
+def head(state: ExperimentState, translation: Translation) -> str:
+    """The chosen head."""
+    return state.selection.head.title
+
+
+def num_heads(state: ExperimentState, translation: Translation) -> str:
+    """How many heads the model has in all."""
+    shapes = [state.maps.shape(kind) for kind in MAP_KINDS]
+    return str(sum(num_layers * num_heads for num_layers, num_heads in shapes))
+
+
+def head_width(state: ExperimentState, translation: Translation) -> str:
+    """In how many dimensions a head compares."""
+    assert state.model is not None
+    config = state.model.run.model
+    return str(config.width // config.num_heads)
+
+
+def query(state: ExperimentState, translation: Translation) -> str:
+    """The token that is predicted (or, in the encoder, read) at the pinned query."""
+    pinned = state.selection.pinned
+    if pinned is None:
+        return UNKNOWN
+    tokens = translation.source_tokens if state.selection.head.kind == "encoder" else translation.predicted_tokens
+    return _shown(tokens, pinned.query)
+
+
+def key(state: ExperimentState, translation: Translation) -> str:
+    """The token at the pinned key."""
+    pinned = state.selection.pinned
+    if pinned is None:
+        return UNKNOWN
+    tokens = translation.read_tokens if state.selection.head.kind == "decoder" else translation.source_tokens
+    return _shown(tokens, pinned.key)
+
+
+def weight(state: ExperimentState, translation: Translation) -> str:
+    """The pinned weight, in per cent."""
+    found = pinned_weight(state, translation)
+    return UNKNOWN if found is None else percent(found)
+
+
+def pinned_weight(state: ExperimentState, translation: Translation) -> float | None:
+    """The weight of the pinned pair in the chosen head; None if nothing is pinned."""
+    pinned, chosen = state.selection.pinned, state.selection.head
+    if pinned is None:
+        return None
+    weights = translation.maps.of_kind(chosen.kind)[chosen.layer, chosen.head]
+    num_queries, num_keys = weights.shape
+    return float(weights[pinned.query, pinned.key]) if _is_in(pinned, num_queries, num_keys) else None
+
+
+def percent(share: float) -> str:
+    """A share from 0 to 1 as people write it."""
+    if 0 < share < 0.005:
+        return "less than 1 %"
+    return f"{share * 100:.0f} %"
+
+
+def _is_in(pair: Pair, num_queries: int, num_keys: int) -> bool:
+    return pair.query < num_queries and pair.key < num_keys
+
+
+def _shown(tokens: tuple[str, ...], place: int) -> str:
+    return tokens[place].replace(WORD_MARK, "") if place < len(tokens) else UNKNOWN
+
+
+VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
+    "source-text": source_text,
+    "translation": translation_text,
+    "num-source-words": num_source_words,
+    "num-source-tokens": num_source_tokens,
+    "num-target-tokens": num_target_tokens,
+    "head": head,
+    "num-heads": num_heads,
+    "head-width": head_width,
+    "query": query,
+    "key": key,
+    "weight": weight,
+}
+
+
+def values_of(state: ExperimentState, names: Iterable[str]) -> dict[str, str]:
+    """A text for each of these values; an ellipsis while there is no result."""
+    translation = state.translation
+    if translation is None or state.model is None:
+        return dict.fromkeys(names, UNKNOWN)
+    return {name: VALUES[name](state, translation) for name in names}

@@ -1,0 +1,114 @@
+"""What the heads of the maps shown do, and the order that this gives them in the grid. No Qt."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.analysis.profiles import HeadProfiler
+from core.analysis.roles import ROLES, Role, roles_of
+from core.analysis.sample_roles import SampleRoles
+from core.model.heads import Head
+from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
+from viz_app.state.map_source import MapSource
+
+
+class HeadRoles:
+    """Roles of heads. Pure derivation, remembered for the translation that is shown.
+
+    Attributes:
+        maps: whose heads.
+        sample: what the heads of the model that made the maps do over a sample; None if that was not measured: a head's
+            role is then what it does in the sentence shown.
+    """
+
+    def __init__(self, maps: MapSource) -> None:
+        self.maps = maps
+        self.sample: SampleRoles | None = None
+        self._known: list[_Sentence] = []
+
+    def of(self, head: Head) -> Role:
+        """What a head does over the sample; in this sentence, if no sample was measured."""
+        return self.sample.role(head) if self.sample is not None else self.here(head)
+
+    def here(self, head: Head) -> Role:
+        """What a head does in this sentence."""
+        return self._sentence().roles[head.kind][head.layer][head.head]
+
+    @property
+    def where_they_hold(self) -> str:
+        """Of what sentences roles tell: "on 200 pairs of the validation split", or "in this sentence"."""
+        return "in this sentence" if self.sample is None else f"on {self.sample.sample}"
+
+    def count(self) -> dict[Role, int]:
+        """How many heads have each role, by the order of `ROLES`."""
+        if self.maps.translation is None:
+            return {}
+        by_kind = self.sample.by_kind if self.sample is not None else self._sentence().roles
+        found = [role for kinds in by_kind.values() for layer in kinds for role in layer]
+        return {role: found.count(role) for role in ROLES if role in found}
+
+    def in_order(self, kind: MapKind) -> list[Head]:
+        """All heads of a kind, in the chosen order."""
+        num_layers, num_heads = self.maps.shape(kind)
+        heads = [Head(kind, layer, head) for layer in range(num_layers) for head in range(num_heads)]
+        order = self.maps.settings.order
+        if order == "layer" or self.maps.translation is None:
+            return heads
+        scores = self._sentence().clarity[kind]
+        if order == "clarity":
+            return sorted(heads, key=lambda each: -scores[each.layer, each.head])
+        names = list(ROLES)
+        return sorted(heads, key=lambda each: (names.index(self.of(each)), -scores[each.layer, each.head]))
+
+    def lines_of_heads(self, kind: MapKind) -> list[tuple[Head, ...]]:
+        """The heads of a kind as the grid shows them, line by line; one line for each layer, or by another order."""
+        heads = self.in_order(kind)
+        width = max(self.maps.shape(kind)[1], 1)
+        return [tuple(heads[first : first + width]) for first in range(0, len(heads), width)]
+
+    def _sentence(self) -> "_Sentence":
+        translation = self.maps.translation
+        assert translation is not None
+        found = next((each for each in self._known if each.translation is translation), None)
+        if found is None:
+            found = _Sentence(translation)
+            self._known = [found, *self._known[:1]]  # the changed translation and the original one
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Sentence:
+    """What heads do in one translation."""
+
+    translation: Translation
+
+    @cached_property
+    def roles(self) -> dict[MapKind, tuple[tuple[Role, ...], ...]]:
+        profiler = HeadProfiler()
+        profiler.add(self.translation)
+        sample = profiler.result()
+        return {kind: roles_of(sample.of_kind(kind)) for kind in MAP_KINDS}
+
+    @cached_property
+    def clarity(self) -> dict[MapKind, NDArray[np.float64]]:
+        return {kind: clarity(self.translation.maps.of_kind(kind)) for kind in MAP_KINDS}
+
+
+def clarity(maps: FloatArray) -> NDArray[np.float64]:
+    """How clearly heads point: the mean largest weight of a query times the share of different keys, [L, H].
+
+    Args:
+        maps: [L, H, Q, M].
+    """
+    strength: NDArray[np.float64] = maps.max(axis=-1).mean(axis=-1, dtype=np.float64)
+    targets = np.sort(maps.argmax(axis=-1), axis=-1)
+    variety = 1 + (np.diff(targets, axis=-1) > 0).sum(axis=-1)
+    return strength * variety / max(maps.shape[-2], 1)
+
+
+def clearest_head(maps: FloatArray) -> tuple[int, int]:
+    """Layer and head, from 0, that point with large weights at many different keys. `maps` is [L, H, T, S]."""
+    best = int(clarity(maps).argmax())
+    return best // maps.shape[1], best % maps.shape[1]

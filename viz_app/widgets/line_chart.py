@@ -1,0 +1,178 @@
+"""A small line chart: a few curves over a common axis, with the values under the mouse."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from viz_app.theme import Theme, current_theme
+
+LEFT, RIGHT, TOP, BOTTOM = 48, 12, 26, 34
+CURVES_LIGHT = ("#2a63cc", "#a84c08", "#00795a", "#b0528c")
+CURVES_DARK = ("#78a6ff", "#f2a34f", "#2fc79f", "#e08fc0")
+"""The themes' accent and warm colour, and two that colour-blind people tell from them (Okabe and Ito 2008)."""
+NUM_TICKS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """One curve.
+
+    Attributes:
+        name: in the legend.
+        x, y: [N] each; x rises.
+    """
+
+    name: str
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+
+
+class LineChart(QWidget):
+    """Draws curves, axes, a legend, and a line at the mouse with the values there.
+
+    Attributes:
+        curves: what is drawn.
+        hovered: the place on the x axis under the mouse; None if there is none.
+    """
+
+    def __init__(self, name: str, x_title: str, y_title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._x_title, self._y_title = x_title, y_title
+        self.curves: tuple[Curve, ...] = ()
+        self.hovered: float | None = None
+        self.setMouseTracking(True)
+        self.setAccessibleName(name)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def show_curves(self, curves: Sequence[Curve]) -> None:
+        """Draws these, four at most."""
+        self.curves = tuple(curves)
+        self.setAccessibleDescription(", ".join(curve.name for curve in self.curves))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Wide enough for its axes."""
+        return QSize(420, 210)
+
+    def minimumSizeHint(self) -> QSize:
+        """Enough to tell curves apart."""
+        return QSize(240, 150)
+
+    @property
+    def area(self) -> QRectF:
+        """Where curves are drawn."""
+        return QRectF(LEFT, TOP, max(self.width() - LEFT - RIGHT, 10), max(self.height() - TOP - BOTTOM, 10))
+
+    def values_at(self, x: float) -> list[float]:
+        """The value of each curve, between its points."""
+        return [float(np.interp(x, curve.x, curve.y)) for curve in self.curves]
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """The values under the mouse are told."""
+        area, (low, high) = self.area, self._range("x")
+        share = (event.position().x() - area.left()) / area.width()
+        self.hovered = low + share * (high - low) if self.curves and 0 <= share <= 1 else None
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is under the mouse."""
+        self.hovered = None
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Grid, curves, legend."""
+        if not self.curves:
+            return
+        theme, painter, area = current_theme(), QPainter(self), self.area
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.font("small"))
+        x_range, y_range = self._range("x"), self._range("y")
+        self._paint_axes(painter, area, x_range, y_range, theme)
+        colors = _colors(theme)
+        for curve, color in zip(self.curves, colors, strict=False):
+            points = QPolygonF(
+                [
+                    QPointF(
+                        area.left() + (x - x_range[0]) / (x_range[1] - x_range[0]) * area.width(),
+                        area.bottom() - (y - y_range[0]) / (y_range[1] - y_range[0]) * area.height(),
+                    )
+                    for x, y in zip(curve.x, curve.y, strict=True)
+                ]
+            )
+            painter.setPen(QPen(color, 1.6))
+            painter.drawPolyline(points)
+        self._paint_legend(painter, area, x_range, colors, theme)
+
+    def _paint_axes(
+        self, painter: QPainter, area: QRectF, x_range: tuple[float, float], y_range: tuple[float, float], theme: Theme
+    ) -> None:
+        metrics = QFontMetrics(painter.font())
+        for value in ticks(*y_range):
+            y = area.bottom() - (value - y_range[0]) / (y_range[1] - y_range[0]) * area.height()
+            painter.setPen(theme.color("grid"))
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            painter.setPen(theme.color("muted"))
+            label = QRectF(0, y - 8, LEFT - 6, 16)
+            painter.drawText(label, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), _text(value))
+        painter.setPen(theme.color("muted"))
+        for value in ticks(*x_range):
+            x = area.left() + (value - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
+            label = QRectF(x - 40, area.bottom() + 2, 80, 16)
+            painter.drawText(label, int(Qt.AlignmentFlag.AlignHCenter), _text(value))
+        title = QRectF(area.left(), area.bottom() + 16, area.width(), metrics.height())
+        painter.drawText(title, int(Qt.AlignmentFlag.AlignRight), self._x_title)
+        painter.drawText(QPointF(2, 12), self._y_title)
+
+    def _paint_legend(
+        self,
+        painter: QPainter,
+        area: QRectF,
+        x_range: tuple[float, float],
+        colors: Sequence[QColor],
+        theme: Theme,
+    ) -> None:
+        texts = [curve.name for curve in self.curves]
+        if self.hovered is not None:
+            values = self.values_at(self.hovered)
+            texts = [f"{text} {_text(value)}" for text, value in zip(texts, values, strict=True)]
+            x = area.left() + (self.hovered - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
+            painter.setPen(theme.color("muted"))
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+        metrics = QFontMetrics(painter.font())
+        right = area.right()
+        for text, color in reversed(list(zip(texts, colors, strict=False))):
+            right -= metrics.horizontalAdvance(text)
+            painter.setPen(theme.color("text"))
+            painter.drawText(QPointF(right, 12), text)
+            painter.setPen(QPen(color, 3))
+            painter.drawLine(QPointF(right - 16, 8), QPointF(right - 5, 8))
+            right -= 28
+
+    def _range(self, axis: str) -> tuple[float, float]:
+        values = np.concatenate([getattr(curve, axis) for curve in self.curves]) if self.curves else np.zeros(1)
+        low, high = float(values.min()), float(values.max())
+        return (low, high) if high > low else (low, low + 1)
+
+
+def _colors(theme: Theme) -> list[QColor]:
+    return [QColor(color) for color in (CURVES_DARK if theme.is_dark else CURVES_LIGHT)]
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers within a range, about `NUM_TICKS` of them."""
+    rough = (high - low) / NUM_TICKS
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = min((factor * power for factor in (1, 2, 2.5, 5, 10)), key=lambda each: abs(each - rough))
+    first = int(np.ceil(low / step - 1e-9))
+    last = int(np.floor(high / step + 1e-9))
+    return [float(place * step) for place in range(first, last + 1)]
+
+
+def _text(value: float) -> str:
+    shown = "0" if abs(value) < 1e-12 else f"{value:,.4g}" if abs(value) >= 1e-5 else f"{value:.1e}"
+    return shown.replace("-", "−")
