@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `translate`."""
-    parser = commands.add_parser("translate", help="translate a German text", description=__doc__)
-    parser.add_argument("text", help="the German text; - reads standard input, a sentence a line")
+    parser = commands.add_parser("translate", help="translate a text", description=__doc__)
+    parser.add_argument("text", help="the text; - reads standard input, a sentence a line")
     parser.add_argument(
         "--target",
         metavar="TEXT",
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     """Translates and prints. Raises `AugenmerkError`."""
     with collector_paused(for_good=True):
         compute_on(1)  # the steps of one sentence are too small to share
-    output = read_output(options)
+    read_output(options)  # refused at once, if it is to be refused
     if options.jsonl and options.target is not None:
         raise ConfigError("--target asks about one sentence, and --jsonl is for many. Use --json instead.")
     if options.attention:
@@ -75,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
     is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
     text = options.text if is_stream else read_one_line(options.text, about_one)
     translator = load_translator(options)
+    output = read_output(options)
     asked = Experiment("", output, read_interventions(options, translator.checkpoint.codecs.target))
     if options.jsonl:
         return _print_json_lines(translator, asked, options, None if is_stream else text)

@@ -200,16 +200,18 @@ class Transformer(nn.Module):
         return mask[:, None, None, :]
 
     def target_mask(self, target: Tensor, interventions: Interventions | None = None) -> Tensor:
-        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at real tokens, itself and before.
+        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at itself and before.
 
-        Where `interventions` lift the causal mask, at later ones too.
+        Padding stands at the right, where no real token looks; and in Marian's models its id begins every target. Where
+        `interventions` lift the causal mask, later positions are seen too, and padding is not.
         """
         length = target.size(1)
         causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
-        if interventions is not None and interventions.lifts_mask is not None:
-            causal = causal | interventions.lifts_mask[:, None, None, None]
-        padding = self.source_mask(target)
-        return causal if padding is None else causal & padding
+        if interventions is None or interventions.lifts_mask is None:
+            return causal
+        is_real = target != self.padding_id
+        is_real[:, 0] = True
+        return causal | (interventions.lifts_mask[:, None, None, None] & is_real[:, None, None, :])
 
     def encode(
         self, source: Tensor, *, need_maps: bool = False, interventions: Interventions | None = None

@@ -1,4 +1,4 @@
-"""From German text to a `Translation`: a loaded model and everything around it."""
+"""From a text to its `Translation`: a loaded model and everything around it."""
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -105,8 +105,7 @@ class Translator:
             self.model.lay_out_for_decoding()
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
-        target = checkpoint.codecs.target
-        self.rules = DecodingRules.of_vocabulary(target.vocabulary, forbid_unknown=target.subwords is not None)
+        self.rules = DecodingRules.of_codec(checkpoint.codecs.target, checkpoint.decoding)
 
     @classmethod
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
@@ -137,6 +136,11 @@ class Translator:
     def _drafter(self) -> Drafter | None:
         """What guesses translations that the model then checks; None if the model has to guess itself."""
         return make_drafter(self.model)
+
+    @property
+    def target_codes(self) -> tuple[str, ...]:
+        """Tokens `>>xx<<` that a source may begin with to say into which language to translate; empty for one pair."""
+        return self.checkpoint.codecs.source.target_codes
 
     @property
     def history(self) -> tuple[EpochRecord, ...]:
@@ -373,10 +377,12 @@ class Translator:
     ) -> list[tuple[EncodedTarget, ModelOutput, int]]:
         """For each experiment its target, the pass over the finished pair, and its row there."""
         known = () if draft is None else draft.predicted_ids
+        limits = [compiled.max_steps for compiled in batch]
+        forced = self.rules.forced_ends(limits, [compiled.forced for compiled in batch]) or [{}] * len(batch)
         found = verified_greedy(
             self.model,
             encoding,
-            [Asked(compiled.max_steps, compiled.forced, known) for compiled in batch],
+            [Asked(limit, ids, known) for limit, ids in zip(limits, forced, strict=True)],
             self.rules,
             drafter=self._drafter,
             need_maps=need_maps,
@@ -488,14 +494,15 @@ class Translator:
             encoding = self.model.encode(padded, interventions=interventions)
             limits = [max_steps(len(row), self.run_config, self.rules) for row in ids]
             if beam == 1:
-                chosen = greedy_from(self.model, encoding, limits, self.rules)
+                ends = self.rules.forced_ends(limits, None)
+                chosen = greedy_from(self.model, encoding, limits, self.rules, forced=ends)
             else:
                 chosen = beam_search(self.model, encoding, limits, self.rules, beam, length_penalty)
         return [self._hypothesis(row) for row in chosen]
 
     def _hypothesis(self, chosen: Sequence[int]) -> Hypothesis:
-        words = [word.text for word in self._decoded_words(chosen)]
-        return Hypothesis(self._sentence(words), tuple(words))
+        words = tuple(word.text for word in self._decoded_words(chosen))
+        return Hypothesis(self.checkpoint.codecs.target.text_of(chosen), words)
 
     def max_steps(self, source_length: int) -> int:
         """Enough for any sane translation; exactly the source's length where nothing marks the end."""
@@ -504,12 +511,6 @@ class Translator:
     def _decoded_words(self, chosen: Sequence[int]) -> list[Word]:
         return [Word(word.text, word.start, word.end) for word in self.checkpoint.codecs.target.decode(chosen)]
 
-    def _sentence(self, words: Sequence[str]) -> str:
-        codec = self.checkpoint.codecs.target
-        if self.rules.end_id is None:  # the start token is a symbol of the copy task, and part of its answer
-            words = [codec.vocabulary.tokens[self.rules.start_id], *words]
-        return codec.join(words)
-
     def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
         """What the model chose, with a note if it did not come to an end."""
         codec = self.checkpoint.codecs.target
@@ -517,11 +518,13 @@ class Translator:
         notes: tuple[str, ...] = ()
         if self.rules.end_id is not None and chosen[-1] != self.rules.end_id:
             notes = (f"The translation was cut off after {limit} tokens: the model did not end it.",)
+        elif self.rules.forces_end and len(chosen) == limit:
+            notes = (f"The translation was ended at {limit} tokens, the most that this model's settings allow.",)
         return EncodedTarget(
             ids=tuple(chosen),
             labels=tuple(codec.label(token) for token in chosen),
             words=tuple(words),
-            text=self._sentence([word.text for word in words]),
+            text=codec.text_of(chosen),
             notes=notes,
             is_given=False,
         )
