@@ -1,6 +1,7 @@
 """Shared by the configuration classes: validation with messages, conversion to and from dictionaries."""
 
 import dataclasses
+import re
 from collections.abc import Collection
 from typing import Any, Self
 
@@ -18,6 +19,9 @@ LANGUAGES = tuple(
     "uk ur vi xx yo zh".split()
 )
 """Codes of the languages that spaCy has rules for. A code names a module of spaCy, so a file may name only these."""
+
+
+_ANY_LANGUAGE = re.compile(r"[A-Za-z]{2,16}([-_][A-Za-z0-9]{1,16}){0,4}", re.ASCII)
 
 
 class Settings:
@@ -124,6 +128,16 @@ def require_language(owner: str, **values: str) -> None:
             raise ConfigError(
                 f"{owner}: {name} is {_quoted(value)}; a language's code such as de or en was expected, and spaCy must "
                 "have rules for it. Choose one."
+            )
+
+
+def require_language_code(owner: str, **values: str) -> None:
+    """Raises `ConfigError` unless every value can be a language's code, or a group's such as roa or ROMANCE."""
+    for name, value in values.items():
+        if not (isinstance(value, str) and _ANY_LANGUAGE.fullmatch(value)):
+            raise ConfigError(
+                f"{owner}: {name} is {_quoted(value)}; a language's code such as de, fra or zh_Hans was expected. "
+                "Choose one."
             )
 
 
