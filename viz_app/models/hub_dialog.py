@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
 
 from core.text.languages import language_name
-from viz_app.models.import_dialog import ImportDialog
+from viz_app.models.import_dialog import LIST_ROW, NAME_ROW, ImportDialog
 from viz_app.preferences import Preferences
 from viz_app.widgets.parts import label
 from viz_app.worker import InferenceWorker
@@ -50,9 +50,9 @@ class HubDialog(ImportDialog):
         self.name_edit.setPlaceholderText(f"any Marian model, such as {OWNER}/opus-mt-de-nl")
         name = label("muted")
         name.setText("Model")
-        self._grid.addWidget(self.pairs, 0, 0, 1, 3)
-        self._grid.addWidget(name, self._grid.rowCount(), 0)
-        self._grid.addWidget(self.name_edit, self._grid.rowCount() - 1, 1, 1, 2)
+        self._grid.addWidget(self.pairs, LIST_ROW, 0, 1, 3)
+        self._grid.addWidget(name, NAME_ROW, 0)
+        self._grid.addWidget(self.name_edit, NAME_ROW, 1, 1, 2)
         self.pairs.currentItemChanged.connect(self._on_pair)
         self.pairs.itemActivated.connect(lambda _item: self._begin())
         self.name_edit.textChanged.connect(self._on_name)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from core.interop.model import ImportSummary
 
 WIDTH_PX = 560
+LIST_ROW, NAME_ROW, DATA_ROW, SAVE_ROW = range(4)
 SUFFIX = ".safetensors"
 _MEGABYTE, _GIGABYTE = 1e6, 1e9
 
@@ -57,7 +58,8 @@ class ImportDialog(QDialog):
         self._request: Request | None = None
         self._names_target = True
         self.about, self.status, self.problem = label("muted", wraps=True), label("small"), label("warm", wraps=True)
-        self.data_edit, self.target_edit = QLineEdit(), QLineEdit()
+        self.data_edit, self.target_edit = QLineEdit(self), QLineEdit(self)
+        self.data_edit.hide()  # shown for a PyTorch file alone
         self.import_button, self.cancel_button = QPushButton("Import"), QPushButton("Cancel")
         self.progress = ProgressLine()
         self._fields = QWidget()
@@ -108,10 +110,11 @@ class ImportDialog(QDialog):
         self._fit()
 
     def _add_data_row(self) -> None:
+        self.data_edit.show()
         self.data_edit.setPlaceholderText("for notebook 6 and the Annotated Transformer")
         choose = QPushButton("Choose …")
         choose.clicked.connect(self._choose_data)
-        self._add_row("Folder with Multi30k", self.data_edit, choose)
+        self._add_row("Folder with Multi30k", self.data_edit, choose, DATA_ROW)
 
     def _choose_data(self) -> None:
         dialog = QFileDialog(self, "The folder with Multi30k", self.data_edit.text())
@@ -210,7 +213,7 @@ class ImportDialog(QDialog):
         self._grid.setColumnStretch(1, 1)
         change = QPushButton("Change …")
         change.clicked.connect(self._choose_target)
-        self._add_row("Save as", self.target_edit, change)
+        self._add_row("Save as", self.target_edit, change, SAVE_ROW)
         self.import_button.setProperty("role", "primary")
         self.import_button.setDefault(True)
         buttons = QHBoxLayout()
@@ -227,8 +230,7 @@ class ImportDialog(QDialog):
         for widget in (self.problem, self.status, self.progress):
             widget.hide()
 
-    def _add_row(self, name: str, edit: QLineEdit, button: QPushButton) -> None:
-        row = self._grid.rowCount()
+    def _add_row(self, name: str, edit: QLineEdit, button: QPushButton, row: int) -> None:
         edit.setAccessibleName(name)
         title = label("muted")
         title.setText(name)
