@@ -108,8 +108,8 @@ LESSONS = {
         (
             Draft(
                 "The same order",
-                "German and English have the same order here. The dark cells go down step by step. “in” gives 97 % to "
-                "“im”.",
+                "German and English have the same order here. Row by row, the largest weight moves to the right. “in” "
+                "gives 97 % to “im”.",
                 "Which row is the first that does not follow the line?",
                 DOGS,
                 "cross 2·5",

@@ -272,6 +272,7 @@ class MainWindow(QMainWindow):
         self.lessons.bar.focus_to = page.heads.grid
         self.documents.lesson_read.connect(lambda *_: self.show_page(TRANSLATE))
         page.step_scene = self._step_scene
+        self.lessons.bar.arrows_changed.connect(lambda: page.heads.show_keys(self.lessons.bar.takes_arrows))
         self.documents.done.connect(bar.show_notice)
         self.documents.failed.connect(self._on_experiment_failed)
         self.documents.model_requested.connect(self._open_on_translate_page)
@@ -364,8 +365,7 @@ class MainWindow(QMainWindow):
 
     def _step_scene(self, by: int) -> bool:
         """Shows the scene before or after, unless no lesson is shown or it is edited; returns whether one is shown."""
-        bar = self.lessons.bar
-        if self.lessons.lesson.lesson is None or bar.is_editing:
+        if not self.lessons.bar.takes_arrows:
             return False
         self.lessons.lesson.step(by)
         return True

@@ -43,6 +43,7 @@ class LessonBar(QFrame):
 
     Signals:
         close_requested(), save_requested(), add_requested(), update_requested(), texts_requested(), rename_requested()
+        arrows_changed(): perhaps arrow keys step through scenes now, or no longer; see `takes_arrows`.
     """
 
     close_requested = Signal()
@@ -51,11 +52,13 @@ class LessonBar(QFrame):
     update_requested = Signal()
     texts_requested = Signal()
     rename_requested = Signal()
+    arrows_changed = Signal()
 
     def __init__(self, lesson: OpenLesson, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "panel")
         self._lesson = lesson
+        self._arrow_keys: list[QShortcut] = []
         self.focus_to: QWidget | None = None
         self.back_button = flat_button("◀", "The scene before (← or Page Up)")
         self.back_button.setAccessibleName("The scene before")
@@ -80,6 +83,11 @@ class LessonBar(QFrame):
         """Whether the buttons that change the lesson are there."""
         return self.edit_button.isChecked()
 
+    @property
+    def takes_arrows(self) -> bool:
+        """Whether ← and → step through scenes rather than heads: while a lesson is shown and not edited."""
+        return self._lesson.lesson is not None and not self.is_editing
+
     def rebuild(self) -> None:
         """Shows the lesson as it is now."""
         lesson = self._lesson
@@ -94,10 +102,19 @@ class LessonBar(QFrame):
         self.title.setToolTip("")
         self.text.set_text(scene.text if scene is not None else NO_SCENE)
         self.place.setToolTip(f"The lesson “{lesson.lesson.title}”{', not saved' if lesson.is_changed else ''}")
-        self.back_button.setEnabled(lesson.can_step_back)
-        self.on_button.setEnabled(lesson.can_step_on)
+        arrows = (
+            (self.back_button, self.on_button, lesson.can_step_back),
+            (self.on_button, self.back_button, lesson.can_step_on),
+        )
+        for button, other, is_enabled in sorted(arrows, key=lambda each: not each[2]):
+            had_focus = button.hasFocus()
+            button.setEnabled(is_enabled)
+            if had_focus and not is_enabled and other.isEnabled():
+                other.setFocus()  # else Qt chooses, and the space bar would press something else
         self.again_button.setEnabled(scene is not None)
         self.edit_row.setVisible(self.is_editing)
+        for shortcut in self._arrow_keys:
+            shortcut.setEnabled(self.takes_arrows)
         for name in ("update", "texts", "delete"):
             self.edit_buttons[name].setEnabled(scene is not None)
         self.edit_buttons["earlier"].setEnabled(lesson.can_step_back)
@@ -153,6 +170,8 @@ class LessonBar(QFrame):
         self.on_button.clicked.connect(lambda: lesson.step(1))
         self.again_button.clicked.connect(lambda: lesson.go_to(lesson.place))
         self.edit_button.toggled.connect(lambda _: self.rebuild())
+        self.edit_button.toggled.connect(lambda _: self.arrows_changed.emit())
+        lesson.changed.connect(self.arrows_changed.emit)
         self.close_button.clicked.connect(self.close_requested)
         acts: dict[str, Callable[[], None]] = {
             "add": self.add_requested.emit,
@@ -176,6 +195,7 @@ class LessonBar(QFrame):
         ):
             for key in keys:
                 shortcut = QShortcut(QKeySequence(key), self, context=context)
+                self._arrow_keys += [shortcut] if context is inside else []
                 shortcut.activated.connect(lambda by=by: lesson.step(by))
 
 
@@ -200,7 +220,7 @@ class SceneDialog(QDialog):
         for field in (self.text, self.question):
             field.setTabChangesFocus(True)
             field.setMinimumWidth(420)
-            field.setFixedHeight(4 * field.fontMetrics().lineSpacing())
+            field.setFixedHeight(5 * field.fontMetrics().lineSpacing())
         self.question.setPlaceholderText("For the worksheet; may be left empty")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._give)

@@ -102,8 +102,8 @@ class LessonDocuments(QObject):
         self.once_saved(lambda: self._open(lesson, path))
 
     def _open(self, lesson: Lesson, path: Path | None) -> None:
-        self.bar.edit_button.setChecked(not lesson.scenes)
         self.lesson.open(lesson, path)
+        self.bar.edit_button.setChecked(not lesson.scenes)
         (self.bar.on_button if self.lesson.can_step_on else self.bar.close_button).setFocus()
 
     def close(self) -> None:
