@@ -45,6 +45,11 @@ def open_file(path: Path | str) -> io.BufferedReader:
         raise
 
 
+def reason_of(error: Exception) -> str:
+    """Why reading failed, in the system's words alone where they are known: the path stands in the message already."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 def check_regular(path: Path | str) -> None:
     """Raises `OSError` where `open_file` would: for libraries that open a file by its name."""
     open_file(path).close()

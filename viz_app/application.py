@@ -83,6 +83,8 @@ def _run_window(
     Theme.of_choice(preferences.theme).apply(app)
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
+    if not preferences.has_taken_first_steps and sentence is None and experiment is None:
+        window.offer_first_steps()
     if reports := earlier_reports(default_folder()):
         notice = CrashNotice(reports)
         notice.done.connect(window.top_bar.show_notice)

@@ -1,8 +1,60 @@
 """The examples that can be chosen instead of typing."""
 
-from core.resources import example_sentences
+import tomllib
+from dataclasses import dataclass
 
-__all__ = ["copy_examples", "example_sentences"]
+from core.errors import AugenmerkError
+from core.model.heads import ATTENTION_KINDS, Head
+from core.resources import example_sentences, resource_path
+
+__all__ = ["Example", "GalleryError", "copy_examples", "example_sentences", "gallery"]
+
+
+class GalleryError(AugenmerkError):
+    """`resources/gallery.toml` is not in its form."""
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence that shows something in the bundled model.
+
+    Attributes:
+        group: what it is an example of.
+        text: the sentence.
+        see: one line on what to look at.
+        head: where to look.
+        target, source: a word of the translation and one of the sentence, the cell of which is pinned.
+        is_failure: whether the translation is wrong.
+    """
+
+    group: str
+    text: str
+    see: str
+    head: Head
+    target: str
+    source: str
+    is_failure: bool = False
+
+
+def gallery() -> tuple[Example, ...]:
+    """The examples of `resources/gallery.toml`; none if the file is missing.
+
+    Raises:
+        GalleryError: the file is not in its form.
+    """
+    path = resource_path("gallery.toml")
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
+        return tuple(Example(**{**entry, "head": _head(entry["head"])}) for entry in entries)
+    except OSError:
+        return ()
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise GalleryError(f"{path}: it cannot be read: {error}. Restore the file.") from error
+
+
+def _head(name: str) -> Head:
+    kind, layer, head = name.split(":")
+    return Head(next(known for known in ATTENTION_KINDS if known == kind), int(layer) - 1, int(head) - 1)
 
 
 def copy_examples(num_symbols: int) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import GAP, PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
 from viz_app.top_bar import THEME_NAMES, TopBar
+from viz_app.translate.first_steps import FirstSteps
 from viz_app.translate.page import TranslatePage
 from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet
@@ -307,6 +308,8 @@ class MainWindow(QMainWindow):
             Command("Switch the chosen head off or on", self._switch_head, group="Maps"),
             Command("Open a model", self._loader.choose_file, "Ctrl+O", "Files"),
             Command("Open the bundled model", partial(self._open_on_translate_page, None), group="Files"),
+            Command("First steps", self.offer_first_steps, group="Help"),
+            Command("Gallery of examples", self.translate_page.sentence.open_gallery, group="Sentence"),
             Command("Commands", self._show_palette, "Ctrl+K", "Help"),
             Command("What is this? Then click on anything", self._explainer.begin, "F1", "Help"),
             Command("All keys", self._show_keys, "?", "Help"),
@@ -353,6 +356,20 @@ class MainWindow(QMainWindow):
         groups.setdefault("Maps", []).extend(KEYS_OF_MAPS)
         groups["While a lesson is shown"] = list(KEYS_OF_LESSONS)
         ShortcutSheet(list(groups.items()), self).open()
+
+    def offer_first_steps(self) -> None:
+        """Four sentences about what is on the screen, once the first translation is there."""
+        steps = FirstSteps(self.state)
+
+        def end() -> None:
+            self._preferences.has_taken_first_steps = True
+            steps.hide()
+            steps.deleteLater()
+
+        steps.ended.connect(end)
+        steps.learn_wanted.connect(lambda: self.show_page(LEARN))
+        steps.typing_wanted.connect(self._focus_sentence)
+        self.add_notice(steps)
 
     def open_station(self, name: str) -> None:
         """Shows a station of the Learn page, by its name."""

@@ -128,6 +128,15 @@ class Preferences:
         self.settings.setValue("translate/head", f"{head.kind}/{head.layer}/{head.head}")
 
     @property
+    def has_taken_first_steps(self) -> bool:
+        """Whether the first minute's sentences were read or skipped."""
+        return self._flag("translate/first_steps", default=False)
+
+    @has_taken_first_steps.setter
+    def has_taken_first_steps(self, is_done: bool) -> None:
+        self._set_flag("translate/first_steps", is_done)
+
+    @property
     def exports_captions(self) -> bool:
         """Whether exported pictures have a caption."""
         return self._flag("export/caption", default=True)

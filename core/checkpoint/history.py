@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import CheckpointError
-from core.storage import read_text, write_text
+from core.storage import read_text, reason_of, write_text
 from core.strict_json import shown
 
 MAX_HISTORY_BYTES = 50_000_000
@@ -74,8 +74,8 @@ def read_history(path: Path) -> tuple[EpochRecord, ...]:
         return tuple(_record(row) for row in csv.DictReader(text))
     except (OSError, ValueError, TypeError, csv.Error) as error:
         raise CheckpointError(
-            f"{path} cannot be read as the history of a run ({error}). A table that Augenmerk wrote was expected; "
-            "use another copy."
+            f"{path} cannot be read as the history of a run ({reason_of(error)}). A table that Augenmerk wrote was "
+            "expected; use another copy."
         ) from error
 
 

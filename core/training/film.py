@@ -17,7 +17,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from core.errors import CheckpointError
-from core.storage import atomic_path
+from core.storage import atomic_path, reason_of
 from core.tensor_file import open_tensor_file
 from core.translation.experiment import Experiment
 from core.translation.result import Alternative, AttentionMaps, Translation, Word
@@ -137,8 +137,8 @@ def read_frame(path: Path) -> FilmFrame:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise CheckpointError(
-            f"{path} cannot be read as a frame of a film ({error}). A complete file that Augenmerk wrote while "
-            "training was expected; leave it out, or use another copy."
+            f"{path} cannot be read as a frame of a film ({reason_of(error)}). A complete file that Augenmerk wrote "
+            "while training was expected; leave it out, or use another copy."
         ) from error
 
 

@@ -1,10 +1,11 @@
 """`python -m tests.viz_app.soak_window --minutes 60`: one window, used for an hour; does it grow?
 
 Round after round: sentences are typed letter by letter, heads switched off and on, changes undone and redone, every
-analysis tab and both themes shown, models opened, a small model trained, its film played, its files discarded. Between
-the rounds resident memory, threads, open files, temporary files and Python's objects are counted. After the warm-up
-memory must not rise by more than 1 MB an hour (the median of the slopes between all pairs of measurements; it counts
-only if 95 of 100 resampled series rise more, too), and the rest must be no more than it was. Exit status 1 if not.
+analysis tab, every station of Learn and both themes shown, models opened, a small model trained, its film played, its
+files discarded. Between the rounds resident memory, threads, open files, temporary files and Python's objects are
+counted. After the warm-up memory must not rise by more than 1 MB an hour (the median of the slopes between all pairs of
+measurements; it counts only if 95 of 100 resampled series rise more, too), and the rest must be no more than it was.
+Exit status 1 if not.
 """
 
 import argparse
@@ -29,7 +30,7 @@ from PySide6.QtWidgets import QApplication
 from core.model.heads import Head
 from core.translation.experiment import HeadScaled
 from tests.checkpoints import write_untrained_checkpoint
-from viz_app.main_window import TRAIN, TRANSLATE, MainWindow
+from viz_app.main_window import LEARN, TRAIN, TRANSLATE, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme, ThemeChoice
 from viz_app.train.state import Status
@@ -87,6 +88,7 @@ class Soak:
         self._show_tabs()
         self._change_looks()
         self._open_models()
+        self._learn()
         self._train()
         self.window.show_page(TRANSLATE)
 
@@ -162,6 +164,16 @@ class Soak:
     def _is_open(self, path: Path | None) -> bool:
         model = self.window.model
         return model is not None and (path is None) == (model.path is None or model.path != self._other)
+
+    def _learn(self) -> None:
+        self.window.show_page(LEARN)
+        page = self.window.learn_page
+        assert page is not None
+        self._wait_until(lambda: page.view is not None)
+        for place in range(len(page.stations)):
+            page.open_station(place)
+            self._wait_until(lambda: not page.state.request.is_running)
+            self._wait(150)
 
     def _train(self) -> None:
         self.window.show_page(TRAIN)

@@ -9,16 +9,18 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayo
 from core.durations import duration
 from core.translation.experiment import Experiment, GivenTarget
 from core.translation.result import ExperimentResult, Translation
-from viz_app.examples import copy_examples, example_sentences
+from viz_app.examples import Example, copy_examples, example_sentences, gallery
 from viz_app.state.changed_words import new_words
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS
+from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import ignored_span, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out
 from viz_app.theme import PANEL_MARGIN
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
+from viz_app.views.gallery import GalleryPopup
 from viz_app.views.intervention_chips import InterventionChips
 from viz_app.views.sentence_input import SentenceInput
 from viz_app.views.shown_maps_switch import ShownMapsSwitch
@@ -74,6 +76,7 @@ class SentencePanel(QFrame):
         self.edit_button = flat_button("✎ edit", EDIT_TIP)
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
         self._is_dense = False
+        self._shown_example: Example | None = None
         self._left_out: dict[SentenceInput, str] = {}
         self._typed_text = ""
         self.is_folded = False
@@ -135,6 +138,29 @@ class SentencePanel(QFrame):
         super().showEvent(event)
         self._fit_names()
 
+    def open_gallery(self) -> None:
+        """The examples by what they show; the one that is chosen is translated, and its head and cell are shown."""
+        popup = GalleryPopup(gallery(), self)
+        popup.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        popup.chosen.connect(self.show_example)
+        popup.open_below(self.examples)
+
+    def show_example(self, example: Example) -> None:
+        """Translates an example with nothing changed; its head is chosen, its cell pinned once it is known."""
+        self.input.show_text(example.text)
+        self._shown_example = example
+        self._state.set_experiment(Experiment(example.text))
+
+    def _point_at_example(self) -> None:
+        """The example's translation has come."""
+        example, translation = self._shown_example, self._state.translation
+        if example is None or translation is None or translation.experiment != Experiment(example.text):
+            return
+        self._shown_example = None
+        self._state.tell(example.see)
+        self._state.choose_head(example.head)
+        self._state.selection.pinned = cell_of(translation, example)
+
     def add_button(self, button: QWidget) -> None:
         """Puts a button at the end of the last line; folded, of the first, as the last is full then."""
         self._page_button = button
@@ -158,6 +184,7 @@ class SentencePanel(QFrame):
         self.input.text_settled.connect(self._on_typed)
         state.experiment_changed.connect(self._on_experiment)
         state.result_changed.connect(self._show_result)
+        state.result_changed.connect(self._point_at_example)
         state.model_changed.connect(self._on_model)
         state.notice_changed.connect(self._say)
         state.request.events.is_running.connect(self._on_request, max_args=0)
@@ -333,6 +360,9 @@ class SentencePanel(QFrame):
         is_untouched = text in self._examples and text not in sentences and self.input.is_settled
         self._examples = sentences
         menu = QMenu(self.examples)
+        if sentences == example_sentences() and gallery():
+            menu.addAction("What attention shows: a gallery …").triggered.connect(self.open_gallery)
+            menu.addSeparator()
         for sentence in sentences:
             menu.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
         old = self.examples.menu()
@@ -415,6 +445,13 @@ class SentencePanel(QFrame):
             self.original_line.setContentsMargins(0, 0, 0, 0)
             row.addWidget(self.original_line, 1)
             self.interventions.put_beside(None)
+
+
+def cell_of(translation: Translation, example: Example) -> Pair | None:
+    """Where the example's two words meet in the map of its head; None if the translation has another word there."""
+    targets = [word for word in translation.target_words if word.text.lower() == example.target]
+    sources = [word for word in translation.source_words if word.text.lower() == example.source]
+    return Pair(targets[0].start, sources[0].start) if targets and sources else None
 
 
 def typing_hint(source_language: str) -> str:

@@ -179,6 +179,7 @@ def test_overwritten_bytes_are_noticed(tmp_path: Path, file: Path, damage: str) 
         load_checkpoint(path)  # without the state, which is not needed to translate
 
 
+@pytest.mark.heavy
 def test_every_byte_of_a_resumable_checkpoint_counts(tmp_path: Path, file: Path) -> None:
     """Whatever byte is overwritten by another: it is noticed before a run goes on from it."""
     checkpoint = load_checkpoint(file)
@@ -189,7 +190,7 @@ def test_every_byte_of_a_resumable_checkpoint_counts(tmp_path: Path, file: Path)
         type(checkpoint)(checkpoint.run, checkpoint.codecs, checkpoint.weights, state=state, progress=progress), path
     )
     whole, rng = path.read_bytes(), random.Random(3)
-    for _ in range(300):
+    for _ in range(120):
         place = rng.randrange(8, len(whole))
         other = rng.choice([byte for byte in range(256) if byte != whole[place]])
         path.write_bytes(whole[:place] + bytes([other]) + whole[place + 1 :])

@@ -72,6 +72,19 @@ MODELS = {
         {"norm_position": "post", "final_norm": False, "positions": "learned", "tied_embeddings": "none"},
         {"num_subwords": NUM_SUBWORDS},
     ),
+    "words, post-norm, Marian's shape": RandomModel(
+        "notebook",
+        3,
+        1.3,
+        {
+            "num_heads": 4,
+            "num_decoder_heads": 2,
+            "decoder_feed_forward_width": 20,
+            "activation": "swish",
+            "positions": "sinusoidal-halves",
+            "scale_embeddings": False,
+        },
+    ),
     "copy task": RandomModel("copy-task-small", 23, 1.6, {}),
     "copy task, post-norm": RandomModel(
         "copy-task-small", 22, 1.6, {"norm_position": "post", "final_norm": False, "norm_kind": "torch", "num_heads": 4}

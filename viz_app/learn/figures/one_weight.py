@@ -23,7 +23,7 @@ from viz_app.widgets.parts import label
 from viz_app.worker.jobs import TraceJob
 
 LINE, GAP, HEADER = 22, 12, 20
-MAX_TOKEN, MAX_STRIP = 90, 190
+MAX_TOKEN, MAX_STRIP = 100, 190
 NUMBER_WIDTH, LEAST_BAR = 52, 46
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
 
@@ -65,6 +65,7 @@ class OneWeightFigure(StationFigure):
     def refresh(self) -> None:
         """Asks for queries, keys and values of the translation that is shown."""
         translation = self.translation
+        self._show_temperature()
         if translation is None or self.state.is_of_earlier_model:
             return
         if self.state.selection.pinned is None:

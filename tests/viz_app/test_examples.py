@@ -1,0 +1,86 @@
+"""What the gallery says of the bundled model is what the model does; choosing an example shows it."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+import viz_app.examples
+from core.translation.experiment import Beam, Experiment
+from core.translation.translator import Translator
+from tests.viz_app.conftest import MakeWindow
+from tools.check_gallery import weights_of
+from viz_app.examples import Example, GalleryError, example_sentences, gallery
+from viz_app.views.gallery import GalleryPopup
+from viz_app.views.sentence import cell_of
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Translator:
+    return Translator.load(device="cpu")
+
+
+TRANSLATIONS = {
+    "Ein Mann trägt kein Hemd.": "A man is wearing a shirt.",
+    "Der Hund schläft nicht.": "The dog is asleep.",
+    "Den Ball fängt der Hund.": "The ball catches the ball.",
+    "Die Bank hat heute geschlossen.": "The bench has sprayed to go.",
+}
+"""What the lines about failures speak of."""
+
+
+@pytest.mark.parametrize("example", gallery(), ids=lambda example: example.text)
+def test_the_head_looks_where_the_example_says(bundled: Translator, example: Example) -> None:
+    translation = bundled.run(Experiment(example.text))
+    assert weights_of(translation, example)[example.head] > 0.6
+    assert cell_of(translation, example) is not None
+    assert example.is_failure == example.see.startswith("A failure")
+    assert len(example.see) < 150
+    assert translation.text == TRANSLATIONS.get(example.text, translation.text)
+
+
+def test_groups_stand_together_and_failures_are_told() -> None:
+    groups = [example.group for example in gallery()]
+    assert len(gallery()) >= 10
+    assert sorted(set(groups), key=groups.index) == [
+        group for place, group in enumerate(groups) if place == 0 or groups[place - 1] != group
+    ]
+    assert sum(example.is_failure for example in gallery()) >= 4
+    assert set(TRANSLATIONS) <= {example.text for example in gallery() if example.is_failure}
+
+
+def test_a_wider_beam_finds_what_the_last_example_says(bundled: Translator) -> None:
+    assert "facing each other" in bundled.run(Experiment(gallery()[-1].text, Beam(4))).text
+
+
+def test_a_broken_gallery_is_refused_and_a_missing_one_is_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(viz_app.examples, "resource_path", lambda name: tmp_path / name)
+    assert gallery() == ()
+    for broken in ("example = 3", "[[example]]\ntext = 'a'", "no toml", "[[example]]\nhead = 'cross'\n"):
+        (tmp_path / "gallery.toml").write_text(broken, encoding="utf-8")
+        with pytest.raises(GalleryError, match=r"gallery\.toml"):
+            gallery()
+
+
+def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(None, sentence=example_sentences()[1], loader=None)
+    panel, state = window.translate_page.sentence, window.state
+    panel.examples.menu().actions()[0].trigger()
+    (popup,) = panel.findChildren(GalleryPopup)
+    place = next(place for place, example in enumerate(gallery()) if "kein Hemd" in example.text)
+    qtbot.keyClick(popup, Qt.Key.Key_Down)
+    with qtbot.waitSignal(window.translation_shown, timeout=20_000):
+        qtbot.mouseClick(popup.buttons[place], Qt.MouseButton.LeftButton)
+    example = gallery()[place]
+    assert panel.input.text == example.text
+    assert state.selection.head == example.head
+    assert state.translation is not None
+    assert state.selection.pinned == cell_of(state.translation, example)
+    assert example.see in panel.note.text()
+    qtbot.waitUntil(lambda: not panel.findChildren(GalleryPopup))
+    panel.input.set_text("Zwei Hunde spielen im Schnee.")
+    qtbot.waitUntil(lambda: state.translation.text.startswith("Two dogs"), timeout=20_000)  # type: ignore[union-attr]
+    assert panel.note.text() == ""

@@ -1,0 +1,68 @@
+"""The first minute, with the bundled model: what is said is on the screen."""
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from tests.viz_app.conftest import MakeWindow
+from viz_app.main_window import MainWindow
+from viz_app.preferences import Preferences
+from viz_app.translate.first_steps import FirstSteps
+
+
+@pytest.fixture
+def window(make_window: MakeWindow) -> MainWindow:
+    window = make_window(None, sentence="Auf dem Markt verkauft eine junge Frau frische Blumen.", loader=None)
+    window.offer_first_steps()
+    return window
+
+
+def steps_of(window: MainWindow) -> FirstSteps:
+    (found,) = window.findChildren(FirstSteps)
+    return found
+
+
+def test_four_steps_lead_from_a_cell_to_the_learn_page(
+    qtbot: QtBot, window: MainWindow, preferences: Preferences
+) -> None:
+    steps, state = steps_of(window), window.state
+    assert steps.isVisible()
+    pinned, head = state.selection.pinned, state.selection.head
+    assert pinned is not None
+    assert state.translation is not None
+    weight = state.translation.maps.cross[head.layer, head.head, pinned.query, pinned.key]
+    assert f"{weight:.0%}" in steps.text.text()
+    assert weight > 0.5
+    qtbot.keyClick(steps, Qt.Key.Key_Return)
+    assert state.roles.of(state.selection.head) == "previous"
+    assert "72 heads" in steps.text.text()
+    with qtbot.waitSignal(window.translation_shown, timeout=20_000):
+        qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
+    assert state.experiment.heads_off == {head}
+    assert head.short_name in steps.text.text()
+    assert state.result is not None
+    assert state.result.changed.text in steps.text.text() or "stay the same" in steps.text.text()
+    qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
+    assert state.experiment.interventions == ()
+    assert window.translate_page.sentence.input.hasFocus() or not window.isActiveWindow()
+    assert not preferences.has_taken_first_steps
+    qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
+    assert preferences.has_taken_first_steps
+    assert window.learn_page is not None
+    assert window.learn_page.isVisible()
+    qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
+
+
+def test_they_are_skipped_for_good(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
+    qtbot.keyClick(steps_of(window), Qt.Key.Key_Escape)
+    assert preferences.has_taken_first_steps
+    qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
+
+
+def test_they_wait_for_the_first_translation(qtbot: QtBot, make_window: MakeWindow) -> None:
+    window = make_window(None, wait=False)
+    window.offer_first_steps()
+    steps = steps_of(window)
+    assert not steps.isVisible()
+    qtbot.waitUntil(steps.isVisible, timeout=20_000)
+    assert steps.text.text()

@@ -1,0 +1,222 @@
+"""The first minute: four sentences about what is on the screen, each with something to see or to do."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from core.model.heads import Head
+from core.translation.experiment import HeadScaled
+from core.translation.result import MAP_KINDS, Translation
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.head_roles import clearest_head
+from viz_app.state.map_view import Pair
+from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.widgets.parts import flat_button
+
+MIN_WEIGHT = 0.5
+
+
+@dataclass(frozen=True)
+class Step:
+    """One sentence.
+
+    Attributes:
+        begin: brings on the screen what it speaks of.
+        text: the sentence, with Markdown; computed from what is on the screen.
+        next_label: what the button says that goes on.
+    """
+
+    begin: Callable[[], None]
+    text: Callable[[], str]
+    next_label: str
+
+
+class FirstSteps(QFrame):
+    """A line under the top bar. It waits for the first result, and is gone for good once it is left.
+
+    Attributes:
+        text: the sentence.
+        next_button, skip_button: the next one; none of them any more.
+        place: of the step, counted from 0.
+
+    Signals:
+        ended(): the last one was left, or all were skipped.
+        learn_wanted(): the reader wants to know more.
+        typing_wanted(): the reader is to type a sentence.
+    """
+
+    ended = Signal()
+    learn_wanted = Signal()
+    typing_wanted = Signal()
+
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._state = state
+        self.place = 0
+        self._has_begun = False
+        self._positional = Head("encoder", 0, 0)
+        self.text = QLabel()
+        self.text.setTextFormat(Qt.TextFormat.MarkdownText)
+        self.text.setWordWrap(True)
+        set_role(self.text, "reading")
+        self.next_button = QPushButton()
+        set_role(self.next_button, "primary")
+        self.skip_button = flat_button("skip", "Close this, for good")
+        self.next_button.clicked.connect(self._go_on)
+        self.skip_button.clicked.connect(self.ended)
+        self._count = QLabel()
+        set_role(self._count, "small")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
+        row.setSpacing(12)
+        row.addWidget(self.text, 1)
+        row.addWidget(self._count)
+        row.addWidget(self.next_button)
+        row.addWidget(self.skip_button)
+        self._steps = (
+            Step(self._pin_strongest, self._say_strongest, "Another head"),
+            Step(self._choose_positional, self._say_positional, "Switch one off"),
+            Step(self._switch_off, self._say_switched_off, "Your own sentence"),
+            Step(self._offer_typing, self._say_typing, "Learn more"),
+        )
+        self.setVisible(False)
+        state.result_changed.connect(self._on_result)
+        self._on_result()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter goes on, Escape ends it."""
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._go_on()
+        elif event.key() == Qt.Key.Key_Escape:
+            self.ended.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def _on_result(self) -> None:
+        if self._state.translation is None:
+            return
+        if not self._has_begun:
+            self._has_begun = True
+            self.setVisible(True)
+            self._show_step()
+        else:
+            self._say()
+
+    def _go_on(self) -> None:
+        if self.place + 1 == len(self._steps):
+            self.learn_wanted.emit()
+            self.ended.emit()
+            return
+        self.place += 1
+        self._show_step()
+
+    def _show_step(self) -> None:
+        step = self._steps[self.place]
+        step.begin()
+        self.next_button.setText(step.next_label)
+        self._count.setText(f"{self.place + 1} of {len(self._steps)}")
+        self._say()
+
+    def _say(self) -> None:
+        self.text.setText(self._steps[self.place].text())
+
+    # --- what is shown, and said ------------------------------------------------------------------------------------
+
+    @property
+    def _translation(self) -> Translation:
+        assert self._state.translation is not None, "nothing is said before the first result"
+        return self._state.translation
+
+    def _pin_strongest(self) -> None:
+        state, translation = self._state, self._translation
+        state.choose_head(Head("cross", *clearest_head(translation.maps.cross)))
+        state.selection.pinned = _telling_pair(translation, state.selection.head)
+
+    def _say_strongest(self) -> str:
+        pinned, translation = self._state.selection.pinned, self._translation
+        if pinned is None or pinned.query >= len(translation.predicted_tokens):
+            return "Each row of the large map is a word of the translation, each column one of the sentence."
+        word, looked_at = _word_at(translation, pinned)
+        head = self._state.selection.head
+        weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
+        share = float(weights[pinned.query, pinned.key])
+        return (
+            f"To predict **{word}**, this head gave {share:.0%} of its attention to **{looked_at}**: the dark cell of "
+            "the large map. Each row is a word of the translation, each column one of the sentence."
+        )
+
+    def _choose_positional(self) -> None:
+        state = self._state
+        found = [
+            Head(kind, layer, head)
+            for kind in MAP_KINDS
+            for layer in range(state.maps.shape(kind)[0])
+            for head in range(state.maps.shape(kind)[1])
+            if kind == "encoder" and state.roles.of(Head(kind, layer, head)) == "previous"
+        ]
+        self._positional = found[0] if found else Head("encoder", 0, 0)
+        state.selection.clear_marks()
+        state.choose_head(self._positional)
+
+    def _say_positional(self) -> str:
+        num_heads = sum(layers * heads for layers, heads in map(self._state.maps.shape, MAP_KINDS))
+        role = self._state.roles.of(self._positional)
+        does = "this one looks at the word before, whatever the sentence" if role == "previous" else "this is another"
+        return (
+            f"The model has {num_heads} heads, each with a map of its own, all at the left. Many do one thing: {does}."
+        )
+
+    def _switch_off(self) -> None:
+        state, translation = self._state, self._translation
+        head = Head("cross", *clearest_head(translation.maps.cross))
+        state.choose_head(head)
+        state.intervene(HeadScaled(head))
+
+    def _say_switched_off(self) -> str:
+        result = self._state.result
+        if result is None or not result.is_changed:
+            return "A head is switched off, and the sentence is translated again …"
+        off = ", ".join(head.short_name for head in sorted(result.experiment.heads_off, key=str))
+        if result.changed.text == result.original.text:
+            told = "The words stay the same: the others do its work. Try a few more."
+        else:
+            told = f"Now it says “{result.changed.text}”"
+        return f"**{off}** points most clearly, and is switched off now. {told}"
+
+    def _offer_typing(self) -> None:
+        if self._state.experiment.interventions:
+            self._state.reset()
+        self.typing_wanted.emit()
+
+    def _say_typing(self) -> str:
+        return (
+            "Type a sentence of your own. The model knows picture captions; on anything else you can watch it fail. "
+            "Ctrl+K finds everything that can be done, F1 explains what you click on."
+        )
+
+
+def _telling_pair(translation: Translation, head: Head) -> Pair | None:
+    """The largest weight between two words, of words of four letters and more if there are such."""
+    weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
+    pairs = [
+        (float(weights[target.start, source.start]), min(len(target.text), len(source.text)) >= 4, target, source)
+        for target in translation.target_words
+        for source in translation.source_words
+    ]
+    strong = [each for each in pairs if each[0] >= MIN_WEIGHT]
+    best = max(strong or pairs, key=lambda each: (each[1], each[0]), default=None)
+    return Pair(best[2].start, best[3].start) if best is not None else None
+
+
+def _word_at(translation: Translation, pair: Pair) -> tuple[str, str]:
+    """The words that a cell belongs to; the tokens, where it is no word's."""
+    targets = [word.text for word in translation.target_words if word.start <= pair.query < word.end]
+    sources = [word.text for word in translation.source_words if word.start <= pair.key < word.end]
+    return (
+        targets[0] if targets else translation.predicted_tokens[pair.query],
+        sources[0] if sources else translation.source_tokens[pair.key],
+    )

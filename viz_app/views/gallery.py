@@ -1,0 +1,81 @@
+"""The gallery of examples: sentences by what they show, each with a line on what to see."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from viz_app.examples import Example
+from viz_app.widgets.parts import label
+from viz_app.widgets.scroll_areas import VerticalScrollArea
+from viz_app.widgets.two_line_button import TwoLineButton
+
+WIDTH, MAX_HEIGHT, MARGIN = 560, 560, 8
+
+
+class GalleryPopup(QFrame):
+    """Opens below a button, and closes with a choice, Escape, or a click elsewhere.
+
+    Attributes:
+        buttons: one for each example, in their order.
+
+    Signals:
+        chosen(Example)
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, examples: Sequence[Example], parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setProperty("role", "card")
+        self.setAccessibleName("Examples")
+        self.buttons: list[TwoLineButton] = []
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        column.setSpacing(2)
+        for group, members in groupby(examples, key=lambda example: example.group):
+            heading = label("heading")
+            heading.setText(group)
+            heading.setContentsMargins(MARGIN, MARGIN, 0, 0)
+            column.addWidget(heading)
+            for example in members:
+                button = TwoLineButton(example.text, example.see, is_warned=example.is_failure)
+                button.clicked.connect(partial(self._choose, example))
+                self.buttons.append(button)
+                column.addWidget(button)
+        column.addStretch(1)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(1, 1, 1, 1)
+        around.addWidget(VerticalScrollArea(content))
+        self._content = content
+
+    def open_below(self, button: QWidget) -> None:
+        """Stands under the button, its right edge at the button's, within the screen."""
+        self._content.setFixedWidth(WIDTH - 14)
+        height = min(self._content.heightForWidth(WIDTH - 14) + 4, MAX_HEIGHT)
+        self.resize(WIDTH, height)
+        corner = button.mapToGlobal(QPoint(button.width() - WIDTH, button.height()))
+        area = button.screen().availableGeometry()
+        left = min(max(corner.x(), area.left()), area.right() - WIDTH)
+        top = min(max(corner.y(), area.top()), area.bottom() - height)
+        self.move(left, top)
+        self.show()
+        if self.buttons:
+            self.buttons[0].setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows walk from one to the next."""
+        step = {Qt.Key.Key_Down: 1, Qt.Key.Key_Up: -1}.get(Qt.Key(event.key()))
+        place = next((place for place, button in enumerate(self.buttons) if button.hasFocus()), None)
+        if step is None or place is None:
+            super().keyPressEvent(event)
+        else:
+            self.buttons[(place + step) % len(self.buttons)].setFocus()
+
+    def _choose(self, example: Example) -> None:
+        self.close()
+        self.chosen.emit(example)
