@@ -16,6 +16,7 @@ from viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
 from viz_app.documents.lesson import OpenLesson, as_title
 from viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog
 from viz_app.documents.session import saved_experiment
+from viz_app.export.worksheet import save_worksheet
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_history import ExperimentHistory
 from viz_app.state.experiment_state import ExperimentState
@@ -23,6 +24,8 @@ from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure
 
 FILTER = f"Lessons (*{SUFFIX});;All files (*)"
+WORKSHEETS = {"html": "Page for the browser and the printer (*.html)", "md": "Markdown (*.md)"}
+SUFFIXES = {text: suffix for suffix, text in WORKSHEETS.items()}
 SHIPPED = "lessons"
 """The folder of `resources/` with the lessons that ship."""
 
@@ -93,6 +96,7 @@ class LessonDocuments(QObject):
         edit.setChecked(self.bar.is_editing)
         add("Save lesson", self.save, is_enabled=is_changed)
         add("Save lesson as …", self.ask_where_to_save, is_enabled=is_open)
+        add("Export a worksheet …", self.ask_for_worksheet, is_enabled=bool(self.lesson.scenes))
         add("Close lesson", self.close, is_enabled=is_open)
 
     # --- opening and closing -------------------------------------------------------------------------------------
@@ -218,15 +222,35 @@ class LessonDocuments(QObject):
 
     def ask_where_to_save(self, *, then: Callable[[], object] = lambda: None) -> None:
         """By dialog."""
+        if self.lesson.lesson is not None:
+            self._ask_for_file("Save the lesson", FILTER, SUFFIX, lambda path: self.save_to(path, then=then))
+
+    def ask_for_worksheet(self) -> None:
+        """Asks where the worksheet goes, and in which format."""
+        if self.lesson.scenes:
+            self._ask_for_file("Export a worksheet", ";;".join(WORKSHEETS.values()), ".html", self.save_worksheet)
+
+    def save_worksheet(self, path: Path) -> None:
+        """Writes sentences and questions without answers, or says in a dialog why not."""
         if self.lesson.lesson is None:
             return
+        try:
+            save_worksheet(self.lesson.lesson, path)
+        except AugenmerkError as error:
+            show_failure(self._window, "The worksheet was not saved", Failure.of(error))
+            return
+        self.done.emit(f"saved {path.name}")
+
+    def _ask_for_file(self, heading: str, filters: str, suffix: str, act: Callable[[Path], None]) -> None:
+        assert self.lesson.lesson is not None
         recent = self._preferences.recent_experiments.paths
         folder = recent[0].parent if recent else Path()
         name = "".join(each if each.isalnum() or each in " -_" else "-" for each in self.lesson.lesson.title)
-        dialog = QFileDialog(self._window, "Save the lesson", str(folder / name), FILTER)
+        dialog = QFileDialog(self._window, heading, str(folder / name), filters)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(SUFFIX.removeprefix("."))
-        dialog.fileSelected.connect(lambda chosen: self.save_to(Path(chosen), then=then))
+        dialog.setDefaultSuffix(suffix.removeprefix("."))
+        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(SUFFIXES.get(chosen, suffix)))
+        dialog.fileSelected.connect(lambda chosen: act(Path(chosen)))
         self._open_dialog(dialog)
         dialog.open()
 

@@ -353,6 +353,25 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
     assert window.lessons.bar.is_editing
 
 
+def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    actions = {each.text(): each for each in lesson_menu(window).actions()}
+    assert not actions["Export a worksheet …"].isEnabled()
+    window.documents.open(path)
+    actions = {each.text(): each for each in lesson_menu(window).actions()}
+    actions["Export a worksheet …"].trigger()
+    dialog = window.lessons.dialog
+    assert isinstance(dialog, QFileDialog)
+    assert dialog.defaultSuffix() == "html"
+    dialog.filterSelected.emit("Markdown (*.md)")
+    assert dialog.defaultSuffix() == "md"
+    dialog.fileSelected.emit(str(path.with_suffix(".md")))
+    dialog.reject()
+    assert "> Zwei Hunde ." in path.with_suffix(".md").read_text(encoding="utf-8")
+    window.lessons.save_worksheet(path.parent)
+    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    box.close()
+
+
 def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
