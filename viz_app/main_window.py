@@ -119,7 +119,7 @@ class MainWindow(QMainWindow):
         self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
         self.translate_page = TranslatePage(controller, self.analysis, preferences)
         self.documents = ExperimentDocuments(self.state, self._worker, preferences, self)
-        self.lessons = LessonDocuments(self.state, self.documents, preferences, self)
+        self.lessons = LessonDocuments(self.state, self._worker, self.documents, preferences, self)
         self.export_menu = ExportMenu(self._page_in_sight, preferences, self)
         self._first_experiment = experiment
         self._loader = ModelLoader(self._worker, preferences, self)

@@ -15,15 +15,18 @@ from core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_
 from viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
 from viz_app.documents.lesson import OpenLesson, as_title
 from viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog
+from viz_app.documents.lesson_export import LessonResultsJob, scene_parts
 from viz_app.documents.session import saved_experiment
+from viz_app.export.lesson_page import save_lesson_page
 from viz_app.export.worksheet import save_worksheet
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_history import ExperimentHistory
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.widgets.dialogs import show_failure
-from viz_app.worker import Failure
+from viz_app.worker import Failure, InferenceWorker, Request
 
 FILTER = f"Lessons (*{SUFFIX});;All files (*)"
+PAGE = "Page for the browser (*.html)"
 WORKSHEETS = {"html": "Page for the browser and the printer (*.html)", "md": "Markdown (*.md)"}
 SUFFIXES = {text: suffix for suffix, text in WORKSHEETS.items()}
 SHIPPED = "lessons"
@@ -50,12 +53,14 @@ class LessonDocuments(QObject):
     def __init__(
         self,
         state: ExperimentState,
+        worker: InferenceWorker,
         experiments: ExperimentDocuments,
         preferences: Preferences,
         window: QWidget,
     ) -> None:
         super().__init__(window)
         self._state, self._experiments, self._preferences, self._window = state, experiments, preferences, window
+        self._worker = worker
         self._former: ExperimentHistory | None = None
         self.lesson = OpenLesson()
         self.bar = LessonBar(self.lesson)
@@ -96,6 +101,7 @@ class LessonDocuments(QObject):
         edit.setChecked(self.bar.is_editing)
         add("Save lesson", self.save, is_enabled=is_changed)
         add("Save lesson as …", self.ask_where_to_save, is_enabled=is_open)
+        add("Export as a page for the browser (HTML) …", self.ask_for_page, is_enabled=bool(self.lesson.scenes))
         add("Export a worksheet …", self.ask_for_worksheet, is_enabled=bool(self.lesson.scenes))
         add("Close lesson", self.close, is_enabled=is_open)
 
@@ -224,6 +230,33 @@ class LessonDocuments(QObject):
         """By dialog."""
         if self.lesson.lesson is not None:
             self._ask_for_file("Save the lesson", FILTER, SUFFIX, lambda path: self.save_to(path, then=then))
+
+    def ask_for_page(self) -> None:
+        """Asks where the page goes."""
+        if self.lesson.scenes:
+            self._ask_for_file("Export the lesson", PAGE, ".html", self.save_page)
+
+    def save_page(self, path: Path) -> None:
+        """Computes all scenes with the model in use, and writes the page; or says in a dialog why not."""
+        lesson, model = self.lesson.lesson, self._state.model
+        if lesson is None or model is None:
+            self.done.emit(NOTHING)
+            return
+
+        def write(results: object) -> None:
+            assert isinstance(results, tuple)
+            try:
+                save_lesson_page(lesson.title, scene_parts(lesson, results, model), path)
+            except AugenmerkError as error:
+                refuse(Failure.of(error))
+                return
+            self.done.emit(f"saved {path.name}")
+
+        def refuse(failure: Failure) -> None:
+            show_failure(self._window, "The page was not saved", failure)
+
+        self.done.emit(f"computing {len(lesson.scenes)} scenes …")
+        self._worker.submit(Request(LessonResultsJob(lesson.scenes), self, on_result=write, on_error=refuse))
 
     def ask_for_worksheet(self) -> None:
         """Asks where the worksheet goes, and in which format."""

@@ -13,13 +13,17 @@ from core.model.heads import Head
 from core.translation.experiment import Experiment, HeadScaled
 from core.translation.experiment_file import ModelReference, SavedExperiment
 from core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
+from core.translation.translator import Translator
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.export.test_html_page import Parts
 from viz_app.documents.experiment_documents import is_experiment
 from viz_app.documents.lesson_bar import SceneDialog, TitleDialog
 from viz_app.documents.lesson_documents import shipped_lessons
+from viz_app.documents.lesson_export import LessonResultsJob, scene_parts
 from viz_app.main_window import LEARN, TRANSLATE, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
+from viz_app.state.model_info import ModelInfo
 
 OFF = HeadScaled(Head("cross", 1, 4))
 SENTENCES = ("Ein Hund .", "Zwei Hunde .", "Drei Katzen .")
@@ -53,6 +57,11 @@ def shown(qtbot: QtBot, window: MainWindow) -> tuple[str, str]:
     settle(qtbot, window)
     assert window.state.translation is not None
     return window.lessons.bar.place.text(), window.state.translation.source_text
+
+
+@pytest.fixture(scope="module")
+def real_translator() -> Translator:
+    return Translator.load(device="cpu")
 
 
 @pytest.fixture
@@ -386,3 +395,57 @@ def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
     window.lessons.bar.close_button.setFocus()
     window.lessons.bar.close_button.click()
     assert window.focusWidget() is window.translate_page.heads.grid
+
+
+def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    target = path.with_suffix(".html")
+    window.lessons.save_page(target)
+    qtbot.waitUntil(target.exists, timeout=20_000)
+    scripts = Parts(target.read_text(encoding="utf-8")).scripts
+    first, second, third = (json.loads(each) for each in scripts[:-1])
+    assert [each["facts"]["sentence"] for each in (first, second, third)] == list(SENTENCES)
+    assert (second["shown"], second["pinned"]) == (["decoder", 1, 2], [2, 1])
+    assert second["facts"]["experiment"] == str(OFF)
+    assert third["shown"] == ["cross", 0, 0]
+    assert window.lessons.lesson.place == 0, "the screen stays"
+    window.lessons.save_page(path.parent)
+    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
+    for box in window.findChildren(QMessageBox):
+        box.close()
+
+
+@pytest.mark.parametrize("path", shipped_lessons(), ids=[path.stem for path in shipped_lessons()])
+def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Path, real_translator: Translator) -> None:
+    lesson = read_lesson_file(path)
+    results = LessonResultsJob(lesson.scenes).run(real_translator, lambda _: None, lambda: False)
+    model = ModelInfo(
+        "bundled", None, real_translator.run_config, real_translator.device, 1, digest=real_translator.digest
+    )
+    for scene, part in zip(lesson.scenes, scene_parts(lesson, results, model), strict=True):
+        assert part.content.pinned == scene.saved.view.get("pinned")
+        assert [part.content.shown.kind, part.content.shown.layer, part.content.shown.head] == list(
+            scene.saved.view["head"]  # type: ignore[arg-type]
+        )
+        assert part.content.translation.source_text == scene.saved.experiment.source_text
+        assert "the scene was made with the model" not in part.content.facts
+
+
+def test_another_measure_is_computed_and_another_model_named_in_the_page(real_translator: Translator) -> None:
+    saved = SavedExperiment(
+        Experiment("Zwei Hunde.", interventions=(OFF,)),
+        ModelReference("theirs", "f" * 64),
+        {"measure": "rollout", "shown": "difference", "head": ("cross", 1, 1)},
+    )
+    lesson = Lesson("x", (Scene("y", "", saved),))
+    results = LessonResultsJob(lesson.scenes).run(real_translator, lambda _: None, lambda: False)
+    model = ModelInfo(
+        "bundled", None, real_translator.run_config, real_translator.device, 1, digest=real_translator.digest
+    )
+    (part,) = scene_parts(lesson, results, model)
+    assert part.content.measure != "weight"
+    assert part.content.original is not None
+    assert part.content.facts["the scene was made with the model"] == "theirs"
