@@ -3,7 +3,6 @@
 import argparse
 import json
 import math
-import os
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from core.errors import ConfigError
 from core.imports import collector_paused
 from core.plain_text import one_line, printable
 from core.storage import atomic_path, check_writable
+from core.threads import compute_on
 from core.translation.experiment import Experiment, GivenTarget
 from core.translation.experiment_json import intervention_to_json, output_to_json
 
@@ -64,7 +64,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Translates and prints. Raises `AugenmerkError`."""
-    compute_on_one_thread()
+    with collector_paused(for_good=True):
+        compute_on(1)  # the steps of one sentence are too small to share
     read_output(options)  # refused at once, if it is to be refused
     if options.jsonl and options.target is not None:
         raise ConfigError("--target asks about one sentence, and --jsonl is for many. Use --json instead.")
@@ -180,15 +181,6 @@ def print_beside(own: "Translation", given: "Translation") -> None:
             f"{name + ':':<7}log-probability {each.log_probability:8.3f} nats, {num_tokens} tokens, "
             f"{math.exp(each.log_probability / num_tokens):.1%} a token (geometric mean)"
         )
-
-
-def compute_on_one_thread() -> None:
-    """The steps of one sentence are too small to share among threads, unless OMP_NUM_THREADS says otherwise."""
-    with collector_paused(for_good=True):
-        import torch
-
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(1)
 
 
 def save_attention(translation: "Translation", path: Path) -> None:

@@ -47,7 +47,9 @@ class FeedForward(nn.Module):
     def forward(self, states: Tensor) -> Tensor:
         """[..., D] to [..., D]."""
         inner = linear(states, self.expand.weight, self.expand.bias, self.training)
-        inner = self.dropout(activate(inner, self.activation))
+        inner = activate(inner, self.activation)
+        if self.training:  # a step is so short that even a module that does nothing is felt
+            inner = self.dropout(inner)
         return linear(inner, self.contract.weight, self.contract.bias, self.training)
 
 
@@ -55,7 +57,7 @@ def activate(inner: Tensor, activation: Activation) -> Tensor:
     """The activation of these values, which may be overwritten."""
     match activation:
         case "relu":
-            return functional.relu(inner, inplace=True)
+            return torch.relu_(inner)
         case "gelu":
             return functional.gelu(inner)
         case "swish":
@@ -80,7 +82,7 @@ class Residual(nn.Module):
 
     def after(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
         """What leaves the sublayer and its residual connection."""
-        summed = states + self.dropout(sublayer_output)
+        summed = states + (self.dropout(sublayer_output) if self.training else sublayer_output)
         return summed if self.is_pre else self.norm(summed)
 
 
@@ -161,14 +163,27 @@ class DecoderLayer(nn.Module):
         need_maps: bool = False,
         self_changes: AttentionChanges | None = None,
         cross_changes: AttentionChanges | None = None,
+        cache: LayerCache | None = None,
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if asked for."""
+        """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if asked for.
+
+        A cache, which is one of `memory`, is filled with all T positions.
+        """
         attended, self_maps = self.self_attention(
-            self.self_residual.before(states), None, target_mask, need_maps=need_maps, changes=self_changes
+            self.self_residual.before(states),
+            None,
+            target_mask,
+            need_maps=need_maps,
+            changes=self_changes,
+            past=None if cache is None else cache.past,
         )
         states = self.self_residual.after(states, attended)
         attended, cross_maps = self.cross_attention(
-            self.cross_residual.before(states), memory, source_mask, need_maps=need_maps, changes=cross_changes
+            self.cross_residual.before(states),
+            memory if cache is None else cache.memory,
+            source_mask,
+            need_maps=need_maps,
+            changes=cross_changes,
         )
         states = self.cross_residual.after(states, attended)
         inner = self.feed_forward(self.feed_forward_residual.before(states))

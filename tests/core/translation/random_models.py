@@ -154,5 +154,5 @@ def all_heads(translator: Translator) -> list[Head]:
         Head(kind, layer, head)
         for kind in ATTENTION_KINDS
         for layer in range(layers.get(kind, config.num_decoder_layers))
-        for head in range(config.num_heads)
+        for head in range(config.num_heads if kind == "encoder" else config.decoder_heads)
     ]
