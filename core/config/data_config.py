@@ -10,6 +10,7 @@ from core.config.settings import (
     require_choice,
     require_integer,
     require_language,
+    require_language_code,
 )
 from core.errors import ConfigError
 
@@ -62,7 +63,8 @@ class DataConfig(Settings):
         require_choice(
             "data", ("keep", "lower", "sentence"), source_case=self.source_case, target_case=self.target_case
         )
-        require_language("data", source_language=self.source_language, target_language=self.target_language)
+        require = require_language_code if self.tokenization == "marian" else require_language
+        require("data", source_language=self.source_language, target_language=self.target_language)
         require_boolean("data", keep_spaces=self.keep_spaces, wrap_source=self.wrap_source, end_source=self.end_source)
         require_integer(
             "data",

@@ -20,7 +20,7 @@ from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJ
 
 FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 NARROW_PAGE = 1264
-LIST_WIDTH, NARROW_LIST_WIDTH = 232, 50
+LIST_WIDTH, NARROW_LIST_WIDTH = 238, 50
 
 
 class LearnPage(QWidget):
