@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from core.config import ModelConfig, RunConfig
 
@@ -20,7 +20,7 @@ Module = Literal[
     "decoder norms",
     "output",
 ]
-MODULES: Final[tuple[Module, ...]] = Module.__args__  # type: ignore[attr-defined]  # the stub of Literal has none
+MODULES: Final[tuple[Module, ...]] = get_args(Module)
 MULTI30K_VOCABULARY_SIZES: Final[dict[str, tuple[int, int]]] = {
     "multi30k": (8000, 8000),
     "notebook": (7853, 5893),

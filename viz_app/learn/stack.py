@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from core.config import ModelConfig
-from core.model.size import MODULES, Module, Size, SizeRow, total
+from core.model.size import Module, Size, SizeRow, total
 from viz_app.state.model_info import heads_in_words
 
 NORM: Final = "norm"
@@ -47,14 +47,20 @@ def boxes_of(config: ModelConfig, side: Side, num_tokens: int) -> tuple[Box, ...
         side: which stack.
         num_tokens: V of this side.
     """
+    embedding: Module
+    positions: Module
+    feed_forward: Module
+    norms: Module
     if side == "encoder":
         heads, inner_width = config.num_heads, config.feed_forward_width
         attentions: tuple[tuple[Module, str], ...] = (("encoder self-attention", "self-attention"),)
-        embedding, positions, feed_forward, norms = MODULES[0], MODULES[1], MODULES[3], MODULES[4]
+        embedding, positions = "source embedding", "source positions"
+        feed_forward, norms = "encoder feed-forward", "encoder norms"
     else:
         heads, inner_width = config.decoder_heads, config.decoder_inner_width
         attentions = (("decoder self-attention", "masked self-attention"), ("cross-attention", "cross-attention"))
-        embedding, positions, feed_forward, norms = MODULES[5], MODULES[6], MODULES[9], MODULES[10]
+        embedding, positions = "target embedding", "target positions"
+        feed_forward, norms = "decoder feed-forward", "decoder norms"
     sublayers = [(module, f"{name} · {heads_in_words(heads)}") for module, name in attentions]
     sublayers.append((feed_forward, f"feed-forward · {inner_width:,}"))
     boxes = [Box(embedding, f"embedding · {num_tokens:,} tokens"), Box(positions, f"positions · {config.positions}")]
@@ -93,7 +99,7 @@ def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str
         case "cross-attention":
             text = "Every target token looks at all source tokens. The scores grow with both lengths multiplied."
         case "encoder feed-forward" | "decoder feed-forward":
-            text = f"Two matrices with {_activation(config)} between, the same at each position: none sees another."
+            text = f"Two matrices with {_activation(config)} between, applied to each position alone."
         case "encoder norms" | "decoder norms":
             place = "before each sublayer" if config.norm_position == "pre" else "behind each sublayer"
             kind = f"{config.norm_position}-norm"

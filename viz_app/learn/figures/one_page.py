@@ -168,14 +168,14 @@ class OnePageFigure(StationFigure):
             )
             return
         lines = {
-            row.part + _times(row): Size(row.num_parameters, row.num_flops) for row in rows if row.module == module
+            row.part + _in_layers(row): Size(row.num_parameters, row.num_flops) for row in rows if row.module == module
         }
         self.table.show_sizes(lines, f"{module}, of the whole", total(rows, module), whole)
         self.says.setText(about(module, self.measured.config, rows))
 
 
-def _times(row: SizeRow) -> str:
-    return f" × {row.num_layers}" if row.num_layers > 1 else ""
+def _in_layers(row: SizeRow) -> str:
+    return f" · {row.num_layers} layers" if row.num_layers > 1 else ""
 
 
 def _of_info(info: ModelInfo) -> MeasuredModel:
