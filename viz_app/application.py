@@ -48,7 +48,7 @@ def run_app(
         ModelImportError: a picture was asked for, of a model that must be imported first.
 
     Args:
-        checkpoint: what to open: a model, or by its content an experiment; None for the model of the last time.
+        checkpoint: what to open: a model, or by its content an experiment or a lesson; None for the last model.
         sentence: what to translate first; None for the one typed last.
         screenshot: translate, save a PNG of the window here, and exit. The user's own settings are neither used nor
             changed then.

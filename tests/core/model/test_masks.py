@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from core.config import PRESETS, RunConfig
-from core.model.transformer import Transformer
+from core.model.transformer import Interventions, Transformer
 from core.training.loss import output_layer_loss
 from tests.core.model.small_models import MARIAN, NUM_SOURCE, NUM_TARGET, PADDING, make_model, random_ids
 
@@ -13,8 +13,8 @@ from tests.core.model.small_models import MARIAN, NUM_SOURCE, NUM_TARGET, PADDIN
 class _PaddingMasked(Transformer):
     """As it was: what is padded in the target cannot be seen by anyone."""
 
-    def target_mask(self, target: Tensor) -> Tensor:
-        return super().target_mask(target) & (target != self.padding_id)[:, None, None, :]
+    def target_mask(self, target: Tensor, interventions: Interventions | None = None) -> Tensor:
+        return super().target_mask(target, interventions) & (target != self.padding_id)[:, None, None, :]
 
 
 def _loss_and_gradients(kind: type[Transformer], run: RunConfig) -> tuple[Tensor, dict[str, Tensor]]:

@@ -149,10 +149,11 @@ def _draw_weights(model: Transformer, strength: float, end_id: int | None) -> No
 
 def all_heads(translator: Translator) -> list[Head]:
     config = translator.checkpoint.run.model
-    layers = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
+    shapes = {"encoder": (config.num_encoder_layers, config.num_heads)}
+    decoder = config.num_decoder_layers, config.decoder_heads
     return [
         Head(kind, layer, head)
         for kind in ATTENTION_KINDS
-        for layer in range(layers.get(kind, config.num_decoder_layers))
-        for head in range(config.num_heads)
+        for layer in range(shapes.get(kind, decoder)[0])
+        for head in range(shapes.get(kind, decoder)[1])
     ]

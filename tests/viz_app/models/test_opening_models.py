@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,12 @@ from pytestqt.qtbot import QtBot
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
+from core.config import RunConfig, preset
+from core.errors import AnalysisError
 from tests.core.interop.marian_models import make_folder
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
+from viz_app.analysis.sample_languages import check_languages
 from viz_app.application import run_app
 from viz_app.main_window import MainWindow
 from viz_app.models.foreign import foreign_source
@@ -239,3 +243,15 @@ def test_the_target_language_is_chosen_and_stands_in_the_sentence(make_window: M
 
 def test_a_model_of_one_pair_offers_no_target_language(make_window: MakeWindow) -> None:
     assert not make_window().translate_page.sentence.target_menu.isVisible()
+
+
+def test_a_sample_in_other_languages_is_refused_by_their_names() -> None:
+    run = preset("notebook")
+    check_languages(run, "de", "en")
+    check_languages(with_target(run, "fr"), "de", None)
+    with pytest.raises(AnalysisError, match=r"translates German to French; the sample is German to English"):
+        check_languages(with_target(run, "fr"), "de", "en")
+
+
+def with_target(run: RunConfig, language: str) -> RunConfig:
+    return replace(run, data=replace(run.data, target_language=language))
