@@ -7,7 +7,7 @@ from core.analysis.profiles import HeadProfiler, SampleProfiles
 from core.errors import AnalysisError, TextError
 from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
 from core.translation.result import TranslationStoppedError
-from viz_app.analysis.heads.samples import Sample, read_sample
+from viz_app.analysis.heads.samples import Sample, check_sample, read_sample
 from viz_app.analysis.heads.state import SampleChoice
 from viz_app.worker import JobInterrupted, JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
 
@@ -48,8 +48,9 @@ class ImportanceJob:
         """See `Job.run`."""
         model = real(translator)
         check_scalings(model, self.scalings)
+        check_sample(self.choice, model.run_config)
         sample = self.sample or with_translations(
-            model, read_sample(self.choice, self.num_sentences, translator.run_config), self.scalings, should_stop
+            model, read_sample(self.choice, self.num_sentences), self.scalings, should_stop
         )
         found, begun, num_refused, total = self.found, self.begun, self.num_refused, len(sample.sources)
         for first in range(self.done, total, CHUNK):
@@ -160,7 +161,8 @@ class StatisticsJob:
         """See `Job.run`."""
         model = real(translator)
         check_scalings(model, self.scalings)
-        sample, num_skipped = read_sample(self.choice, self.num_sentences, translator.run_config), self.num_skipped
+        check_sample(self.choice, model.run_config)
+        sample, num_skipped = read_sample(self.choice, self.num_sentences), self.num_skipped
         profiler = self.profiler or HeadProfiler(self.scalings)
         total = len(sample.sources)
         for index in range(self.done, total):

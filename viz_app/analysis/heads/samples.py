@@ -27,17 +27,21 @@ def multi30k_files() -> tuple[Path, Path]:
     return folder / "val.de.gz", folder / "val.en.gz"
 
 
-def read_sample(choice: SampleChoice, num_sentences: int, run: RunConfig) -> Sample:
+def check_sample(choice: SampleChoice, run: RunConfig) -> None:
+    """Raises `AnalysisError` unless the sample is of the languages of the model, whose settings are `run`."""
+    if choice.kind != "file":
+        check_languages(run, "de", None if choice.kind == "examples" else "en")
+
+
+def read_sample(choice: SampleChoice, num_sentences: int) -> Sample:
     """The first so many sentences of a sample.
 
     A file of one's own has a sentence a line; after a tab its translation may stand, then in every line.
 
     Raises:
         CorpusError: a file cannot be read, or holds no sentence.
-        AnalysisError: the shipped pairs cannot be read, or are not of the languages of `run`, the model's settings.
+        AnalysisError: the shipped pairs cannot be read.
     """
-    if choice.path is None:
-        check_languages(run, "de", None if choice.kind == "examples" else "en")
     if choice.kind == "examples":
         return Sample(example_sentences()[:num_sentences], None)
     if choice.kind == "gold":
