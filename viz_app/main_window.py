@@ -31,7 +31,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_navigation import Direction
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
-from viz_app.theme import GAP, PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
+from viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, scales, style_sheet_set_aside
 from viz_app.top_bar import THEME_NAMES, TopBar
 from viz_app.translate.first_steps import FirstSteps
 from viz_app.translate.page import TranslatePage
@@ -39,6 +39,7 @@ from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet
 from viz_app.widgets.dialogs import show_about
 from viz_app.widgets.explain import TermExplainer
+from viz_app.widgets.scroll_areas import WindowScrollArea
 from viz_app.worker import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
 if TYPE_CHECKING:
@@ -47,12 +48,16 @@ if TYPE_CHECKING:
 
 TRANSLATE, LEARN, TRAIN = 0, 1, 2
 CLOSE_POLL_MS = 100
+MIN_SIZE = 960, 620
+"""Of the window; and of its content at 100 %."""
 ALT_DIRECTIONS: dict[str, Direction] = {"left": "left", "right": "right", "up": "up", "down": "down"}
 STANDARD_KEYS = {
     "Undo": QKeySequence.StandardKey.Undo,
     "Redo": QKeySequence.StandardKey.Redo,
     "Open a model": QKeySequence.StandardKey.Open,
 }
+MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole interface": ("Ctrl+_",)}
+"""The same keys without Shift, or with it, as keyboards differ."""
 KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
@@ -214,15 +219,25 @@ class MainWindow(QMainWindow):
         self._theme_choice = self._preferences.theme = choice
         self._apply_theme()
 
+    def set_scale(self, percent: int) -> None:
+        """How large everything is: one of `SCALES`. Remembered."""
+        self._preferences.scale = percent
+        self._apply_theme()
+        self.top_bar.show_notice(f"Size of the interface: {percent} %")
+
+    def _step_scale(self, num_steps: int) -> None:
+        place = SCALES.index(self._preferences.scale) + num_steps
+        self.set_scale(SCALES[min(max(place, 0), len(SCALES) - 1)])
+
     def _apply_theme(self) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        Theme.of_choice(self._theme_choice).apply(app)
+        Theme.of_choice(self._theme_choice, self._preferences.scale / 100).apply(app)
 
     def _lay_out(self) -> None:
         self.setWindowTitle("Augenmerk")
         self.setAcceptDrops(True)
-        self.setMinimumSize(960, 620)
+        self.setMinimumSize(*MIN_SIZE)
         self._pages.addWidget(self.translate_page)
         central = QWidget()
         column = QVBoxLayout(central)
@@ -231,12 +246,14 @@ class MainWindow(QMainWindow):
         column.addWidget(self.top_bar)
         self._notices = QVBoxLayout()
         pages = QVBoxLayout()
-        pages.setContentsMargins(PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
-        pages.setSpacing(GAP)
+        scales(pages.setContentsMargins, PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
+        scales(pages.setSpacing, GAP)
         pages.addLayout(self._notices)
         pages.addWidget(self._pages)
         column.addLayout(pages, 1)
-        self.setCentralWidget(central)
+        scales(central.setMinimumSize, *MIN_SIZE)
+        self._content = WindowScrollArea(central)
+        self.setCentralWidget(self._content)
         self.resize(1440, 900)
         self.restoreGeometry(self._preferences.bytes("window"))
 
@@ -302,14 +319,19 @@ class MainWindow(QMainWindow):
                 for choice, name in THEME_NAMES.items()
             ),
             Command("Full screen", self._toggle_full_screen, "F11", "Window"),
+            Command("Larger: the whole interface", partial(self._step_scale, 1), "Ctrl++", "Window"),
+            Command("Smaller: the whole interface", partial(self._step_scale, -1), "Ctrl+-", "Window"),
+            Command("Usual size: 100 %", partial(self.set_scale, 100), "Ctrl+0", "Window"),
             Command("Quit", self.close, "Ctrl+Q", "Window"),
         )
 
     def _add_shortcuts(self) -> None:
         for command in filter(lambda each: each.keys, self.commands):
             shortcut = QShortcut(self)
-            standard = STANDARD_KEYS.get(command.name)
-            if standard is None:
+            standard, more = STANDARD_KEYS.get(command.name), MORE_KEYS.get(command.name)
+            if more is not None:
+                shortcut.setKeys([QKeySequence(command.keys), *map(QKeySequence, more)])
+            elif standard is None:
                 shortcut.setKey(QKeySequence(command.keys))
             else:
                 shortcut.setKeys(standard)  # all of them: of redo the first is Ctrl+Y on some platforms

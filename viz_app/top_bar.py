@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from viz_app.models.model_button import ModelButton
-from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice
+from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice, scales
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.menu_button import MenuButton
 
@@ -123,8 +123,8 @@ class TopBar(QWidget):
         name = QLabel("Augenmerk")
         name.setProperty("role", "title")
         row = QHBoxLayout(self)
-        row.setContentsMargins(PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8)
-        row.setSpacing(4)
+        scales(row.setContentsMargins, PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8)
+        scales(row.setSpacing, 4)
         row.addWidget(name)
         row.addSpacing(22)
         group = QButtonGroup(self)

@@ -20,7 +20,7 @@ from viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_quer
 from viz_app.state.map_view import MapView
 from viz_app.state.marks import lit_keys, lit_queries
 from viz_app.state.visible_text import visible
-from viz_app.theme import Theme, current_theme, is_theme_change
+from viz_app.theme import Theme, current_theme, is_theme_change, scaled
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 HEADER = 24
@@ -56,13 +56,13 @@ class LinesPainter:
         labels = (*self.labels(is_query=True), *self.labels(is_query=False))
         self.label_width = min(
             max(map(metrics.horizontalAdvance, map(visible, labels))) + 2,
-            MAX_LABEL,
+            self.theme.scaled(MAX_LABEL),
         )
         head, maps = self.state.selection.head, self.state.maps
         self.top = maps.top_value(head, self.weights)
         self.is_signed, self.new_entries = maps.is_signed(head.kind), maps.new_entries(head.kind)
         number = metrics.horizontalAdvance("+0.00" if self.is_signed else "0.00") + GAP
-        span = min(MAX_SPAN, self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
+        span = min(self.theme.scaled(MAX_SPAN), self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
         self.left = (self.size.width() - max(span, 40.0)) / 2
         self.right = self.size.width() - self.left
 
@@ -70,7 +70,12 @@ class LinesPainter:
     def of_natural_size(cls, state: ExperimentState, theme: Theme, view: MapView) -> "LinesPainter":
         """As large as its tokens like it."""
         count = max(len(view.labelled.queries), len(view.labelled.keys))
-        return cls(state, theme, view, QSize(NATURAL_WIDTH, int(HEADER + NATURAL_LINE * count)))
+        return cls(
+            state,
+            theme,
+            view,
+            QSize(theme.scaled(NATURAL_WIDTH), int(theme.scaled(HEADER) + theme.scaled(NATURAL_LINE) * count)),
+        )
 
     @property
     def weights(self) -> FloatArray:
@@ -84,8 +89,8 @@ class LinesPainter:
     def y_of(self, label: HoveredLabel) -> float:
         """The middle of a token's line."""
         count = len(self.labels(is_query=label.is_query))
-        step = min((self.size.height() - HEADER) / count, MAX_LINE)
-        return HEADER + (label.index + 0.5) * step
+        step = min((self.size.height() - self.theme.scaled(HEADER)) / count, self.theme.scaled(MAX_LINE))
+        return self.theme.scaled(HEADER) + (label.index + 0.5) * step
 
     def label_at(self, point: QPointF) -> HoveredLabel | None:
         """The token whose label is under a point."""
@@ -93,8 +98,8 @@ class LinesPainter:
         if not is_query and point.x() <= self.right:
             return None
         count = len(self.labels(is_query=is_query))
-        step = min((self.size.height() - HEADER) / count, MAX_LINE)
-        index = int((point.y() - HEADER) // step)
+        step = min((self.size.height() - self.theme.scaled(HEADER)) / count, self.theme.scaled(MAX_LINE))
+        index = int((point.y() - self.theme.scaled(HEADER)) // step)
         return HoveredLabel(index, is_query=is_query) if 0 <= index < count else None
 
     def strength(self) -> FloatArray:
@@ -182,8 +187,14 @@ class LinesPainter:
         queries = "source token" if is_encoder else f"token {self.state.settings.label_mode}"
         width = self.left - GAP
         flags = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(0, 0, width, HEADER - 6), flags | Qt.AlignmentFlag.AlignRight, queries)
-        painter.drawText(QRectF(self.right + GAP, 0, width, HEADER - 6), flags | Qt.AlignmentFlag.AlignLeft, "looks at")
+        painter.drawText(
+            QRectF(0, 0, width, self.theme.scaled(HEADER) - 6), flags | Qt.AlignmentFlag.AlignRight, queries
+        )
+        painter.drawText(
+            QRectF(self.right + GAP, 0, width, self.theme.scaled(HEADER) - 6),
+            flags | Qt.AlignmentFlag.AlignLeft,
+            "looks at",
+        )
 
     def _paint_values(self, painter: QPainter) -> None:
         """The weights of the token under the mouse, beyond the labels of the other side."""
@@ -247,7 +258,7 @@ class LinesView(QWidget):
         self._view = self._state.maps.view() if self._state.settings.picture == "lines" else None
         if self._view is not None:
             count = max(self._view.num_rows, self._view.num_columns)
-            self.setMinimumHeight(int(HEADER + MIN_LINE * count))
+            self.setMinimumHeight(int(scaled(HEADER) + scaled(MIN_LINE) * count))
             self._painter = LinesPainter(self._state, self._theme, self._view, self.size())
         self.update()
 

@@ -13,7 +13,7 @@ from viz_app.learn.figures.registry import FIGURES
 from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station import Paragraph, Predict, Station, Try
 from viz_app.learn.values import values_of
-from viz_app.theme import GAP
+from viz_app.theme import GAP, scales
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 TEXT_SHARE, FIGURE_SHARE = 2, 3
@@ -101,8 +101,8 @@ class StationView(QWidget):
     def _lay_out(self) -> None:
         text = QWidget()
         column = QVBoxLayout(text)
-        column.setContentsMargins(4, 0, 14, 10)
-        column.setSpacing(12)
+        scales(column.setContentsMargins, 4, 0, 14, 10)
+        scales(column.setSpacing, 12)
         title = QLabel(self.station.title)
         title.setProperty("role", "title")
         title.setWordWrap(True)
@@ -122,14 +122,14 @@ class StationView(QWidget):
         figures = QWidget()
         figure_column = QVBoxLayout(figures)
         figure_column.setContentsMargins(0, 0, 0, 0)
-        figure_column.setSpacing(GAP)
+        scales(figure_column.setSpacing, GAP)
         for figure in self.figures:
             figure_column.addWidget(figure, int(figure.takes_height))
         if not any(figure.takes_height for figure in self.figures):
             figure_column.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        scales(row.setSpacing, GAP)
         row.addWidget(VerticalScrollArea(text, takes_keys=True), TEXT_SHARE)
         row.addWidget(VerticalScrollArea(figures), FIGURE_SHARE)
 

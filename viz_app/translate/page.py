@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from viz_app.export.exportable import ExportSource
 from viz_app.preferences import Preferences
 from viz_app.state.head_navigation import Direction, neighbour
-from viz_app.theme import GAP
+from viz_app.theme import GAP, scales
 from viz_app.translate.arrangement import Arrangement
 from viz_app.translate.no_model_message import NoModelMessage
 from viz_app.views.head import HeadPanel
@@ -139,7 +139,7 @@ class TranslatePage(QWidget):
         self.sentence.add_button(self.analysis_button)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
+        scales(column.setSpacing, GAP)
         column.addWidget(self.sentence)
         column.addWidget(self._arrangement, 1)
         column.addWidget(self.message, 1)

@@ -17,7 +17,7 @@ from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import ignored_span, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out
-from viz_app.theme import PANEL_MARGIN
+from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
 from viz_app.views.gallery import GalleryPopup
@@ -123,15 +123,15 @@ class SentencePanel(QFrame):
 
     def fit(self, page_width: int, page_height: int) -> None:
         """A small page leaves the maps their room: long sentences show fewer lines, and the card is folded."""
-        is_folded = page_width < NARROW_PAGE or page_height < LOW_PAGE_TO_FOLD
+        is_folded = page_width < scaled(NARROW_PAGE) or page_height < scaled(LOW_PAGE_TO_FOLD)
         if is_folded != self.is_folded:
             self.is_folded = is_folded
             self._arrange()
             self._show_result()
         self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())  # with the switch nothing moves
-        self.input.set_max_lines(3 if page_height < LOW_PAGE else 4)
+        self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
         for translated in (self.sentence, self.chips_area):
-            translated.set_max_lines(2 if page_height < LOW_PAGE else 4)
+            translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
 
     def showEvent(self, event: QShowEvent) -> None:
         """The fonts are known now."""
@@ -374,19 +374,19 @@ class SentencePanel(QFrame):
             self._state.open_experiment(Experiment(sentences[0]), asks=False)
 
     def _lay_out(self) -> None:
-        self._source_name.setContentsMargins(0, 7, 0, 0)
-        self._target_name.setContentsMargins(0, 5, 0, 0)
+        scales(self._source_name.setContentsMargins, 0, 7, 0, 0)
+        scales(self._target_name.setContentsMargins, 0, 5, 0, 0)
         column = self._column = QVBoxLayout(self)
         corner = QWidget()
         self._source_side = QHBoxLayout(corner)
         self._source_side.setContentsMargins(0, 0, 0, 0)
-        self._source_side.setSpacing(2)
+        scales(self._source_side.setSpacing, 2)
         self._source_side.addWidget(self.examples)
         column.addLayout(labelled_row(self._source_name, self.input, corner))
-        self._words_name.setContentsMargins(0, 5, 0, 0)
+        scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
         pair = QHBoxLayout()
         pair.setContentsMargins(0, 0, 0, 0)
-        pair.setSpacing(2)
+        scales(pair.setSpacing, 2)
         pair.addStretch(1)
         pair.addWidget(self.edit_button)
         pair.addWidget(self.copy_button)
@@ -398,7 +398,7 @@ class SentencePanel(QFrame):
         self._target_row = labelled_row(self._target_name, self.sentence, self._side)
         original = QHBoxLayout(self._original_row)
         original.setContentsMargins(0, 0, 0, 0)
-        original.setSpacing(12)
+        scales(original.setSpacing, 12)
         original.addWidget(self._indents[0])
         self._words_row = labelled_row(self._words_name, self.chips_area, self.facts)
         self._words_row.setAlignment(self.chips_area, Qt.AlignmentFlag.AlignTop)
@@ -426,19 +426,19 @@ class SentencePanel(QFrame):
                 self._page_button, 0, Qt.AlignmentFlag.AlignTop
             )
         margin = 6 if self.is_folded else 10
-        self._column.setContentsMargins(PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
-        self._column.setSpacing(4 if self.is_folded else 5)
+        scales(self._column.setContentsMargins, PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
+        scales(self._column.setSpacing, 4 if self.is_folded else 5)
         if self.is_folded:
             self._words_row.addWidget(self._side, 0, corner)
             self._side_column.addWidget(self.facts, 0, corner)
-            self.facts.setContentsMargins(0, 0, 7, 0)
+            scales(self.facts.setContentsMargins, 0, 0, 7, 0)
             self._side.setMinimumWidth(self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + 12)
-            self.original_line.setContentsMargins(10, 0, 10, 0)
+            scales(self.original_line.setContentsMargins, 10, 0, 10, 0)
             self.interventions.put_beside(self.original_line)
         else:
             self._target_row.addWidget(self._side, 0, corner)
             self._words_row.addWidget(self.facts, 0, corner)
-            self.facts.setContentsMargins(0, 8, 7, 0)
+            scales(self.facts.setContentsMargins, 0, 8, 7, 0)
             self._side.setMinimumWidth(0)
             row = self._original_row.layout()
             assert isinstance(row, QHBoxLayout)

@@ -10,6 +10,7 @@ from viz_app.analysis.source.job import SourceJob
 from viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.state.text_limit import MAX_CHARACTERS
+from viz_app.theme import scales
 from viz_app.views.marked_text import number
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.parts import label
@@ -148,16 +149,16 @@ class SourceTab(AnalysisTab):
     def _lay_out(self) -> None:
         self._body = QWidget()
         body = QVBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        body.setSpacing(8)
+        scales(body.setContentsMargins, 0, 0, 6, 0)  # numbers keep clear of the scroll bar
+        scales(body.setSpacing, 8)
         row = QHBoxLayout()
         row.addWidget(self.replacement, 1)
         row.addWidget(self.replace)
         columns = QHBoxLayout()
-        columns.setSpacing(14)
+        scales(columns.setSpacing, 14)
         for title, bars in ((self._shares_title, self.shares), (self._words_title, self.words)):
             column = QVBoxLayout()
-            column.setSpacing(4)
+            scales(column.setSpacing, 4)
             column.addWidget(title)
             column.addWidget(bars)
             column.addStretch(1)
