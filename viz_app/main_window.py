@@ -35,6 +35,7 @@ from viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, scales, 
 from viz_app.top_bar import THEME_NAMES, TopBar
 from viz_app.translate.first_steps import FirstSteps
 from viz_app.translate.page import TranslatePage
+from viz_app.translate.presentation import Presentation
 from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet
 from viz_app.widgets.dialogs import show_about
@@ -49,7 +50,8 @@ if TYPE_CHECKING:
 TRANSLATE, LEARN, TRAIN = 0, 1, 2
 CLOSE_POLL_MS = 100
 MIN_SIZE = 960, 620
-"""Of the window; and of its content at 100 %."""
+CONTENT_SIZE = 940, 596
+"""The least at 100 %: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150 %."""
 ALT_DIRECTIONS: dict[str, Direction] = {"left": "left", "right": "right", "up": "up", "down": "down"}
 STANDARD_KEYS = {
     "Undo": QKeySequence.StandardKey.Undo,
@@ -75,6 +77,7 @@ class MainWindow(QMainWindow):
         translate_page, analysis: always there.
         commands: all that has a key, and more, for the palette and the sheet of keys.
         export_menu: exports what the page in sight shows.
+        presentation: None before the first.
         learn_page, train_page: None until their tabs are first shown; matplotlib comes with the second.
 
     Signals:
@@ -108,6 +111,7 @@ class MainWindow(QMainWindow):
         self._close_timer.timeout.connect(self._go_on_closing)
         self.learn_page: LearnPage | None = None
         self.train_page: TrainPage | None = None
+        self.presentation: Presentation | None = None
         self._restored: Experiment | None = None
         self._theme_choice: ThemeChoice = preferences.theme
         self.top_bar = TopBar(self._theme_choice)
@@ -221,8 +225,9 @@ class MainWindow(QMainWindow):
 
     def set_scale(self, percent: int) -> None:
         """How large everything is: one of `SCALES`. Remembered."""
-        self._preferences.scale = percent
-        self._apply_theme()
+        if percent != self._preferences.scale:
+            self._preferences.scale = percent
+            self._apply_theme()
         self.top_bar.show_notice(f"Size of the interface: {percent} %")
 
     def _step_scale(self, num_steps: int) -> None:
@@ -251,7 +256,7 @@ class MainWindow(QMainWindow):
         pages.addLayout(self._notices)
         pages.addWidget(self._pages)
         column.addLayout(pages, 1)
-        scales(central.setMinimumSize, *MIN_SIZE)
+        scales(central.setMinimumSize, *CONTENT_SIZE)
         self._content = WindowScrollArea(central)
         self.setCentralWidget(self._content)
         self.resize(1440, 900)
@@ -284,6 +289,9 @@ class MainWindow(QMainWindow):
         bar.theme_chosen.connect(self.set_theme)
         bar.explanation_requested.connect(self._explainer.begin)
         bar.keys_requested.connect(self._show_keys)
+        bar.presentation_requested.connect(self.present)
+        bar.scale_stepped.connect(self._step_scale)
+        bar.usual_scale_requested.connect(lambda: self.set_scale(100))
         bar.palette_requested.connect(self._show_palette)
         bar.about_requested.connect(lambda: show_about(self))
         bar.quit_requested.connect(self.close)
@@ -318,6 +326,7 @@ class MainWindow(QMainWindow):
                 Command(f"Colours: {name.lower()}", partial(self.set_theme, choice), group="Window")
                 for choice, name in THEME_NAMES.items()
             ),
+            Command("Presentation: one map, large, keys only", self.present, "F5", "Window"),
             Command("Full screen", self._toggle_full_screen, "F11", "Window"),
             Command("Larger: the whole interface", partial(self._step_scale, 1), "Ctrl++", "Window"),
             Command("Smaller: the whole interface", partial(self._step_scale, -1), "Ctrl+-", "Window"),
@@ -375,6 +384,12 @@ class MainWindow(QMainWindow):
         self.show_page(LEARN)
         assert self.learn_page is not None
         self.learn_page.open_named(name)
+
+    def present(self) -> None:
+        """Sentence, translation and the chosen map fill the screen, until Escape."""
+        if self.presentation is None:
+            self.presentation = Presentation(self.state, self)
+        self.presentation.begin()
 
     def _toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)

@@ -130,6 +130,10 @@ class Theme:
             return cls.dark(scale) if is_dark else cls.light(scale)
         return cls.dark(scale) if choice == "dark" else cls.light(scale)
 
+    def at_scale(self, scale: float) -> "Theme":
+        """The same colours with other lengths."""
+        return Theme(self.name, self.palette, round(_base_pixel_size() * scale), scale)
+
     @property
     def is_dark(self) -> bool:
         """Whether text is lighter than its ground."""
@@ -405,15 +409,18 @@ def style_sheet_set_aside() -> Iterator[None]:
 def _scale_lengths_again() -> None:
     """Every length that `scales` was told of, at the scale that holds now."""
     for widget in QApplication.allWidgets():
-        for owner in (widget, *widget.findChildren(QLayout, options=Qt.FindChildOption.FindDirectChildrenOnly)):
-            _scale_lengths_of(owner)
+        _scale_lengths_of(widget)
+        if (layout := widget.layout()) is not None:
+            for owner in (layout, *layout.findChildren(QLayout)):
+                _scale_lengths_of(owner)
 
 
 def _lay_out_again() -> None:
     """Nothing was resized, but what widgets make of their size follows from lengths that were scaled."""
     for widget in filter(shiboken6.isValid, QApplication.allWidgets()):
         if (layout := widget.layout()) is not None:
-            layout.invalidate()
+            for each in (*layout.findChildren(QLayout), layout):
+                each.invalidate()
         widget.updateGeometry()
         QApplication.sendEvent(widget, QResizeEvent(widget.size(), widget.size()))
 

@@ -20,7 +20,7 @@ from viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_quer
 from viz_app.state.map_view import MapView
 from viz_app.state.marks import lit_keys, lit_queries
 from viz_app.state.visible_text import visible
-from viz_app.theme import Theme, current_theme, is_theme_change, scaled
+from viz_app.theme import Theme, current_theme, is_theme_change
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 HEADER = 24
@@ -216,7 +216,10 @@ class LinesPainter:
                 if other.is_query
                 else self.right + GAP + self.label_width + 4
             )
-            painter.drawText(QRectF(x, self.y_of(other) - 12, width + 2, 24), Qt.AlignmentFlag.AlignVCenter, text)
+            half = self.theme.scaled(12)
+            painter.drawText(
+                QRectF(x, self.y_of(other) - half, width + 2, 2 * half), Qt.AlignmentFlag.AlignVCenter, text
+            )
 
 
 class LinesView(QWidget):
@@ -225,6 +228,7 @@ class LinesView(QWidget):
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
+        self._own_scale: float | None = None
         self._theme = current_theme()
         self._view: MapView | None = None
         self._painter: LinesPainter | None = None
@@ -248,8 +252,18 @@ class LinesView(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
         super().changeEvent(event)
-        if is_theme_change(event) and self._theme != current_theme():
-            self._theme = current_theme()
+        if is_theme_change(event):
+            self._follow_theme()
+
+    def set_scale(self, scale: float) -> None:
+        """From now on this map has a scale of its own, whatever that of the interface."""
+        self._own_scale = scale
+        self._follow_theme()
+
+    def _follow_theme(self) -> None:
+        theme = current_theme() if self._own_scale is None else current_theme().at_scale(self._own_scale)
+        if theme != self._theme:
+            self._theme = theme
             self.rebuild()
 
     def rebuild(self) -> None:
@@ -258,7 +272,7 @@ class LinesView(QWidget):
         self._view = self._state.maps.view() if self._state.settings.picture == "lines" else None
         if self._view is not None:
             count = max(self._view.num_rows, self._view.num_columns)
-            self.setMinimumHeight(int(scaled(HEADER) + scaled(MIN_LINE) * count))
+            self.setMinimumHeight(int(self._theme.scaled(HEADER) + self._theme.scaled(MIN_LINE) * count))
             self._painter = LinesPainter(self._state, self._theme, self._view, self.size())
         self.update()
 

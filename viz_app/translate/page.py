@@ -9,6 +9,7 @@ from viz_app.preferences import Preferences
 from viz_app.state.head_navigation import Direction, neighbour
 from viz_app.theme import GAP, scales
 from viz_app.translate.arrangement import Arrangement
+from viz_app.translate.keys import DIRECTIONS, SWITCH_KEYS
 from viz_app.translate.no_model_message import NoModelMessage
 from viz_app.views.head import HeadPanel
 from viz_app.views.heads import HeadsPanel
@@ -17,16 +18,6 @@ from viz_app.widgets.dialogs import show_failure
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.veil import Veil
 from viz_app.worker import ExperimentController, Failure
-
-DIRECTIONS: dict[int, Direction] = {
-    Qt.Key.Key_Left: "left",
-    Qt.Key.Key_Right: "right",
-    Qt.Key.Key_Up: "up",
-    Qt.Key.Key_Down: "down",
-    Qt.Key.Key_Home: "first",
-    Qt.Key.Key_End: "last",
-}
-SWITCH_KEYS = (Qt.Key.Key_O, Qt.Key.Key_Space)
 
 
 class TranslatePage(QWidget):

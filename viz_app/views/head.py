@@ -253,7 +253,7 @@ class HeadPanel(QFrame):
 
     def _fit(self) -> None:
         """What a query shows is always said in full: in as many lines as it takes."""
-        width = self.width() - 2 * PANEL_MARGIN
+        width = self.width() - 2 * scaled(PANEL_MARGIN)
         notes, of_query, measure = self._meanings
         if self._is_low:
             text = " ".join(filter(None, (of_query, notes, measure)))
@@ -274,7 +274,7 @@ class HeadPanel(QFrame):
         Whether the tools stand in the same line depends on the head's name alone, not on what is said of it: the map
         stays where it is when a head is switched off, or another of its maps is shown.
         """
-        width, mark = self.width() - 2 * PANEL_MARGIN, "▾" if self.explain_button.isChecked() else "▸"
+        width, mark = self.width() - 2 * scaled(PANEL_MARGIN), "▾" if self.explain_button.isChecked() else "▸"
         kind, advance = self._state.selection.head.kind, self.title.fontMetrics().horizontalAdvance
         role_width = width_of_roles(self.role.font().toString())
         tools, short_ends = self._tools_width(), self._ends_width(f"? {mark}")

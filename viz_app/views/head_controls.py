@@ -21,7 +21,7 @@ from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Axes
 from viz_app.state.zoom import FIT
-from viz_app.theme import scales
+from viz_app.theme import scaled, scales
 from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
 
@@ -125,7 +125,7 @@ class HeadControls(QWidget):
     def fit(self, width: int) -> None:
         """One line if it fits into this width, else two."""
         self._line.invalidate()
-        needed = self._naming.sizeHint().width() + self._hiding.sizeHint().width() + 18
+        needed = self._naming.sizeHint().width() + self._hiding.sizeHint().width() + scaled(18)
         fits = needed <= width
         direction = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         if direction != self._line.direction():

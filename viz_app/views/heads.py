@@ -12,7 +12,7 @@ from core.translation.result import Translation
 from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import GAP, PANEL_MARGIN, scales
+from viz_app.theme import GAP, PANEL_MARGIN, scaled, scales
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.parts import label
@@ -84,7 +84,8 @@ class HeadsPanel(QFrame):
         """Where title and menus do not fit into one line, the menus stand below."""
         super().resizeEvent(event)
         self._fit(
-            is_split=self.title.sizeHint().width() + self._menus.sizeHint().width() + PANEL_MARGIN + GAP > self.width()
+            is_split=self.title.sizeHint().width() + self._menus.sizeHint().width() + scaled(PANEL_MARGIN + GAP)
+            > self.width()
         )
 
     def _fit(self, *, is_split: bool) -> None:

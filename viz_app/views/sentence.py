@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from core.durations import duration
@@ -132,6 +132,12 @@ class SentencePanel(QFrame):
         self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
         for translated in (self.sentence, self.chips_area):
             translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The fonts may be others, see `Theme.apply`."""
+        super().resizeEvent(event)
+        self._fit_names()
+        self._fit_side()
 
     def showEvent(self, event: QShowEvent) -> None:
         """The fonts are known now."""
@@ -432,19 +438,23 @@ class SentencePanel(QFrame):
             self._words_row.addWidget(self._side, 0, corner)
             self._side_column.addWidget(self.facts, 0, corner)
             scales(self.facts.setContentsMargins, 0, 0, 7, 0)
-            self._side.setMinimumWidth(self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + 12)
             scales(self.original_line.setContentsMargins, 10, 0, 10, 0)
             self.interventions.put_beside(self.original_line)
         else:
             self._target_row.addWidget(self._side, 0, corner)
             self._words_row.addWidget(self.facts, 0, corner)
             scales(self.facts.setContentsMargins, 0, 8, 7, 0)
-            self._side.setMinimumWidth(0)
             row = self._original_row.layout()
             assert isinstance(row, QHBoxLayout)
             self.original_line.setContentsMargins(0, 0, 0, 0)
             row.addWidget(self.original_line, 1)
             self.interventions.put_beside(None)
+        self._fit_side()
+
+    def _fit_side(self) -> None:
+        """Folded, the facts have the same room whatever they say."""
+        widest = self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + scaled(12)
+        self._side.setMinimumWidth(widest if self.is_folded else 0)
 
 
 def cell_of(translation: Translation, example: Example) -> Pair | None:
