@@ -12,7 +12,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help run test-quick test test-all check check-static lint format types contract bench soak fuzz screenshot \
-	train-picture curve wheel clean
+	learn-picture train-picture curve wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
@@ -49,6 +49,9 @@ run: $(VENV)/.ready-app ## Set up .venv if needed, and open the app
 
 screenshot: $(VENV)/.ready-app ## Draw the README's picture with the app itself
 	$(RUN) -m viz_app app --sentence "$(SENTENCE)" --screenshot "$(SCREENSHOT)"
+
+learn-picture: $(VENV)/.ready-app ## Draw the README's picture of the Learn page
+	$(RUN) -m tools.learn_picture
 
 train-picture: $(VENV)/.ready-app ## Draw the README's picture of the Train page while a model learns in it
 	$(RUN) -m tools.train_picture

@@ -7,7 +7,18 @@ from collections.abc import Sequence
 
 from benchmarks.ratio import Ratio
 
-BENCHMARKS = ("reading", "decoding", "training", "drawing", "changing", "app_training", "gui_load", "switching")
+BENCHMARKS = (
+    "reading",
+    "decoding",
+    "training",
+    "drawing",
+    "changing",
+    "app_training",
+    "gui_load",
+    "switching",
+    "busy",
+    "greedy",
+)
 
 
 def read_names(arguments: Sequence[str]) -> list[str]:

@@ -5,6 +5,9 @@ import sys
 
 def main() -> int:
     """Runs the command line and returns its exit status."""
+    from core.threads import choose_threads
+
+    choose_threads()  # before anything imports torch
     from core.cli.main import main as run_command
 
     return run_command(sys.argv[1:])

@@ -6,12 +6,15 @@
     translation = translator.run(Experiment("Zwei Hunde spielen.", interventions=(HeadScaled(Head("cross", 1, 4)),)))
     translation.maps.cross  # [layer, head, step, source token]
 
-All counting starts at 0. Importing this module imports nothing else: each name is fetched when it is first used, so
-torch is there only once `Translator` or `model_digest` is.
+All counting starts at 0. Importing this module imports nothing heavy: each name is fetched when it is first used, so
+torch is there only once `Translator` or `model_digest` is. How torch's threads wait is chosen here (`core.threads`), so
+import this module before torch.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from core.threads import choose_threads
 
 if TYPE_CHECKING:
     from core.checkpoint.digest import model_digest
@@ -90,6 +93,8 @@ __all__ = [
     "read_experiment_file",
     "write_experiment_file",
 ]
+
+choose_threads()
 
 _NAMES_BY_MODULE = {
     "core.checkpoint.digest": ("model_digest",),

@@ -25,6 +25,10 @@ class CheckpointError(AugenmerkError):
     """A checkpoint is missing, damaged, foreign, or from a newer version."""
 
 
+class ModelImportError(CheckpointError):
+    """A model of another project is missing, half, damaged, of an architecture that is not read, or too big."""
+
+
 class DeviceError(AugenmerkError):
     """A device was asked for that this machine does not have."""
 

@@ -16,6 +16,7 @@ _OUT_OF_MEMORY = (
     "resource temporarily unavailable",  # a thread, whose stack is memory
 )
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+_CGROUP_USED = Path("/sys/fs/cgroup/memory.current")
 
 
 @dataclass(frozen=True)
@@ -84,3 +85,31 @@ def _address_space() -> int:
         return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
+
+
+def available_memory() -> int | None:
+    """Bytes that this process could take now without swapping; None if the system does not tell.
+
+    Other than `memory_limit`, it counts what others use at the moment.
+    """
+    limit = memory_limit()
+    known = [_free_on_machine(), _left_in_container(), None if limit is None else limit.num_bytes]
+    return min((each for each in known if each is not None), default=None)
+
+
+def _free_on_machine() -> int | None:
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return None
+
+
+def _left_in_container() -> int | None:
+    try:
+        used = int(_CGROUP_USED.read_text(encoding="ascii"))
+        return max(0, int(_CGROUP_LIMIT.read_text(encoding="ascii")) - used)
+    except (OSError, ValueError):  # "max", or no such file
+        return None

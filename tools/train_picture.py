@@ -43,19 +43,19 @@ def main(words: list[str]) -> int:
         choices = replace(page.form.choices(), preset="copy-task-small", num_epochs=str(NUM_EPOCHS), device="cpu")
         page.form.set_choices(replace(choices, parent_folder=Path(folder)))
         page.start()
-        is_there = _wait(lambda: len(page.state.playback.frames) > EPOCHS_SHOWN and page.is_running())
-        _wait(lambda: page.state.curves.last_step >= page.state.curves.validations[-1].step + STEPS_LATER)
+        is_there = wait_until(lambda: len(page.state.playback.frames) > EPOCHS_SHOWN and page.is_running())
+        wait_until(lambda: page.state.curves.last_step >= page.state.curves.validations[-1].step + STEPS_LATER)
         if is_there:
             save_picture(window, target)
             print(target)
         page.controller.stop("discard")
-        _wait(lambda: not page.is_running())
+        wait_until(lambda: not page.is_running())
         window.close()
         window.deleteLater()
     return 0 if is_there else 1
 
 
-def _wait(is_done: Callable[[], bool]) -> bool:
+def wait_until(is_done: Callable[[], bool]) -> bool:
     """Lets the window live until something has come about; False if it does not."""
     from PySide6.QtCore import QEventLoop, QTimer
 

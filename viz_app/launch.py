@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.cli.guard import USER_ERROR, run_guarded
+from core.threads import choose_threads
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
 WINDOW_COMMANDS = ("app", "figure")
@@ -33,6 +34,7 @@ Command-line commands:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `augenmerk` with `argv` (None: those of the process) and returns its exit status."""
+    choose_threads()  # before anything imports torch
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:
         return open_window([])

@@ -153,7 +153,7 @@ def occlude_source_words(
     try:
         for group in _batched(edits, BATCH_SIZE):
             compiled = [translator.compile(experiment.with_interventions(edit)) for edit in group]
-            changed = list(translator.run_many(compiled, need_maps=False, should_stop=should_stop))
+            changed = list(translator.run_many(compiled, need_maps=False, draft=translation, should_stop=should_stop))
             scores = translator.score_many(translation, compiled, should_stop=should_stop)
             for edit, new, log_probabilities in zip(group, changed, scores, strict=True):
                 gone, added = changed_words(

@@ -113,7 +113,7 @@ def profile_heads(
 
     Args:
         translator: whose model is looked at.
-        sources: German sentences.
+        sources: sentences in the model's source language.
         targets: their translations, read by teacher forcing (quicker); None to take the model's own.
         scalings: heads that are scaled or off throughout.
         on_progress: told how many sentences are done.

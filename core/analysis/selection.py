@@ -13,7 +13,7 @@ import numpy as np
 
 from core.errors import AnalysisError
 from core.text.codec import CONTINUATION
-from core.text.vocabulary import END, START
+from core.text.vocabulary import ENDS, STARTS
 from core.translation.result import FloatArray, MapKind, Translation, Word, read_only
 
 LabelMode = Literal["read", "predicted"]
@@ -210,9 +210,9 @@ def _merged(axis: Axis, starts: Sequence[int], words: Sequence[Word | None]) -> 
 
 def is_hidden(label: str, kinds: Collection[HiddenKind]) -> bool:
     """Whether a token or word with this label is of one of these kinds."""
-    if label == START:
+    if label in STARTS:
         return "start" in kinds
-    if label == END:
+    if label in ENDS:
         return "end" in kinds
     text = label.removeprefix(CONTINUATION) or label
     return "punctuation" in kinds and all(unicodedata.category(character).startswith("P") for character in text)

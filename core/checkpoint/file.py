@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,8 @@ from torch import Tensor
 from core import __version__
 from core.checkpoint.checksum import description_checksum, tensors_checksum
 from core.checkpoint.history import EpochRecord
-from core.config import ModelConfig, RunConfig
+from core.checkpoint.origin import Origin
+from core.config import DecodingConfig, ModelConfig, RunConfig
 from core.errors import AugenmerkError, CheckpointError, ConfigError
 from core.model.outline import MAX_TABLE_NUMBERS, NoRandomNumbers, num_table_numbers, parameter_shapes
 from core.model.transformer import Transformer
@@ -45,6 +46,8 @@ class Checkpoint:
         state: tensors needed to resume training (optimiser, random numbers); empty in a file for translation only.
         progress: numbers needed to resume; empty likewise.
         written_by: version of Augenmerk.
+        decoding: what the model's own settings say of decoding.
+        origin: where an imported model comes from; None for one that was trained here.
     """
 
     run: RunConfig
@@ -56,6 +59,8 @@ class Checkpoint:
     progress: Mapping[str, Any] = field(default_factory=dict)
     written_by: str = __version__
     corpus_digest: str = ""
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    origin: Origin | None = None
 
     def build_model(self) -> Transformer:
         """The Transformer with these weights, in single precision, on the CPU, ready to translate.
@@ -67,7 +72,7 @@ class Checkpoint:
         shapes = {name: tuple(value.shape) for name, value in self.weights.items()}
         check_shapes(self.run.model, self.codecs, shapes)  # before allocating: a damaged width could ask for any amount
         with NoRandomNumbers():
-            model = Transformer(self.run.model, len(source), len(target), target.padding_id)
+            model = Transformer(self.run.model, len(source), len(target), source.padding_id)
         fill_parameters(model, self.weights)
         return model.eval()
 
@@ -169,6 +174,10 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         "history": [asdict(record) for record in checkpoint.history],
         "progress": dict(checkpoint.progress),
     }
+    if checkpoint.decoding != DecodingConfig():
+        metadata["decoding"] = checkpoint.decoding.to_dict()
+    if checkpoint.origin is not None:
+        metadata["origin"] = asdict(checkpoint.origin)
     metadata["checksums"] = {
         "description": description_checksum(metadata),
         "weights": tensors_checksum(weights),
@@ -201,9 +210,9 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
         _check_not_empty(path)
         with open_tensor_file(path, "pt") as file:
             description = _checked_format(path, file.description)
-            run, codecs, history = _described(path, description)
+            described = _described(path, description)
             try:
-                check_shapes(run.model, codecs, _shapes(file, _WEIGHTS, _WEIGHT_TYPES))
+                check_shapes(described.run.model, described.codecs, _shapes(file, _WEIGHTS, _WEIGHT_TYPES))
                 _shapes(file, _STATE, _STATE_TYPES)
             except CheckpointError as error:
                 raise CheckpointError(f"{path}: {error}") from error
@@ -219,17 +228,7 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             "wrote was expected; it may be cut off or of another kind. Use another copy."
         ) from error
     _check_values(path, description, weights, state if with_state else None)
-    return Checkpoint(
-        run=run,
-        codecs=codecs,
-        weights=weights,
-        corpus=str(description.get("corpus", "")),
-        history=history,
-        state=state,
-        progress=dict(description.get("progress", {})),
-        written_by=str(description.get("written_by", "?")),
-        corpus_digest=str(description.get("corpus_digest", "")),
-    )
+    return replace(described, weights=weights, state=state)
 
 
 def _check_not_empty(path: Path) -> None:
@@ -259,8 +258,8 @@ def _checked_format(path: Path, found: Field | None) -> dict[str, Any]:
     return metadata
 
 
-def _described(path: Path, description: dict[str, Any]) -> tuple[RunConfig, CodecPair, tuple[EpochRecord, ...]]:
-    """Settings, vocabularies and history. Raises `CheckpointError`."""
+def _described(path: Path, description: dict[str, Any]) -> Checkpoint:
+    """What the file says, without its tensors. Raises `CheckpointError`."""
     try:
         for name in ("corpus", "corpus_digest", "written_by"):
             if not isinstance(description.get(name, ""), str):
@@ -268,10 +267,21 @@ def _described(path: Path, description: dict[str, Any]) -> tuple[RunConfig, Code
         if not isinstance(description["history"], list) or not isinstance(description.get("progress", {}), dict):
             raise TypeError("history or progress is of another kind")
         run = RunConfig.from_dict(description["run"])
-        return (
-            run,
-            CodecPair.from_dict(run.data, description["codecs"]),
-            tuple(EpochRecord.from_dict(record) for record in description["history"]),
+        codecs = CodecPair.from_dict(run.data, description["codecs"])
+        decoding = DecodingConfig.from_dict(description.get("decoding", {}))
+        if max(decoding.forbidden_ids or (0,)) >= len(codecs.target.vocabulary):
+            raise ValueError("a forbidden token has the id of none")
+        return Checkpoint(
+            run=run,
+            codecs=codecs,
+            weights={},
+            corpus=description.get("corpus", ""),
+            history=tuple(EpochRecord.from_dict(record) for record in description["history"]),
+            progress=dict(description.get("progress", {})),
+            written_by=description.get("written_by", "?"),
+            corpus_digest=description.get("corpus_digest", ""),
+            decoding=decoding,
+            origin=Origin.from_dict(description["origin"]) if "origin" in description else None,
         )
     except (AugenmerkError, KeyError, TypeError, ValueError, AttributeError) as error:
         raise CheckpointError(

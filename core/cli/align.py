@@ -36,7 +36,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         epilog="Of every layer, head, label mode and measure the best is chosen by alignment error rate (Och & Ney "
         "2003) on one half of the pairs; what counts is its rate on the other half.",
     )
-    parser.add_argument("--text", help="the word links of this German sentence; - reads it from standard input")
+    parser.add_argument("--text", help="the word links of this sentence; - reads it from standard input")
     parser.add_argument("--target", metavar="TEXT", help="with --text: to this translation (left out: the model's own)")
     parser.add_argument(
         "--head",
@@ -71,7 +71,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 def run(options: argparse.Namespace) -> int:
     """Ranks, or links one sentence. Raises `AugenmerkError`."""
     if options.text is None and (options.target is not None or options.head is not None):
-        raise ConfigError("--target and --head go with --text. Give the German sentence with --text.")
+        raise ConfigError("--target and --head go with --text. Give the sentence with --text.")
     if options.write_ibm_1 is not None and options.ibm_1 is None:
         raise ConfigError("--write-ibm-1 goes with --ibm-1. Name the German and the English lines with --ibm-1.")
     if options.head is not None and options.head.kind != "cross":
@@ -173,7 +173,7 @@ def _halves_as_json(choosing: AlignmentScore, reporting: AlignmentScore) -> dict
 
 
 def _print_links(translator: "Translator", scalings: tuple[HeadScaled, ...], options: argparse.Namespace) -> None:
-    """The words of the translation, each with the German word that it is linked to."""
+    """The words of the translation, each with the source word that it is linked to."""
     from core.analysis.alignment_ranking import Aligner, align
 
     text = sys.stdin.read() if options.text == "-" else options.text

@@ -41,7 +41,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     )
     parser.add_argument(
         "text",
-        help="the German sentence; - reads standard input, a sentence a line, and prints a line of JSON for each",
+        help="the sentence; - reads standard input, a sentence a line, and prints a line of JSON for each",
     )
     parser.add_argument("--target", metavar="TEXT", help="read this translation (left out: the model's own)")
     parser.add_argument("--measure", choices=MEASURES, default="weight", help="what the maps hold (%(default)s)")

@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from core.cli.options import add_corpus, add_settings, read_corpus
+from core.cli.options import add_corpus, add_settings, read_corpus, with_languages
 from core.config import DEFAULT_PRESET, PRESETS, preset
 from core.config.dotted import with_dotted
 
@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     """Prepares and writes. Raises `AugenmerkError`."""
     from core.corpora.prepared import save_prepared
 
-    run_config = with_dotted(preset(options.preset), options.settings)
+    run_config = with_languages(with_dotted(preset(options.preset), options.settings), options)
     corpus = read_corpus(options, run_config, lambda text: print(text, file=sys.stderr))
     save_prepared(corpus, options.out)
     vocabularies = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `evaluate`."""
     parser = commands.add_parser("evaluate", help="score a model on a corpus", description=__doc__)
-    parser.add_argument("--source", type=Path, required=True, metavar="FILE", help="German lines, plain or .gz")
-    parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their English translations")
+    parser.add_argument("--source", type=Path, required=True, metavar="FILE", help="source lines, plain or .gz")
+    parser.add_argument("--reference", type=Path, required=True, metavar="FILE", help="their translations")
     parser.add_argument("--json", action="store_true", help="print the scores as JSON")
     parser.add_argument("--hypotheses", type=Path, metavar="FILE", help="write the translations here, one a line")
     add_head_scalings(parser)
@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
 
     from core.corpora.parallel import read_lines
 
-    beam, length_penalty = read_beam(options)
+    read_beam(options)  # refused at once, if it is to be refused
     scalings = read_head_scalings(options)
     if options.hypotheses:
         check_writable(options.hypotheses)
@@ -47,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
             "Line N of one must translate line N of the other. Check the two files."
         )
     translator = load_translator(options)
+    beam, length_penalty = read_beam(options)
     from core.evaluation.loss import reference_loss  # torch is there by now
     from core.evaluation.scores import evaluate
 

@@ -44,7 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "again, and tell what the old translation loses",
     )
     parser.add_argument(
-        "--compare", metavar="TEXT", help="the maps of this German sentence minus those of the first, where they agree"
+        "--compare", metavar="TEXT", help="the maps of this sentence minus those of the first, where they agree"
     )
     parser.add_argument(
         "--statistics",
@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         const=Path(),
         type=Path,
         metavar="FILE",
-        help="statistics and roles of all heads over German lines and the model's own translations (without a FILE: "
+        help="statistics and roles of all heads over source lines and the model's own translations (without a FILE: "
         "over the example sentences)",
     )
     parser.add_argument(
@@ -60,7 +60,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs=2,
         type=Path,
         metavar="FILE",
-        help="the same over German and English lines, read as they are given",
+        help="the same over source lines and their translations, read as they are given",
     )
     parser.add_argument("--num-sentences", type=int, default=200, metavar="N", help="of the sample (%(default)s)")
     parser.add_argument("--importance", action="store_true", help="the loss on the sample without each head; slow")
@@ -69,7 +69,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def check_options(options: argparse.Namespace) -> None:
     """Raises `ConfigError` where the options do not fit each other."""
     if options.importance and options.sample is None:
-        raise ConfigError("--importance needs a sample. Give --sample with a German and an English file.")
+        raise ConfigError("--importance needs a sample. Give --sample with a file of sources and one of translations.")
     if options.statistics is not None and options.sample is not None:
         raise ConfigError("--statistics and --sample tell the same of two samples. Give one of them.")
     if options.num_sentences < 1:
@@ -184,7 +184,7 @@ def _statistics(translator: "Translator", scalings: Sequence[HeadScaled], option
 
 
 def _read_sample(options: argparse.Namespace) -> tuple[Sequence[str], Sequence[str] | None]:
-    """German lines, and their translations if they are given. Raises `CorpusError`."""
+    """Source lines, and their translations if they are given. Raises `CorpusError`."""
     from core.corpora.parallel import read_lines
 
     count = options.num_sentences

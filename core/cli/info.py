@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.cli.options import add_device, load_translator
 from core.plain_text import one_line
+from core.text.languages import language_name
 
 if TYPE_CHECKING:
     from core.checkpoint.history import EpochRecord
@@ -27,10 +28,24 @@ def run(options: argparse.Namespace) -> int:
     checkpoint = translator.checkpoint
     print(one_line(translator.path))
     print(one_line(f"preset      {translator.run_config.preset}: {translator.run_config.description}"))
-    print(one_line(f"trained on  {checkpoint.corpus}"))
+    data, origin = translator.run_config.data, checkpoint.origin
+    if not translator.run_config.is_copy_task:
+        print(f"languages   {language_name(data.source_language)} to {language_name(data.target_language)}")
+    if translator.target_codes:
+        print(one_line(f"codes       {' '.join(translator.target_codes)}"))
+    if origin is not None:
+        revision = f", revision {origin.revision}" if origin.revision else ""
+        licence = f", licence {origin.licence}" if origin.licence else ""
+        print(one_line(f"imported    {origin.source} ({origin.format}{revision}{licence})"))
+    if checkpoint.corpus:
+        print(one_line(f"trained on  {checkpoint.corpus}"))
     print(one_line(f"written by  Augenmerk {checkpoint.written_by}"))
     print(f"device      {translator.device.name} ({translator.device.reason})")
-    for part in ("model", "data", "training"):
+    if origin is not None:
+        print("\ndecoding")
+        for name, value in checkpoint.decoding.to_dict().items():
+            print(f"  {name:26} {value}")
+    for part in ("model", "data") if origin is not None else ("model", "data", "training"):
         print(f"\n{part}")
         for name, value in getattr(translator.run_config, part).to_dict().items():
             print(one_line(f"  {name:26} {value}"))

@@ -10,8 +10,11 @@ from pathlib import Path
 from core import __version__
 from core.cli.guard import run_guarded
 
-COMMANDS = ("translate", "analyze", "align", "train", "runs", "evaluate", "data", "info", "average")
-"""Each is a module of this package. Only the one that is asked for is imported: some need seconds."""
+COMMANDS = ("translate", "analyze", "align", "train", "runs", "evaluate", "data", "info", "average", "import")
+"""Each is a module of this package, or `_MODULES` names it. Only the one that is asked for is imported: some need
+seconds."""
+_MODULES = {"import": "import_model"}
+"""Of commands whose name a module cannot have."""
 _OWN_OPTIONS = ("-h", "--help", "--version")
 
 
@@ -40,12 +43,12 @@ def make_parser(commands: Collection[str] = COMMANDS) -> argparse.ArgumentParser
     """The parser of these commands."""
     parser = argparse.ArgumentParser(
         prog="augenmerk",
-        description="Train a German–English Transformer, translate with it, and look at every head's attention.",
+        description="Train a translating Transformer, or import one, and look at every head's attention.",
     )
     parser.add_argument("--version", action="version", version=f"augenmerk {__version__}")
     actions = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for name in commands:
-        import_module(f"core.cli.{name}").add_command(actions)
+        import_module(f"core.cli.{_MODULES.get(name, name)}").add_command(actions)
     return parser
 
 

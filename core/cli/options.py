@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +25,18 @@ def add_checkpoint(parser: argparse.ArgumentParser) -> None:
 
 
 def load_translator(options: argparse.Namespace) -> "Translator":
-    """The model that `add_checkpoint` asked for. Raises `AugenmerkError` if it cannot be used."""
+    """The model that `add_checkpoint` asked for; where no beam size is asked for, the model's own is used.
+
+    Raises:
+        AugenmerkError: it cannot be used.
+    """
     with collector_paused(for_good=True):
         from core.translation.translator import Translator
 
-    return Translator.load(options.checkpoint, options.device)
+    translator = Translator.load(options.checkpoint, options.device)
+    if getattr(options, "beam", 1) is None:
+        options.beam = translator.checkpoint.decoding.beam
+    return translator
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +46,12 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 def add_beam(parser: argparse.ArgumentParser) -> None:
     """`--beam` and `--length-penalty`."""
-    parser.add_argument("--beam", type=int, default=1, metavar="K", help="with beam size K (default: 1, greedy)")
+    parser.add_argument(
+        "--beam",
+        type=int,
+        metavar="K",
+        help="with beam size K (default: 1, greedy; an imported model may have its own)",
+    )
     parser.add_argument(
         "--length-penalty",
         type=float,
@@ -49,15 +62,16 @@ def add_beam(parser: argparse.ArgumentParser) -> None:
 
 
 def read_beam(options: argparse.Namespace) -> tuple[int, float]:
-    """Beam and length penalty that the options name. Raises `ConfigError`."""
+    """Beam and length penalty that the options name; greedy if they name none. Raises `ConfigError`."""
+    beam = 1 if options.beam is None else options.beam
     length_penalty = DEFAULT_LENGTH_PENALTY if options.length_penalty is None else options.length_penalty
-    check_beam(options.beam, length_penalty)
-    if options.beam == 1 and options.length_penalty is not None:
+    check_beam(beam, length_penalty)
+    if beam == 1 and options.length_penalty is not None:
         raise ConfigError(
             f"A length penalty of {options.length_penalty:g} was given without a beam: greedy decoding compares "
             "nothing that it could change. Add --beam 4, or leave it out."
         )
-    return options.beam, length_penalty
+    return beam, length_penalty
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -77,11 +91,25 @@ def add_corpus(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="DIR|FILE|multi30k|copy",
-        help="a folder with train.de and train.en (plain or .gz, val.* beside them if there are any), a file of "
-        "prepared data, multi30k (downloaded once; for non-commercial use), or copy (the copy task)",
+        help="a folder with train.de and train.en, or whichever the languages are (plain or .gz, val.* beside them if "
+        "there are any), a file of prepared data, multi30k (downloaded once; for non-commercial use), or copy (the "
+        "copy task)",
     )
-    parser.add_argument("--source", type=Path, metavar="FILE", help="instead of --data: German lines, with --target")
-    parser.add_argument("--target", type=Path, metavar="FILE", help="instead of --data: their English translations")
+    parser.add_argument("--source", type=Path, metavar="FILE", help="instead of --data: source lines, with --target")
+    parser.add_argument("--target", type=Path, metavar="FILE", help="instead of --data: their translations")
+    for side, of_preset in (("source", "de"), ("target", "en")):
+        parser.add_argument(
+            f"--{side}-language", metavar="CODE", help=f"the language of the {side} (the preset's: {of_preset})"
+        )
+
+
+def with_languages(run: RunConfig, options: argparse.Namespace) -> RunConfig:
+    """The run in the languages that `--source-language` and `--target-language` name. Raises `ConfigError`."""
+    names = ("source_language", "target_language")
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    if given and run.is_copy_task:
+        raise ConfigError(f"The preset {run.preset} has no languages: it copies symbols. Leave them out.")
+    return replace(run, data=run.data.replace(**given))
 
 
 def read_corpus(options: argparse.Namespace, run: RunConfig, on_phase: Callable[[str], None]) -> "PreparedCorpus":

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.cli.failed_save import ask_after_failed_save
-from core.cli.options import add_corpus, add_device, add_settings, read_corpus
+from core.cli.options import add_corpus, add_device, add_settings, read_corpus, with_languages
 from core.cli.stopping import stop_on_interrupt
 from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from core.config.dotted import with_dotted
@@ -153,7 +153,7 @@ def configured_run(options: argparse.Namespace) -> RunConfig:
     if options.deterministic:
         given["deterministic"] = True
     run = dataclasses.replace(chosen, training=chosen.training.replace(**given))
-    return with_dotted(run, options.settings, [f"training.{name}" for name in given])
+    return with_languages(with_dotted(run, options.settings, [f"training.{name}" for name in given]), options)
 
 
 def read_changes(words: Sequence[str]) -> dict[str, Any]:

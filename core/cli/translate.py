@@ -3,7 +3,6 @@
 import argparse
 import json
 import math
-import os
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from core.errors import ConfigError
 from core.imports import collector_paused
 from core.plain_text import one_line, printable
 from core.storage import atomic_path, check_writable
+from core.threads import compute_on
 from core.translation.experiment import Experiment, GivenTarget
 from core.translation.experiment_json import intervention_to_json, output_to_json
 
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `translate`."""
-    parser = commands.add_parser("translate", help="translate a German text", description=__doc__)
-    parser.add_argument("text", help="the German text; - reads standard input, a sentence a line")
+    parser = commands.add_parser("translate", help="translate a text", description=__doc__)
+    parser.add_argument("text", help="the text; - reads standard input, a sentence a line")
     parser.add_argument(
         "--target",
         metavar="TEXT",
@@ -64,8 +64,9 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Translates and prints. Raises `AugenmerkError`."""
-    compute_on_one_thread()
-    output = read_output(options)
+    with collector_paused(for_good=True):
+        compute_on(1)  # the steps of one sentence are too small to share
+    read_output(options)  # refused at once, if it is to be refused
     if options.jsonl and options.target is not None:
         raise ConfigError("--target asks about one sentence, and --jsonl is for many. Use --json instead.")
     if options.attention:
@@ -74,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
     is_stream = options.text == STANDARD_INPUT and (options.jsonl or not about_one)
     text = options.text if is_stream else read_one_line(options.text, about_one)
     translator = load_translator(options)
+    output = read_output(options)
     asked = Experiment("", output, read_interventions(options, translator.checkpoint.codecs.target))
     if options.jsonl:
         return _print_json_lines(translator, asked, options, None if is_stream else text)
@@ -179,15 +181,6 @@ def print_beside(own: "Translation", given: "Translation") -> None:
             f"{name + ':':<7}log-probability {each.log_probability:8.3f} nats, {num_tokens} tokens, "
             f"{math.exp(each.log_probability / num_tokens):.1%} a token (geometric mean)"
         )
-
-
-def compute_on_one_thread() -> None:
-    """The steps of one sentence are too small to share among threads, unless OMP_NUM_THREADS says otherwise."""
-    with collector_paused(for_good=True):
-        import torch
-
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(1)
 
 
 def save_attention(translation: "Translation", path: Path) -> None:

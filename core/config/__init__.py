@@ -1,8 +1,18 @@
 """Frozen settings of a run, and the presets by name."""
 
 from core.config.data_config import DataConfig
+from core.config.decoding_config import DecodingConfig
 from core.config.model_config import ModelConfig
 from core.config.presets import DEFAULT_PRESET, PRESETS, RunConfig, preset
 from core.config.training_config import TrainingConfig
 
-__all__ = ["DEFAULT_PRESET", "PRESETS", "DataConfig", "ModelConfig", "RunConfig", "TrainingConfig", "preset"]
+__all__ = [
+    "DEFAULT_PRESET",
+    "PRESETS",
+    "DataConfig",
+    "DecodingConfig",
+    "ModelConfig",
+    "RunConfig",
+    "TrainingConfig",
+    "preset",
+]

@@ -10,10 +10,11 @@ from core.config.settings import (
     require_choice,
     require_integer,
     require_language,
+    require_language_code,
 )
 from core.errors import ConfigError
 
-Tokenization = Literal["spacy", "symbols"]
+Tokenization = Literal["spacy", "symbols", "marian"]
 LetterCase = Literal["keep", "lower", "sentence"]
 MAX_SUBWORDS = 1_000_000
 MAX_COPIED = 100_000_000
@@ -25,8 +26,9 @@ class DataConfig(Settings):
     """Settings that determine how text becomes ids.
 
     Attributes:
-        tokenization: "spacy": spaCy's rules for the language; "symbols": split at spaces (copy task).
-        source_language, target_language: spaCy language codes, also the file suffixes of a corpus folder.
+        tokenization: "spacy": spaCy's rules for the language; "symbols": split at spaces (copy task);
+            "marian": SentencePiece models that came with an imported model.
+        source_language, target_language: their codes, for spaCy's rules and the file suffixes of a corpus folder.
         source_case, target_case: "keep"; "lower": lower-cased; "sentence": only the first letter of the sentence is
             lower-cased, and restored on output.
         keep_spaces: whether white space that spaCy cuts off as a token (a doubled space, a no-break space) counts as a
@@ -34,6 +36,7 @@ class DataConfig(Settings):
         min_frequency: words rarer than this in the training split become `<unk>` (word vocabularies only).
         num_subwords: size of one joint BPE vocabulary over both languages; None for a vocabulary of whole words.
         wrap_source: whether the source is wrapped in `<sos> … <eos>` like the target.
+        end_source: whether the source ends with `<eos>` though it is not wrapped (Marian).
         max_length: training pairs with more tokens than this on either side are left out; None keeps all.
         copy_length, copy_symbols: length of the sequences of the copy task and its largest symbol.
         copy_training_pairs, copy_validation_pairs: sequences drawn for each epoch, and once for validation.
@@ -48,6 +51,7 @@ class DataConfig(Settings):
     min_frequency: int = 2
     num_subwords: int | None = None
     wrap_source: bool = True
+    end_source: bool = False
     max_length: int | None = None
     copy_length: int = 10
     copy_symbols: int = 10
@@ -55,12 +59,13 @@ class DataConfig(Settings):
     copy_validation_pairs: int = 150
 
     def __post_init__(self) -> None:
-        require_choice("data", ("spacy", "symbols"), tokenization=self.tokenization)
+        require_choice("data", ("spacy", "symbols", "marian"), tokenization=self.tokenization)
         require_choice(
             "data", ("keep", "lower", "sentence"), source_case=self.source_case, target_case=self.target_case
         )
-        require_language("data", source_language=self.source_language, target_language=self.target_language)
-        require_boolean("data", keep_spaces=self.keep_spaces, wrap_source=self.wrap_source)
+        require = require_language_code if self.tokenization == "marian" else require_language
+        require("data", source_language=self.source_language, target_language=self.target_language)
+        require_boolean("data", keep_spaces=self.keep_spaces, wrap_source=self.wrap_source, end_source=self.end_source)
         require_integer(
             "data",
             min_frequency=self.min_frequency,

@@ -43,7 +43,7 @@ class RunConfig:
                 f"training: source_noise is {self.training.source_noise}, but the data are symbols, which nobody "
                 "mistypes. Sentences were expected: set source_noise to 0, or choose another preset."
             )
-        is_joint = self.data.num_subwords is not None or self.is_copy_task
+        is_joint = self.data.num_subwords is not None or self.data.tokenization != "spacy"
         if self.model.tied_embeddings == "all" and not is_joint:
             raise ConfigError(
                 "model: tied_embeddings is 'all', but data: num_subwords is None: source and target have "

@@ -1,6 +1,7 @@
 """Shared by the configuration classes: validation with messages, conversion to and from dictionaries."""
 
 import dataclasses
+import re
 from collections.abc import Collection
 from typing import Any, Self
 
@@ -18,6 +19,8 @@ LANGUAGES = tuple(
     "uk ur vi xx yo zh".split()
 )
 """Codes of the languages that spaCy has rules for. A code names a module of spaCy, so a file may name only these."""
+
+_LANGUAGE_CODE = re.compile(r"[A-Za-z]+([-_][A-Za-z]+)*")
 
 
 class Settings:
@@ -124,6 +127,16 @@ def require_language(owner: str, **values: str) -> None:
             raise ConfigError(
                 f"{owner}: {name} is {_quoted(value)}; a language's code such as de or en was expected, and spaCy must "
                 "have rules for it. Choose one."
+            )
+
+
+def require_language_code(owner: str, **values: str) -> None:
+    """Raises `ConfigError` unless every value looks like the code of a language; spaCy need not know it."""
+    for name, value in values.items():
+        if not isinstance(value, str) or len(value) > 40 or not _LANGUAGE_CODE.fullmatch(value):
+            raise ConfigError(
+                f"{owner}: {name} is {_quoted(value)}; a language's code such as de, eng or zh_Hans was expected. "
+                "Choose one."
             )
 
 

@@ -20,7 +20,12 @@ MAX_BYTES = 1_000_000
 NOTHING = "none"
 """How None is written, which TOML lacks."""
 _PARTS: dict[str, type[Settings]] = {"model": ModelConfig, "data": DataConfig, "training": TrainingConfig}
-_ADDED_LATER = frozenset(("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"))
+_ADDED_LATER = frozenset(
+    (
+        *("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"),
+        *("num_decoder_heads", "decoder_feed_forward_width", "activation", "end_source"),
+    )
+)
 """Settings that files written whole by an earlier version do not have."""
 _HEADER = (
     "# A run of Augenmerk. To repeat it: augenmerk train --config FILE.toml --data … --out …\n"

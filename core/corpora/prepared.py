@@ -6,7 +6,7 @@ A machine without spaCy can train from such a file.
 import hashlib
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
@@ -25,7 +25,7 @@ from core.errors import AugenmerkError, CorpusError
 from core.storage import atomic_path, reason_of
 from core.strict_json import shown
 from core.tensor_file import TensorFile, open_tensor_file
-from core.text.codec import CodecPair, split_lines
+from core.text.codec import CodecPair, TextCodec, split_lines
 from core.text.tokenizers import make_tokenizer
 from core.text.vocabulary import Vocabulary
 
@@ -157,6 +157,18 @@ def encode_pairs(
     return EncodedPairs(source, target)
 
 
+def encode_lines(codecs: CodecPair, sources: Sequence[str], targets: Sequence[str]) -> EncodedPairs:
+    """Lines of both sides to ids, as Marian's models read them: the source ends with a mark, the target is wrapped."""
+
+    def ids_of(codec: TextCodec, line: str) -> list[int]:
+        return [token for word in codec.encode_text(line) for token in word.ids]
+
+    _, end = _marks(codecs.source.vocabulary)
+    source = [[*ids_of(codecs.source, line), *end] for line in sources]
+    start, end = _marks(codecs.target.vocabulary)
+    return EncodedPairs(source, [[*start, *ids_of(codecs.target, line), *end] for line in targets])
+
+
 def _marks(vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
     return [vocabulary.start_id], [] if vocabulary.end_id is None else [vocabulary.end_id]
 
@@ -230,7 +242,7 @@ def load_prepared(path: Path) -> PreparedCorpus:
     except (OSError, KeyError, ValueError, TypeError, AugenmerkError) as error:
         raise CorpusError(
             f"{path} cannot be read as prepared data ({reason_of(error)}). A file written by `augenmerk data prepare` "
-            "was expected, or a folder with train.de and train.en; make it again or choose another."
+            "was expected, or a folder with training text; make it again or choose another."
         ) from error
 
 

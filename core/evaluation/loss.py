@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional
 
 from core.corpora.batches import Batch, collate, validation_batches
-from core.corpora.prepared import EncodedPairs, encode_pairs
+from core.corpora.prepared import EncodedPairs, encode_lines, encode_pairs
 from core.model.interventions import compile_head_factors
 from core.model.transformer import Transformer
 from core.text.codec import split_lines
@@ -83,9 +83,12 @@ def reference_loss(
     """
     run, codecs, model = translator.run_config, translator.checkpoint.codecs, translator.model
     config, room = run.data, run.model.max_positions
-    source_words = split_lines(sources, make_tokenizer(config, config.source_language), config.source_case)
-    target_words = split_lines(references, make_tokenizer(config, config.target_language), config.target_case)
-    encoded = encode_pairs(codecs, config, list(source_words), list(target_words))
+    if config.tokenization == "marian":
+        encoded = encode_lines(codecs, sources, references)
+    else:
+        source_words = split_lines(sources, make_tokenizer(config, config.source_language), config.source_case)
+        target_words = split_lines(references, make_tokenizer(config, config.target_language), config.target_case)
+        encoded = encode_pairs(codecs, config, list(source_words), list(target_words))
     fitting = [
         (source, target)
         for source, target in zip(encoded.source, encoded.target, strict=True)

@@ -8,7 +8,7 @@ from core.errors import CorpusError
 from core.evaluation.bootstrap import NUM_RESAMPLES, bleu_statistics, bootstrap_bleu, interval_95
 from core.text.codec import fold_case
 from core.text.legacy import bleu
-from core.text.tokenizers import SpacyTokenizer
+from core.text.tokenizers import SpacyTokenizer, rules_for
 from core.translation.experiment import DEFAULT_LENGTH_PENALTY, HeadScaled
 from core.translation.translator import Hypothesis, Translator
 
@@ -112,4 +112,10 @@ def evaluate(
         sources, beam=beam, length_penalty=length_penalty, scalings=scalings, on_progress=on_progress
     )
     seconds = time.perf_counter() - began
-    return score(hypotheses, references, translator.run_config.data.target_language, seconds), hypotheses
+    config = translator.run_config.data
+    language = rules_for(config.target_language)
+    scored: Sequence[Hypothesis] = hypotheses
+    if config.tokenization == "marian":  # its words are not spaCy's, which the score of that name counts
+        words = SpacyTokenizer(language).pipe(hypothesis.text for hypothesis in hypotheses)
+        scored = [Hypothesis(each.text, tuple(cut)) for each, cut in zip(hypotheses, words, strict=True)]
+    return score(scored, references, language, seconds), hypotheses

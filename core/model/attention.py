@@ -104,20 +104,22 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self,
         states: Tensor,
-        memory: Tensor | None,
+        memory: Tensor | KeysAndValues | None,
         mask: Tensor | None,
         *,
         need_maps: bool = False,
         changes: AttentionChanges | None = None,
+        past: Tensor | None = None,
     ) -> tuple[Tensor, Tensor | None]:
         """Attends from `states` to `memory`, or to `states` themselves if there is none.
 
         Args:
             states: [B, Q, D].
-            memory: [B, M, D], or None for self-attention.
+            memory: [B, M, D], or what `project_keys_values` makes of it, or None for self-attention.
             mask: broadcastable to [B, H, Q, M], or None if everything may be seen.
             need_maps: also return the weights, computed without dropout; rows that are set stand in them.
             changes: what is changed for each of the B sentences; None for nothing, which costs nothing.
+            past: [B, 2, H, Q or more, K], where keys and values of self-attention are put, from the left.
 
         Returns:
             The mixed values, [B, Q, D], and the maps, [B, H, Q, M], or None if they were not asked for.
@@ -126,7 +128,9 @@ class MultiHeadAttention(nn.Module):
             queries, keys, values = self._project(states, 0, 3)
         else:
             (queries,) = self._project(states, 0, 1)
-            keys, values = self._project(memory, 1, 3)
+            keys, values = memory if isinstance(memory, tuple) else self._project(memory, 1, 3)
+        if past is not None:
+            past[:, 0, :, : keys.size(2)], past[:, 1, :, : values.size(2)] = keys, values
         return self._attend(queries, keys, values, mask, need_maps, changes)
 
     def project_keys_values(self, memory: Tensor) -> KeysAndValues:
@@ -148,11 +152,11 @@ class MultiHeadAttention(nn.Module):
         Returns:
             [B, D].
         """
-        parts = functional.linear(states, self.in_proj_weight, self.in_proj_bias)
+        parts = linear(states, self.in_proj_weight, self.in_proj_bias, self.training)
         parts = parts.view(-1, 3, self.num_heads, 1, self.head_width)
         past[:, :, :, step] = parts[:, 1:, :, 0]
         seen = past[:, :, :, : step + 1]
-        return self._mix_one(parts[:, 0], seen[:, 0], seen[:, 1], None, step, changes)
+        return self._step(parts[:, 0], seen[:, 0], seen[:, 1], None, step, changes)
 
     def step_over_memory(
         self,
@@ -172,11 +176,11 @@ class MultiHeadAttention(nn.Module):
             changes: see `forward`.
         """
         width = states.size(1)
-        queries = functional.linear(states, self.in_proj_weight[:width], self.in_proj_bias[:width])
+        queries = linear(states, self.in_proj_weight[:width], self.in_proj_bias[:width], self.training)
         queries = queries.view(-1, self.num_heads, 1, self.head_width)
-        return self._mix_one(queries, *memory, mask, step, changes)
+        return self._step(queries, *memory, mask, step, changes)
 
-    def _mix_one(
+    def _step(
         self,
         queries: Tensor,
         keys: Tensor,
@@ -185,7 +189,19 @@ class MultiHeadAttention(nn.Module):
         step: int,
         changes: AttentionChanges | None,
     ) -> Tensor:
-        """[B, D] for queries [B, H, 1, K], keys and values [B, H, M, K]."""
+        joined = self.mix_one(queries, keys, values, mask, step, changes)
+        return linear(joined, self.out_proj.weight, self.out_proj.bias, self.training)
+
+    def mix_one(
+        self,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None,
+        step: int,
+        changes: AttentionChanges | None,
+    ) -> Tensor:
+        """The outputs of the heads side by side, [B, D], for queries [B, H, 1, K], keys and values [B, H, M, K]."""
         if changes is not None:
             queries = changes.tempered(queries)
         if changes is None or changes.rows is None:
@@ -194,8 +210,7 @@ class MultiHeadAttention(nn.Module):
             mixed = changes.with_rows(self._weigh(queries, keys, mask), step) @ values
         if changes is not None:
             mixed = changes.scaled(mixed)
-        output: Tensor = self.out_proj(mixed.reshape(mixed.size(0), -1))
-        return output
+        return mixed.flatten(1)
 
     def _weigh(self, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
         """The weights [B, H, Q, M] of the softmax."""

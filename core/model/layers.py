@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from core.config import ModelConfig
+from core.config.model_config import Activation
 from core.model.attention import AttentionChanges, KeysAndValues, MultiHeadAttention
 from core.model.dropout import Dropout
 from core.model.products import linear
@@ -33,19 +34,34 @@ def make_norm(config: ModelConfig) -> nn.Module:
 
 
 class FeedForward(nn.Module):
-    """Two linear layers with a ReLU and dropout between (Vaswani et al. 2017, section 3.3)."""
+    """Two linear layers with an activation and dropout between (Vaswani et al. 2017, section 3.3)."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: ModelConfig, inner_width: int | None = None) -> None:
         super().__init__()
-        self.expand = nn.Linear(config.width, config.feed_forward_width)
-        self.contract = nn.Linear(config.feed_forward_width, config.width)
+        inner_width = config.feed_forward_width if inner_width is None else inner_width
+        self.expand = nn.Linear(config.width, inner_width)
+        self.contract = nn.Linear(inner_width, config.width)
         self.dropout = Dropout(config.dropout)
+        self.activation = config.activation
 
     def forward(self, states: Tensor) -> Tensor:
         """[..., D] to [..., D]."""
         inner = linear(states, self.expand.weight, self.expand.bias, self.training)
-        inner = self.dropout(functional.relu(inner, inplace=True))
+        inner = activate(inner, self.activation)
+        if self.training:  # a step is so short that even a module that does nothing is felt
+            inner = self.dropout(inner)
         return linear(inner, self.contract.weight, self.contract.bias, self.training)
+
+
+def activate(inner: Tensor, activation: Activation) -> Tensor:
+    """The activation of these values, which may be overwritten."""
+    match activation:
+        case "relu":
+            return torch.relu_(inner)
+        case "gelu":
+            return functional.gelu(inner)
+        case "swish":
+            return functional.silu(inner, inplace=True)
 
 
 class Residual(nn.Module):
@@ -66,7 +82,7 @@ class Residual(nn.Module):
 
     def after(self, states: Tensor, sublayer_output: Tensor) -> Tensor:
         """What leaves the sublayer and its residual connection."""
-        summed = states + self.dropout(sublayer_output)
+        summed = states + (self.dropout(sublayer_output) if self.training else sublayer_output)
         return summed if self.is_pre else self.norm(summed)
 
 
@@ -130,9 +146,9 @@ class DecoderLayer(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.self_attention = MultiHeadAttention(config.width, config.num_heads, config.dropout)
-        self.cross_attention = MultiHeadAttention(config.width, config.num_heads, config.dropout)
-        self.feed_forward = FeedForward(config)
+        self.self_attention = MultiHeadAttention(config.width, config.decoder_heads, config.dropout)
+        self.cross_attention = MultiHeadAttention(config.width, config.decoder_heads, config.dropout)
+        self.feed_forward = FeedForward(config, config.decoder_inner_width)
         self.self_residual = Residual(config)
         self.cross_residual = Residual(config)
         self.feed_forward_residual = Residual(config)
@@ -147,14 +163,27 @@ class DecoderLayer(nn.Module):
         need_maps: bool = False,
         self_changes: AttentionChanges | None = None,
         cross_changes: AttentionChanges | None = None,
+        cache: LayerCache | None = None,
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if asked for."""
+        """[B, T, D] to [B, T, D]; the maps [B, H, T, T] and [B, H, T, S] if asked for.
+
+        A cache, which is one of `memory`, is filled with all T positions.
+        """
         attended, self_maps = self.self_attention(
-            self.self_residual.before(states), None, target_mask, need_maps=need_maps, changes=self_changes
+            self.self_residual.before(states),
+            None,
+            target_mask,
+            need_maps=need_maps,
+            changes=self_changes,
+            past=None if cache is None else cache.past,
         )
         states = self.self_residual.after(states, attended)
         attended, cross_maps = self.cross_attention(
-            self.cross_residual.before(states), memory, source_mask, need_maps=need_maps, changes=cross_changes
+            self.cross_residual.before(states),
+            memory if cache is None else cache.memory,
+            source_mask,
+            need_maps=need_maps,
+            changes=cross_changes,
         )
         states = self.cross_residual.after(states, attended)
         inner = self.feed_forward(self.feed_forward_residual.before(states))

@@ -19,6 +19,13 @@ def sinusoidal_table(num_positions: int, width: int) -> Tensor:
     return table
 
 
+def sinusoidal_halves_table(num_positions: int, width: int) -> Tensor:
+    """The same waves with all sines first and then all cosines, as Marian has them: [num_positions, width]."""
+    positions = torch.arange(num_positions, dtype=torch.float64).unsqueeze(1)
+    waves = positions / 10000.0 ** (torch.arange(0, width, 2, dtype=torch.float64) / width)
+    return torch.cat([waves.sin(), waves.cos()[:, : width // 2]], dim=1).float()
+
+
 class TokenAndPosition(nn.Module):
     """Vectors of tokens (scaled by √D if the config says so) plus vectors of their positions, then dropout.
 
@@ -37,16 +44,17 @@ class TokenAndPosition(nn.Module):
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(config.max_positions, config.width))
         else:
+            self.make_table = sinusoidal_table if config.positions == "sinusoidal" else sinusoidal_halves_table
             self.register_buffer("positions", torch.empty(config.max_positions, config.width), persistent=False)
             self.reset_constants()
 
     def reset_constants(self) -> None:
         """Computes the waves anew, where positions are not learned. Does nothing while there is no memory for them."""
         if not (isinstance(self.positions, nn.Parameter) or self.positions.is_meta):
-            self.positions.copy_(sinusoidal_table(*self.positions.shape))
+            self.positions.copy_(self.make_table(*self.positions.shape))
 
     def forward(self, ids: Tensor, first_position: int = 0) -> Tensor:
         """Vectors [B, N, D] of the ids [B, N] that stand at `first_position` and after."""
         positions = self.positions[first_position : first_position + ids.size(1)]
-        states: Tensor = self.dropout(self.tokens(ids) * self.scale + positions)
-        return states
+        states: Tensor = self.tokens(ids) * self.scale + positions
+        return self.dropout(states) if self.training else states

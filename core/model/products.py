@@ -1,8 +1,9 @@
-"""Matrix products of training on a CPU, by oneDNN where its kernels are the faster ones.
+"""Matrix products on a CPU, by oneDNN where its kernels are the faster ones.
 
 PyTorch multiplies 32-bit matrices with MKL, which keeps to AVX2 on processors that are not Intel's. oneDNN, which
 PyTorch brings along too, uses AVX-512 on all that have it: twice as fast there, the same elsewhere. Sums are added up
-in another order, so results differ by rounding. Translating keeps PyTorch's own product.
+in another order, so results differ by rounding. A product with one row, which is most of what a decoding step does,
+stays PyTorch's own.
 """
 
 from functools import cache
@@ -13,11 +14,13 @@ from torch import Tensor
 from torch.nn import functional
 
 _MIN_ROWS = 64
-"""With fewer rows, setting up oneDNN's kernel costs more than it saves."""
+"""Of a product that is differentiated: with fewer, setting up oneDNN's kernel costs more than it saves."""
+_MIN_MULTIPLICATIONS = 2**20
+"""The same for one that is not."""
 
 
 def linear(states: Tensor, weight: Tensor, bias: Tensor | None, training: bool) -> Tensor:
-    """states · weightᵀ + bias, as `torch.nn.functional.linear`, by the faster kernels if `training`.
+    """states · weightᵀ + bias, as `torch.nn.functional.linear`, by the faster kernels where they are.
 
     Args:
         states: [..., N].
@@ -27,12 +30,34 @@ def linear(states: Tensor, weight: Tensor, bias: Tensor | None, training: bool) 
     Returns:
         [..., M]; differentiable once.
     """
-    if not (training and torch.is_grad_enabled() and faster_kernels_serve(states)):
+    if torch.compiler.is_compiling():  # before any number of rows is compared: each comparison would be a new graph
         return functional.linear(states, weight, bias)
-    if states.numel() < _MIN_ROWS * states.size(-1):
+    is_differentiated = torch.is_grad_enabled()
+    num_rows = states.numel() // states.size(-1)
+    if is_differentiated:
+        is_large = training and num_rows >= _MIN_ROWS
+    else:
+        is_large = num_rows > 1 and num_rows * weight.numel() >= _MIN_MULTIPLICATIONS and _is_whole(weight)
+    if not (is_large and faster_kernels_serve(states)):
         return functional.linear(states, weight, bias)
-    output: Tensor = _Linear.apply(states.reshape(-1, states.size(-1)), weight, bias)
+    rows = states.reshape(num_rows, -1)
+    output: Tensor = _Linear.apply(rows, weight, bias) if is_differentiated else _of_few_shapes(rows, weight, bias)
     return output.view(*states.shape[:-1], len(weight))
+
+
+def _is_whole(weight: Tensor) -> bool:
+    """Not a part of a matrix that is stored column by column: oneDNN is a thousand times slower with one."""
+    return weight.is_contiguous() or weight.t().is_contiguous()
+
+
+def _of_few_shapes(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """`product`, with zeros below: a kernel is made for each number of rows, which takes longer than ten products."""
+    num_rows = len(rows)
+    step = 8 if num_rows <= 256 else 32
+    missing = -num_rows % step
+    if missing:
+        rows = functional.pad(rows, (0, 0, 0, missing))
+    return product(rows, weight, bias)[:num_rows]
 
 
 def product(rows: Tensor, columns: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -70,6 +95,7 @@ def has_faster_kernels() -> bool:
         return False
 
 
+@cache
 def _operator() -> Any:
     return torch.ops.mkldnn._linear_pointwise.default
 

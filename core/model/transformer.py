@@ -12,6 +12,7 @@ from core.model.attention import AttentionChanges
 from core.model.heads import AttentionKind
 from core.model.layers import DecoderLayer, EncoderLayer, LayerCache, make_norm
 from core.model.positions import TokenAndPosition
+from core.model.products import linear
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +110,11 @@ class DecoderState:
         if self.interventions is not None:
             self.interventions = self.interventions.select(rows)
 
+    def sharing_memory(self) -> "DecoderState":
+        """A state of the same rows at the start: rows that leave it stay here, but what is read here is lost."""
+        layers = [LayerCache(cache.past, cache.memory) for cache in self.layers]
+        return replace(self, layers=layers, step=0)
+
     def reorder(self, rows: Tensor) -> None:
         """The same for as many rows as there are, each taking the place of one with the same source: cheaper."""
         if not torch.equal(rows, torch.arange(len(rows), device=rows.device)):
@@ -174,10 +180,11 @@ class Transformer(nn.Module):
         """Stores each matrix column by column; values, shapes and results stay.
 
         A matrix times one row, which is what a decoding step is made of, then takes two thirds of the time on a CPU;
-        products with many rows take as long as before.
+        products with many rows take as long as before. Matrices that are read in parts stay: rows of a matrix are
+        together in memory only where it is stored row by row.
         """
-        for parameter in self.parameters():
-            if parameter.dim() == 2:
+        for name, parameter in self.named_parameters():
+            if parameter.dim() == 2 and not name.endswith("cross_attention.in_proj_weight"):
                 parameter.data = parameter.data.t().contiguous().t()
 
     @property
@@ -193,16 +200,18 @@ class Transformer(nn.Module):
         return mask[:, None, None, :]
 
     def target_mask(self, target: Tensor, interventions: Interventions | None = None) -> Tensor:
-        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at real tokens, itself and before.
+        """[B or 1, 1, T, T], True where a position of the ids [B, T] may look: at itself and before.
 
-        Where `interventions` lift the causal mask, at later ones too.
+        Padding stands at the right, where no real token looks; and in Marian's models its id begins every target. Where
+        `interventions` lift the causal mask, later positions are seen too, and padding is not.
         """
         length = target.size(1)
         causal = torch.ones(length, length, dtype=torch.bool, device=target.device).tril()[None, None]
-        if interventions is not None and interventions.lifts_mask is not None:
-            causal = causal | interventions.lifts_mask[:, None, None, None]
-        padding = self.source_mask(target)
-        return causal if padding is None else causal & padding
+        if interventions is None or interventions.lifts_mask is None:
+            return causal
+        is_real = target != self.padding_id
+        is_real[:, 0] = True
+        return causal | (interventions.lifts_mask[:, None, None, None] & is_real[:, None, None, :])
 
     def encode(
         self, source: Tensor, *, need_maps: bool = False, interventions: Interventions | None = None
@@ -234,10 +243,16 @@ class Transformer(nn.Module):
         encoding = self.encode(source, need_maps=need_maps, interventions=interventions)
         return self.decode(encoding, target, need_maps=need_maps)
 
-    def decode(self, encoding: Encoding, target: Tensor, *, need_maps: bool = False) -> ModelOutput:
-        """The same for sources that were encoded before; the maps of the encoder are those of `encoding`."""
-        hidden, decoder_maps, cross_maps = self._run_decoder(target, encoding, need_maps)
-        return ModelOutput(self.output(hidden), encoding.maps, decoder_maps, cross_maps)
+    def decode(
+        self, encoding: Encoding, target: Tensor, *, need_maps: bool = False, state: DecoderState | None = None
+    ) -> ModelOutput:
+        """The same for sources that were encoded before; the maps of the encoder are those of `encoding`.
+
+        With a `state` of the same rows, as much of it as `target` is long is filled, whatever was in it, for `step` to
+        go on from.
+        """
+        hidden, decoder_maps, cross_maps = self._run_decoder(target, encoding, need_maps, state)
+        return ModelOutput(self._logits(hidden), encoding.maps, decoder_maps, cross_maps)
 
     def start_decoding(self, encoding: Encoding, max_steps: int) -> DecoderState:
         """A state with room for `max_steps`, for `step` to go on from."""
@@ -251,20 +266,23 @@ class Transformer(nn.Module):
         """
         states = self.target_embedding(tokens[:, None], state.step)[:, 0]
         for index, (layer, cache) in enumerate(zip(self.decoder_layers, state.layers, strict=True)):
-            changes = _decoder_changes(state.interventions, index)
+            changes = decoder_changes(state.interventions, index)
             states = layer.step(states, cache, state.step, state.source_mask, *changes)  # type: ignore[operator]
         state.step += 1
-        logits: Tensor = self.output(self.decoder_norm(states))
-        return logits
+        return self._logits(self.decoder_norm(states))
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        """[..., V] of the decoder's output [..., D]."""
+        return linear(hidden, self.output.weight, self.output.bias, self.training)
 
     def _run_decoder(
-        self, target: Tensor, encoding: Encoding, need_maps: bool
+        self, target: Tensor, encoding: Encoding, need_maps: bool, state: DecoderState | None = None
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
         target_mask = self.target_mask(target, encoding.interventions)
         states = self.target_embedding(target)
         self_maps, cross_maps = [], []
         for index, layer in enumerate(self.decoder_layers):
-            self_changes, cross_changes = _decoder_changes(encoding.interventions, index)
+            self_changes, cross_changes = decoder_changes(encoding.interventions, index)
             states, layer_self, layer_cross = layer(
                 states,
                 encoding.states,
@@ -273,16 +291,19 @@ class Transformer(nn.Module):
                 need_maps=need_maps,
                 self_changes=self_changes,
                 cross_changes=cross_changes,
+                cache=None if state is None else state.layers[index],
             )
             self_maps.append(layer_self)
             cross_maps.append(layer_cross)
+        if state is not None:
+            state.step = target.size(1)
         states = self.decoder_norm(states)
         if not need_maps:
             return states, None, None
         return states, torch.stack(self_maps, dim=1), torch.stack(cross_maps, dim=1)
 
 
-def _decoder_changes(
+def decoder_changes(
     interventions: Interventions | None, layer: int
 ) -> tuple[AttentionChanges | None, AttentionChanges | None]:
     """What is changed in the self-attention and the cross-attention of a decoder layer."""

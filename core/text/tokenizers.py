@@ -10,6 +10,7 @@ from importlib.util import find_spec
 from core.config import DataConfig
 from core.config.settings import require_language
 from core.errors import ConfigError, CorpusError, TextError
+from core.text.languages import two_letter_code
 from core.text.word_rules import SHIPPED, Piece, shipped_rules
 
 MAX_CHARACTERS = 20_000
@@ -109,6 +110,17 @@ def _rules(language: str) -> Iterator[Rules]:
         idle.append(rules)
 
 
+def rules_for(language: str) -> str:
+    """The code of rules for a language that spaCy may not know: its own, or "xx", those for any language."""
+    for code in dict.fromkeys((language, two_letter_code(language))):
+        try:
+            _make_rules(code)
+        except ConfigError:
+            continue
+        return code
+    return "xx"
+
+
 def has_rules(*languages: str) -> bool:
     """Whether text of these languages can be cut here: a server that trains from prepared data may have no spaCy."""
     return all(language in SHIPPED for language in languages) or find_spec("spacy") is not None
@@ -160,7 +172,16 @@ Tokenizer = SpacyTokenizer | SymbolTokenizer
 
 
 def make_tokenizer(config: DataConfig, language: str) -> Tokenizer:
-    """The tokenizer that `config` names, for one of its languages."""
+    """The tokenizer that `config` names, for one of its languages.
+
+    Raises:
+        ConfigError: the words are cut by models that came with an imported model.
+    """
+    if config.tokenization == "marian":
+        raise ConfigError(
+            "The data settings are those of an imported model (tokenization = marian), whose vocabularies came with "
+            "it: none can be learned from a corpus. Choose tokenization = spacy."
+        )
     if config.tokenization == "symbols":
         return SymbolTokenizer()
     return SpacyTokenizer(language, keep_spaces=config.keep_spaces)

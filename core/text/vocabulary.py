@@ -11,6 +11,10 @@ from core.text.legacy import vocabulary_tokens
 
 UNKNOWN, PADDING, START, END = "<unk>", "<pad>", "<sos>", "<eos>"
 SPECIALS = (UNKNOWN, PADDING, START, END)
+STARTS, ENDS = frozenset((START, PADDING, "<s>")), frozenset((END, "</s>"))
+"""Labels of what a decoder reads first, and of what ends a sentence; Marian's begin with `<pad>`, end with `</s>`."""
+MARKS = frozenset((*SPECIALS, "<blank>")) | STARTS | ENDS
+"""All labels that stand for no word."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -43,7 +47,7 @@ class Vocabulary:
     def special_ids(self) -> frozenset[int]:
         """Ids that stand for no word. A start token that is a symbol of its task (the copy task) is a word."""
         marks = (self.padding_id, self.end_id, self.unknown_id)
-        start = self.start_id if self.tokens[self.start_id] == START else None
+        start = self.start_id if self.tokens[self.start_id] in STARTS else None
         return frozenset(mark for mark in (*marks, start) if mark is not None)
 
     @classmethod

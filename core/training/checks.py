@@ -17,7 +17,8 @@ def check_corpus_fits(run: RunConfig, corpus: PreparedCorpus) -> None:
         if not len(pairs):
             raise ConfigError(
                 f"{corpus.name} has no {split} pairs. Both splits are required: use a corpus that has both, or files "
-                f"{'train' if split == 'training' else 'val'}.de and .en in one folder."
+                f"{'train' if split == 'training' else 'val'}.{run.data.source_language} and "
+                f".{run.data.target_language} in one folder."
             )
         longest = max(map(len, [*pairs.source, *pairs.target]))
         if longest > positions:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import torch
 
 from core.model.products import has_faster_kernels
+from core.threads import available_cores, spinning
 
 if TYPE_CHECKING:
     from core.training.session import TrainingSession
@@ -18,7 +19,7 @@ def describe_device_choices(session: "TrainingSession") -> list[str]:
     if device == "cpu" and precision.name == "float32" and has_faster_kernels():
         lines.append("Multiplying with oneDNN: this processor has AVX-512")
     if device == "cpu":
-        lines.append(_threads())
+        lines += [_threads(), spinning()]
     if session.is_fused:
         lines.append(f"Fused Adam, in one pass over all parameters: available for {device}")
     else:
@@ -38,9 +39,9 @@ def _threads() -> str:
     """The number of threads, and the reason for it."""
     number = torch.get_num_threads()
     noun = "thread" if number == 1 else "threads"
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = available_cores()
     if os.environ.get("OMP_NUM_THREADS") == str(number):
         return f"Computing on {number} {noun}: set by OMP_NUM_THREADS"
-    if cores is not None and number < cores:
+    if number < cores:
         return f"Computing on {number} {noun} of {cores} that this process may use: limited by its environment"
     return f"Computing on {number} {noun}: the number of cores available to this process"

@@ -6,7 +6,10 @@ Neural Machine Translation System", equation 14; its coverage penalty is left ou
     score(Y) = log P(Y | X) / lp(Y),    lp(Y) = ((5 + |Y|) / 6) ** α
 
 with |Y| the number of tokens, the end token included. α = 0 compares plain probabilities, which favours short
-translations; the larger α, the longer they become. Shape legend: `core.model`; besides, N sentences that are still
+translations; the larger α, the longer they become. Hugging Face transformers divide by |Y| ** α instead, so that their
+default α = 1 compares means: only α = 0 is the same there and here.
+
+Shape legend: `core.model`; besides, N sentences that are still
 searched, R hypotheses (rows) of each, C candidates for each.
 """
 
@@ -119,7 +122,8 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
         model: in evaluation mode.
         encoding: of B sources.
         max_steps: for each source the largest number of tokens to choose.
-        rules: start, end and forbidden tokens.
+        rules: start, end and forbidden tokens. Where they force the end at the limit, what lives there ends with it,
+            and its probability does not count, as in Hugging Face transformers.
         beam: the beam size, K ≥ 1.
         length_penalty: α ≥ 0 of Wu et al. 2016, see above.
         forced: for each source its forced tokens by step: no hypothesis goes on with another one there. Their
@@ -144,6 +148,22 @@ def beam_search(  # noqa: PLR0913 - all but the first six have defaults
     while going_on:
         if should_stop():
             raise TranslationStoppedError
+        if rules.forces_end and rules.end_id is not None:
+            kept = []
+            for place, index in enumerate(going_on):
+                is_forced = forced is not None and state.step in forced[index]
+                if state.step == sentences[index].limit - 1 and not is_forced:
+                    _end_all(sentences[index], scores[place], prefixes[place], rules.end_id, length_penalty)
+                    chosen[index] = sentences[index].best_ended()[1]
+                else:
+                    kept.append(place)
+            if len(kept) < len(going_on):
+                places = torch.tensor(kept, dtype=torch.long, device=device)
+                rows = torch.arange(scores.size(1), device=device).expand(len(going_on), -1)
+                _follow(state, rows, scores.size(1), places)
+                prefixes, scores = prefixes[places], scores[places]
+                going_on = [going_on[place] for place in kept]
+                continue
         here = forbidden if forced is None else only(forbidden, forced, going_on, state.step, scores.size(1))
         logits = model.step(prefixes[:, :, -1].flatten(), state)
         candidates = _rank(logits, here, scores, 2 * beam)
@@ -217,6 +237,14 @@ def _keep_ended(
         parent = candidates.parents[place, rank]
         score = float(first_scores[place, rank]) / length_penalty_of(num_tokens, length_penalty)
         searched[place].ended.append((score, [*prefixes[place, parent, 1:].tolist(), end_id]))
+
+
+def _end_all(sentence: _Sentence, scores: Tensor, prefixes: Tensor, end_id: int, length_penalty: float) -> None:
+    """Puts the live hypotheses [R, T + 1] of a sentence, with an end token, among its finished ones."""
+    penalty = length_penalty_of(prefixes.size(1), length_penalty)
+    for score, prefix in zip(scores.tolist(), prefixes[:, 1:].tolist(), strict=True):
+        if score > -math.inf:
+            sentence.ended.append((score / penalty, [*prefix, end_id]))
 
 
 def _without_ended(candidates: _Candidates, end_id: int | None, beam: int) -> _Candidates:

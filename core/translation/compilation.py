@@ -8,6 +8,7 @@ from core.model.interventions import SentenceChanges, compile_interventions
 from core.model.transformer import Interventions, Transformer
 from core.text.codec import CONTINUATION, CodecPair, TextCodec
 from core.text.subwords import WORD_MARK
+from core.text.vocabulary import END
 from core.translation.decoding import DecodingRules, ForcedIds
 from core.translation.experiment import (
     MAX_INDEX,
@@ -85,10 +86,14 @@ def forced_ids(experiment: Experiment, target_codec: TextCodec, rules: DecodingR
 
 
 def max_steps(source_length: int, run_config: RunConfig, rules: DecodingRules) -> int:
-    """Enough for any sane translation of S source ids; exactly the source's length where nothing marks the end."""
+    """The most tokens that are chosen for S source ids: what the rules say, else enough for any sane translation.
+
+    Exactly the source's length where nothing marks the end.
+    """
     if rules.end_id is None:
         return max(1, source_length - 1)
-    return min(run_config.model.max_positions, 2 * source_length + 20)
+    limit = 2 * source_length + 20 if rules.max_steps is None else rules.max_steps
+    return min(run_config.model.max_positions, limit)
 
 
 def sentence_changes(experiment: Experiment) -> SentenceChanges:
@@ -149,10 +154,12 @@ def forced_word(step: int, text: str, codec: TextCodec) -> tuple[ForcedToken, ..
         ExperimentError: the vocabulary has neither the token nor the pieces of the word.
     """
     vocabulary, text = codec.vocabulary, writable(text)
-    if text in vocabulary.ids and (codec.subwords is None or text.startswith(WORD_MARK) or text in codec.specials):
+    if text == END and vocabulary.end_id is not None:
+        text = vocabulary.tokens[vocabulary.end_id]
+    if text in vocabulary.ids and (not codec.has_pieces or text.startswith(WORD_MARK) or text in codec.specials):
         return (ForcedToken(step, text),)
     piece = text.removeprefix(CONTINUATION)
-    if codec.subwords is not None and piece != text and piece in vocabulary.ids and not piece.startswith(WORD_MARK):
+    if codec.has_pieces and piece != text and piece in vocabulary.ids and not piece.startswith(WORD_MARK):
         return (ForcedToken(step, piece),)
     words = codec.encode_text(text, begins_sentence=step == 0)
     ids = [token for word in words for token in word.ids]

@@ -1,12 +1,14 @@
 """Choosing target tokens one by one. Shape legend: `core.model`."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from core.config import DecodingConfig
 from core.model.transformer import Encoding, Transformer
+from core.text.codec import TextCodec
 from core.text.vocabulary import Vocabulary
 from core.translation.result import TranslationStoppedError
 
@@ -22,11 +24,15 @@ class DecodingRules:
         start_id: read first.
         end_id: ends a row; None if rows end by length alone.
         forbidden_ids: never chosen.
+        max_steps: the most tokens of a translation, the end token included; None for a limit by the source's length.
+        forces_end: whether the last of them is the end token, whatever the model prefers.
     """
 
     start_id: int
     end_id: int | None
     forbidden_ids: tuple[int, ...] = ()
+    max_steps: int | None = None
+    forces_end: bool = False
 
     @classmethod
     def of_vocabulary(cls, vocabulary: Vocabulary, *, forbid_unknown: bool) -> "DecodingRules":
@@ -34,6 +40,21 @@ class DecodingRules:
         kept = {vocabulary.end_id} | (set() if forbid_unknown else {vocabulary.unknown_id})
         forbidden = (mark for mark in vocabulary.special_ids if mark not in kept)
         return cls(vocabulary.start_id, vocabulary.end_id, tuple(sorted(forbidden)))
+
+    @classmethod
+    def of_codec(cls, codec: TextCodec, config: DecodingConfig) -> "DecodingRules":
+        """What a model's own settings say, and for the rest `of_vocabulary`."""
+        rules = cls.of_vocabulary(codec.vocabulary, forbid_unknown=codec.has_pieces)
+        forbidden = rules.forbidden_ids if config.forbidden_ids is None else config.forbidden_ids
+        return replace(rules, forbidden_ids=forbidden, max_steps=config.max_steps, forces_end=config.force_end)
+
+    def forced_ends(self, limits: Sequence[int], forced: Sequence[ForcedIds] | None) -> Sequence[ForcedIds] | None:
+        """`forced` with the end token at each source's last step, where these rules ask for it."""
+        if not self.forces_end or self.end_id is None:
+            return forced
+        end_id = self.end_id
+        given: Sequence[ForcedIds] = [{}] * len(limits) if forced is None else forced
+        return [{limit - 1: end_id, **ids} for limit, ids in zip(limits, given, strict=True)]
 
 
 @torch.inference_mode()

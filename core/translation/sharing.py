@@ -9,7 +9,7 @@ from pathlib import Path
 from core.errors import ExperimentError
 from core.model.heads import Head
 from core.text.subwords import WORD_MARK
-from core.text.vocabulary import SPECIALS
+from core.text.vocabulary import MARKS
 from core.translation.experiment import (
     AttentionRow,
     Beam,
@@ -159,7 +159,7 @@ def _intervention_options(intervention: Intervention) -> list[str]:
         case AttentionRow(head, row, weights):
             return ["--set-row", f"{_head_in_command(head)}:{row + 1}={','.join(map(_number, weights))}"]
         case ForcedToken(step, token):
-            is_never_a_word = token.startswith(WORD_MARK) or token in SPECIALS
+            is_never_a_word = token.startswith(WORD_MARK) or token in MARKS
             return ["--force" if is_never_a_word else "--force-token", f"{step + 1}={token}"]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from core.config import RunConfig
 from core.errors import ExperimentError, TextError
 from core.text.codec import CONTINUATION, EncodedWord, TextCodec
+from core.text.languages import a_sentence_in
 from core.text.subwords import WORD_MARK
 from core.text.tokenizers import check_length
 from core.text.vocabulary import UNKNOWN
@@ -17,8 +18,6 @@ from core.translation.result import Word
 MAX_WORDS = 1_000
 AS_UNKNOWN = f"read as an unknown word ({UNKNOWN})"
 """What becomes of a word that the vocabulary does not know, in notes."""
-_LINE_BREAKS = {ord(character): " " for character in "\n\r\t\v\f\x85\u2028\u2029\ufeff"}
-"""Line breaks, tabs, and the byte-order mark, which an editor may have put before the first word."""
 _INVALID_CHARACTERS = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
 """Lone surrogates: what a terminal or clipboard leaves of broken bytes; no tokenizer takes them."""
 
@@ -54,19 +53,19 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     Raises:
         TextError: empty or only white space, more than `MAX_WORDS` words, or too little that the model can read.
     """
-    _check_amount(text)
+    _check_amount(text, codec)
     text = text.translate(_INVALID_CHARACTERS)
-    found = [without_marks(word, codec) for word in codec.encode_text(text.translate(_LINE_BREAKS))]
+    found = [without_marks(word, codec) for word in codec.encode_text(codec.one_line(text))]
     readable = [word for word in found if word.ids]
     if len(readable) < _fewest_words(codec):
         raise TextError(
             f"{'Too little' if readable else 'Nothing'} in {_shorten(text)!r} can be read by this model. "
             f"{_expectation(codec)} Type such a text."
         )
-    room = run.model.max_positions - (2 if run.data.wrap_source else 0)
+    room = run.model.max_positions - (2 if run.data.wrap_source else 1 if run.data.end_source else 0)
     kept = _fitting(readable, room, text)
     is_cut = kept[0] is not readable[0]
-    notes = _notes_on_form(text, found, kept)
+    notes = _notes_on_form(text, found, kept) + _notes_on_code(found, codec)
     ignored = ""
     if is_cut or len(kept) < len(readable):
         ignored = text[kept[0].char_end if is_cut else readable[len(kept)].char_start :]
@@ -77,10 +76,13 @@ def encode_source(text: str, codec: TextCodec, run: RunConfig) -> EncodedSource:
     return _assemble(text, kept, codec, run, ignored, notes)
 
 
-def _check_amount(text: str) -> None:
+def _check_amount(text: str, codec: TextCodec) -> None:
     count = len(text.split())
     if count == 0:
-        raise TextError("There is nothing to translate: the text is empty. A German sentence was expected; type one.")
+        raise TextError(
+            "There is nothing to translate: the text is empty. "
+            f"{_capital(a_sentence_in(codec.language))} was expected; type one."
+        )
     if count > MAX_WORDS:
         raise TextError(
             f"The text has {count:,} words. A sentence, or at most {MAX_WORDS:,} words, was expected; translate it "
@@ -91,12 +93,12 @@ def _check_amount(text: str) -> None:
 
 def _fewest_words(codec: TextCodec) -> int:
     """Where nothing marks the end (the copy task), the first symbol is given, so there must be one to predict."""
-    return 2 if codec.vocabulary.end_id is None else 1
+    return 2 if codec.copies_symbols else 1
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, codec: TextCodec) -> str:
     """The text without line breaks and broken characters."""
-    return text.translate(_INVALID_CHARACTERS).translate(_LINE_BREAKS)
+    return codec.one_line(text.translate(_INVALID_CHARACTERS))
 
 
 def without_marks(word: EncodedWord, codec: TextCodec) -> EncodedWord:
@@ -113,6 +115,15 @@ def _notes_on_form(text: str, found: Sequence[EncodedWord], kept: Sequence[Encod
     if unreadable:
         notes.append(f"Left out, because this model has no such symbol: {_listed(unreadable)}.")
     return notes + _notes_on_unknown([word.text for word in kept if any(word.unknown)])
+
+
+def _notes_on_code(found: Sequence[EncodedWord], codec: TextCodec) -> list[str]:
+    """Of a model with several target languages, whether the text says which."""
+    codes = codec.target_codes
+    if not codes or any(word.text in codes for word in found):
+        return []
+    shown = ", ".join(codes[:6]) + (" …" if len(codes) > 6 else "")
+    return [f"This model translates into several languages. Begin the text with the one that is meant: {shown}"]
 
 
 def _notes_on_unknown(words: Sequence[str]) -> list[str]:
@@ -165,7 +176,7 @@ def _assemble(
         unknown += [len(ids) + place for place, is_unknown in enumerate(word.unknown) if is_unknown]
         ids += word.ids
         labels += word.labels
-    if wraps and vocabulary.end_id is not None:
+    if (wraps or run.data.end_source) and vocabulary.end_id is not None:
         ids.append(vocabulary.end_id)
         labels.append(vocabulary.tokens[vocabulary.end_id])
     places = tuple(range(len(words)))
@@ -228,7 +239,8 @@ def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[_Piece]:
     if edit.text == UNKNOWN and vocabulary.unknown_id is not None:
         return [_Piece((vocabulary.unknown_id,), (UNKNOWN,), (True,), UNKNOWN, edit.place)]
     found = [
-        without_marks(word, codec) for word in codec.encode_text(one_line(edit.text), begins_sentence=edit.place == 0)
+        without_marks(word, codec)
+        for word in codec.encode_text(one_line(edit.text, codec), begins_sentence=edit.place == 0)
     ]
     pieces = [_Piece(word.ids, word.labels, word.unknown, word.text, edit.place) for word in found if word.ids]
     if not pieces:
@@ -277,9 +289,13 @@ def _joined(source: EncodedSource, pieces: Sequence[_Piece], codec: TextCodec, r
 
 def _expectation(codec: TextCodec) -> str:
     vocabulary = codec.vocabulary
-    if vocabulary.end_id is None:
+    if codec.copies_symbols:
         return f"At least two numbers from 1 to {len(vocabulary) - 1} with spaces between were expected."
-    return "A German sentence was expected."
+    return f"{_capital(a_sentence_in(codec.language))} was expected."
+
+
+def _capital(phrase: str) -> str:
+    return phrase[:1].upper() + phrase[1:]
 
 
 def _listed(words: Sequence[str]) -> str:

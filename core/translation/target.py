@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from core.config import RunConfig
 from core.errors import TextError
 from core.text.codec import EncodedWord, TextCodec
+from core.text.languages import a_sentence_in
 from core.text.tokenizers import check_length
 from core.translation.result import Word
 from core.translation.source import AS_UNKNOWN, MAX_WORDS, one_line, without_marks
@@ -42,12 +43,13 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
             f"The translation has {len(text.split()):,} words. At most {MAX_WORDS:,} were expected; shorten it."
         )
     check_length(text)
-    found = [without_marks(word, codec) for word in codec.encode_text(one_line(text))]
+    found = [without_marks(word, codec) for word in codec.encode_text(one_line(text, codec))]
     readable = _without_start([word for word in found if word.ids], codec)
     if not readable:
+        expected = a_sentence_in(codec.language)
         raise TextError(
             f"There is no word in the given translation {text.strip()[:60]!r} that this model can read. "
-            "An English sentence was expected; type one."
+            f"{expected[:1].upper()}{expected[1:]} was expected; type one."
         )
     ids = [token for word in readable for token in word.ids]
     labels = [label for word in readable for label in word.labels]
@@ -60,7 +62,7 @@ def encode_target(text: str, codec: TextCodec, run: RunConfig) -> EncodedTarget:
             f"The given translation has {len(ids)} tokens, and the model has room for {run.model.max_positions}. "
             "Shorten it."
         )
-    return EncodedTarget(tuple(ids), tuple(labels), _words(readable), one_line(text).strip(), _notes(found))
+    return EncodedTarget(tuple(ids), tuple(labels), _words(readable), one_line(text, codec).strip(), _notes(found))
 
 
 def _without_start(words: list[EncodedWord], codec: TextCodec) -> list[EncodedWord]:

@@ -1,4 +1,4 @@
-"""From German text to a `Translation`: a loaded model and everything around it."""
+"""From a text to its `Translation`: a loaded model and everything around it."""
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +17,7 @@ from core.checkpoint.history import EpochRecord
 from core.corpora.batches import pad
 from core.device import DeviceChoice, choose_device
 from core.errors import AnalysisError, CheckpointError, ExperimentError, TextError
+from core.model.drafting import Drafter, make_drafter
 from core.model.heads import Head
 from core.model.interventions import compile_head_factors, compile_interventions
 from core.model.transformer import Encoding, ModelOutput
@@ -29,7 +30,7 @@ from core.translation.compilation import (
     max_steps,
     sentence_changes,
 )
-from core.translation.decoding import DecodingRules, batches_by_length, forbidding, greedy_from
+from core.translation.decoding import DecodingRules, batches_by_length, greedy_from
 from core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     Beam,
@@ -52,17 +53,16 @@ from core.translation.result import (
     read_only,
 )
 from core.translation.source import EncodedSource, encode_source
+from core.translation.speculation import Asked, verified_greedy
 from core.translation.target import EncodedTarget
 
 NUM_ALTERNATIVES = 10
-CORPUS_BATCH = 64
+CORPUS_BATCH = 128
 """Sentences that are translated side by side without maps."""
 MAX_BEAM_ROWS = 256
 """Partial translations that are continued side by side; a wide beam takes fewer sentences at once."""
 EXPERIMENT_WINDOW = 64
 """Experiments of which the results are held at once, so that those of like length can be computed side by side."""
-NEAR_TIE = 1e-4
-"""Logits of the two best tokens that lie closer together may change places by rounding."""
 EXPERIMENT_BATCH = 16
 """Experiments that are computed side by side: few, so that little is padded."""
 
@@ -105,8 +105,7 @@ class Translator:
             self.model.lay_out_for_decoding()
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
-        target = checkpoint.codecs.target
-        self.rules = DecodingRules.of_vocabulary(target.vocabulary, forbid_unknown=target.subwords is not None)
+        self.rules = DecodingRules.of_codec(checkpoint.codecs.target, checkpoint.decoding)
 
     @classmethod
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
@@ -133,16 +132,33 @@ class Translator:
         """Of weights and vocabularies: tells the model apart from others, wherever its file lies."""
         return model_digest(self.checkpoint)
 
+    @cached_property
+    def _drafter(self) -> Drafter | None:
+        """What guesses translations that the model then checks; None if the model has to guess itself."""
+        return make_drafter(self.model)
+
+    @property
+    def target_codes(self) -> tuple[str, ...]:
+        """Tokens `>>xx<<` that a source may begin with to say into which language to translate; empty for one pair."""
+        return self.checkpoint.codecs.source.target_codes
+
     @property
     def history(self) -> tuple[EpochRecord, ...]:
         """How the training went."""
         return self.checkpoint.history
 
-    def run(self, experiment: Experiment, *, should_stop: Callable[[], bool] = lambda: False) -> Translation:
+    def run(
+        self,
+        experiment: Experiment,
+        *,
+        draft: Translation | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> Translation:
         """The result of one experiment: translation, probabilities, alternatives, and the maps of every head.
 
         Args:
             experiment: what to translate, how, and what to change on the way.
+            draft: what the result may be like. It is found faster then, and is the same to rounding.
             should_stop: asked before each decoding step, and before a given target is read.
 
         Raises:
@@ -151,7 +167,7 @@ class Translator:
             ExperimentError: an intervention does not fit the sentence or the vocabulary.
             AnalysisError: the model has no such head.
         """
-        return self._run_batch([self.compile(experiment)], True, should_stop)[0]
+        return self._run_batch([self.compile(experiment)], True, should_stop, draft)[0]
 
     def compare(
         self,
@@ -160,6 +176,7 @@ class Translator:
         original: Translation | None = None,
         own: Translation | None = None,
         drops_misfits: bool = False,
+        draft: Translation | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> ExperimentResult:
         """An experiment's result beside that of its baseline.
@@ -169,6 +186,7 @@ class Translator:
             original: the result of its baseline by this model, if it is known.
             own: while a target is given, the model's own greedy translation of the sentence, if it is known.
             drops_misfits: leave out interventions that do not fit this model or sentence instead of refusing them all.
+            draft: what the result may be like: see `run`. Left out, the original.
             should_stop: asked before each decoding step.
 
         Raises:
@@ -180,60 +198,19 @@ class Translator:
             experiment = experiment.without(*dropped)
         baseline = experiment.baseline
         if original is None or original.experiment != baseline:
-            original = self.run(baseline, should_stop=should_stop)
+            original = self.run(baseline, draft=draft, should_stop=should_stop)
         if isinstance(experiment.output, GivenTarget):
             asked = Experiment(experiment.source_text)
             if own is None or own.experiment != asked:
-                own = self.run(asked, should_stop=should_stop)
+                own = self.run(asked, draft=draft, should_stop=should_stop)
         else:
             own = None
         if not experiment.interventions:
             return ExperimentResult(original, original, original.log_probabilities, own, dropped)
-        changed, score = self._run_beside(original, experiment, should_stop)
+        changed = self.run(experiment, draft=draft or original, should_stop=should_stop)
+        is_same = changed.predicted_ids == original.predicted_ids  # then the pass that describes it has scored it
+        score = changed.log_probabilities if is_same else self.score(original, experiment)
         return ExperimentResult(changed, original, score, own, dropped)
-
-    def _run_beside(
-        self, original: Translation, experiment: Experiment, should_stop: Callable[[], bool]
-    ) -> tuple[Translation, tuple[float, ...]]:
-        """An experiment's result, and the log-probabilities that it gives the tokens of the original.
-
-        These have to be read once in any case. Where the greedy choice after each of them is the next one, they are the
-        result, and nothing is decoded step by step.
-        """
-        if not isinstance(experiment.output, Greedy):
-            changed = self.run(experiment, should_stop=should_stop)
-            is_same = changed.predicted_ids == original.predicted_ids  # then the pass that describes it has scored it
-            return changed, changed.log_probabilities if is_same else self.score(original, experiment)
-        began = time.perf_counter()
-        compiled, ids = self.compile(experiment), original.predicted_ids
-        if should_stop():
-            raise TranslationStoppedError
-        with torch.inference_mode():
-            encoding = self._encode([compiled], need_maps=True)
-            output = self._read(encoding, [ids], need_maps=True)
-            if self._is_greedy_choice(output.logits[0], ids, compiled):
-                target = self._chosen_target(ids, compiled.max_steps)
-                changed = self._describe_batch([compiled], [target], output, True, began)[0]
-                return changed, changed.log_probabilities
-            score = _chosen_log_probabilities(output.logits[0].float().log_softmax(dim=-1), ids)
-            targets = self._targets([compiled], encoding, should_stop)
-            output = self._read(encoding, [target.ids for target in targets], need_maps=True)
-            return self._describe_batch([compiled], targets, output, True, began)[0], tuple(score[:, 0].tolist())
-
-    def _is_greedy_choice(self, logits: Tensor, ids: Sequence[int], compiled: CompiledExperiment) -> bool:
-        """Whether greedy decoding chooses these ids, from the logits [T, V] after reading each of those before.
-
-        Near-ties count as another choice: step by step they may be decided otherwise.
-        """
-        is_whole = ids[-1] == self.rules.end_id or len(ids) == compiled.max_steps
-        if not is_whole or len(ids) > compiled.max_steps:
-            return False
-        best = (logits.float() + forbidding(self.model, self.rules, logits)).topk(2)
-        is_clear = (best.values[:, 0] - best.values[:, 1] > NEAR_TIE).tolist()
-        return all(
-            compiled.forced[step] == token if step in compiled.forced else clear and chosen == token
-            for step, (token, chosen, clear) in enumerate(zip(ids, best.indices[:, 0].tolist(), is_clear, strict=True))
-        )
 
     def _misfits(self, experiment: Experiment) -> tuple[Intervention, ...]:
         """The interventions that this model refuses, source edits first: what the others must fit depends on them."""
@@ -253,6 +230,7 @@ class Translator:
         experiments: Iterable[Experiment | CompiledExperiment],
         *,
         need_maps: bool = True,
+        draft: Translation | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> Iterator[Translation]:
         """The results of many different experiments, in their order; those of like length are computed side by side.
@@ -263,6 +241,7 @@ class Translator:
         Args:
             experiments: as they are, or compiled before (see `compile`) by someone who wants to see errors one by one.
             need_maps: whether results hold attention maps; without them it is quicker.
+            draft: what all results may be like, as those of changes to one sentence are: see `run`.
             should_stop: asked before each decoding step, and before given targets are read.
 
         Raises:
@@ -273,7 +252,7 @@ class Translator:
             compiled = [each if isinstance(each, CompiledExperiment) else self.compile(each) for each in window]
             results: list[Translation | None] = [None] * len(compiled)
             for group in _groups(compiled):
-                found = self._run_batch([compiled[place] for place in group], need_maps, should_stop)
+                found = self._run_batch([compiled[place] for place in group], need_maps, should_stop, draft)
                 for place, translation in zip(group, found, strict=True):
                     results[place] = translation
             for place, result in enumerate(results):
@@ -360,39 +339,58 @@ class Translator:
         return (self.rules.start_id, *predicted[:-1])
 
     def _run_batch(
-        self, batch: Sequence[CompiledExperiment], need_maps: bool, should_stop: Callable[[], bool]
+        self,
+        batch: Sequence[CompiledExperiment],
+        need_maps: bool,
+        should_stop: Callable[[], bool],
+        draft: Translation | None = None,
     ) -> list[Translation]:
         """Experiments with the same kind of output, side by side."""
         began = time.perf_counter()
         with torch.inference_mode():
             encoding = self._encode(batch, need_maps)
-            targets = self._targets(batch, encoding, should_stop)
-            output = self._read(encoding, [target.ids for target in targets], need_maps=need_maps)
-            return self._describe_batch(batch, targets, output, need_maps, began)
-
-    def _read(self, encoding: Encoding, targets: Sequence[Sequence[int]], *, need_maps: bool) -> ModelOutput:
-        """All steps of finished targets side by side."""
-        read = [self._read_ids(ids) for ids in targets]
-        padded = pad(read, self.model.padding_id).to(self.device.name)
-        return self.model.decode(encoding, padded, need_maps=need_maps)
-
-    def _describe_batch(
-        self,
-        batch: Sequence[CompiledExperiment],
-        targets: Sequence[EncodedTarget],
-        output: ModelOutput,
-        need_maps: bool,
-        began: float,
-    ) -> list[Translation]:
-        described = [
-            self.describe_steps(output.logits[row, : len(target.ids)], target.ids) for row, target in enumerate(targets)
-        ]
+            if isinstance(batch[0].experiment.output, Greedy):
+                found = self._found_greedily(batch, encoding, need_maps, should_stop, draft)
+            else:
+                targets = self._targets(batch, encoding, should_stop)
+                padded = pad([self._read_ids(target.ids) for target in targets], self.model.padding_id)
+                output = self.model.decode(encoding, padded.to(self.device.name), need_maps=need_maps)
+                found = [(target, output, row) for row, target in enumerate(targets)]
+            described = [
+                self.describe_steps(output.logits[row, : len(target.ids)], target.ids) for target, output, row in found
+            ]
         seconds = (time.perf_counter() - began) / len(batch)
         return [
             self._describe(
                 compiled, target, steps, _maps_of(output, row, compiled, target) if need_maps else None, seconds
             )
-            for row, (compiled, target, steps) in enumerate(zip(batch, targets, described, strict=True))
+            for compiled, (target, output, row), steps in zip(batch, found, described, strict=True)
+        ]
+
+    def _found_greedily(
+        self,
+        batch: Sequence[CompiledExperiment],
+        encoding: Encoding,
+        need_maps: bool,
+        should_stop: Callable[[], bool],
+        draft: Translation | None,
+    ) -> list[tuple[EncodedTarget, ModelOutput, int]]:
+        """For each experiment its target, the pass over the finished pair, and its row there."""
+        known = () if draft is None else draft.predicted_ids
+        limits = [compiled.max_steps for compiled in batch]
+        forced = self.rules.forced_ends(limits, [compiled.forced for compiled in batch]) or [{}] * len(batch)
+        found = verified_greedy(
+            self.model,
+            encoding,
+            [Asked(limit, ids, known) for limit, ids in zip(limits, forced, strict=True)],
+            self.rules,
+            drafter=self._drafter,
+            need_maps=need_maps,
+            should_stop=should_stop,
+        )
+        return [
+            (self._chosen_target(each.ids, compiled.max_steps), each.output, each.row)
+            for each, compiled in zip(found, batch, strict=True)
         ]
 
     def _encode(self, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
@@ -420,19 +418,17 @@ class Translator:
         limits = [compiled.max_steps for compiled in batch]
         forced = [compiled.forced for compiled in batch] if any(compiled.forced for compiled in batch) else None
         output = batch[0].experiment.output
-        if isinstance(output, Beam):
-            chosen = beam_search(
-                self.model,
-                encoding,
-                limits,
-                self.rules,
-                output.size,
-                output.length_penalty,
-                forced=forced,
-                should_stop=should_stop,
-            )
-        else:
-            chosen = greedy_from(self.model, encoding, limits, self.rules, should_stop, forced)
+        assert isinstance(output, Beam)
+        chosen = beam_search(
+            self.model,
+            encoding,
+            limits,
+            self.rules,
+            output.size,
+            output.length_penalty,
+            forced=forced,
+            should_stop=should_stop,
+        )
         return [self._chosen_target(ids, limit) for ids, limit in zip(chosen, limits, strict=True)]
 
     def translate_corpus(
@@ -498,14 +494,15 @@ class Translator:
             encoding = self.model.encode(padded, interventions=interventions)
             limits = [max_steps(len(row), self.run_config, self.rules) for row in ids]
             if beam == 1:
-                chosen = greedy_from(self.model, encoding, limits, self.rules)
+                ends = self.rules.forced_ends(limits, None)
+                chosen = greedy_from(self.model, encoding, limits, self.rules, forced=ends)
             else:
                 chosen = beam_search(self.model, encoding, limits, self.rules, beam, length_penalty)
         return [self._hypothesis(row) for row in chosen]
 
     def _hypothesis(self, chosen: Sequence[int]) -> Hypothesis:
-        words = [word.text for word in self._decoded_words(chosen)]
-        return Hypothesis(self._sentence(words), tuple(words))
+        words = tuple(word.text for word in self._decoded_words(chosen))
+        return Hypothesis(self.checkpoint.codecs.target.text_of(chosen), words)
 
     def max_steps(self, source_length: int) -> int:
         """Enough for any sane translation; exactly the source's length where nothing marks the end."""
@@ -514,12 +511,6 @@ class Translator:
     def _decoded_words(self, chosen: Sequence[int]) -> list[Word]:
         return [Word(word.text, word.start, word.end) for word in self.checkpoint.codecs.target.decode(chosen)]
 
-    def _sentence(self, words: Sequence[str]) -> str:
-        codec = self.checkpoint.codecs.target
-        if self.rules.end_id is None:  # the start token is a symbol of the copy task, and part of its answer
-            words = [codec.vocabulary.tokens[self.rules.start_id], *words]
-        return codec.join(words)
-
     def _chosen_target(self, chosen: Sequence[int], limit: int) -> EncodedTarget:
         """What the model chose, with a note if it did not come to an end."""
         codec = self.checkpoint.codecs.target
@@ -527,11 +518,13 @@ class Translator:
         notes: tuple[str, ...] = ()
         if self.rules.end_id is not None and chosen[-1] != self.rules.end_id:
             notes = (f"The translation was cut off after {limit} tokens: the model did not end it.",)
+        elif self.rules.forces_end and len(chosen) == limit:
+            notes = (f"The translation was ended at {limit} tokens, the most that this model's settings allow.",)
         return EncodedTarget(
             ids=tuple(chosen),
             labels=tuple(codec.label(token) for token in chosen),
             words=tuple(words),
-            text=self._sentence([word.text for word in words]),
+            text=codec.text_of(chosen),
             notes=notes,
             is_given=False,
         )
@@ -574,14 +567,18 @@ class Translator:
         """What each decoding step of one sentence knew, from its logits [T, V], when it chose these T ids."""
         log_probabilities = logits.float().log_softmax(dim=-1)
         chosen = _chosen_log_probabilities(log_probabilities, ids)
-        allowed = log_probabilities.clone()
-        allowed[:, list(self.rules.forbidden_ids)] = float("-inf")
+        entropies = _entropies(log_probabilities)
+        allowed = log_probabilities.index_fill_(1, self._forbidden, float("-inf"))
         return Steps(
             log_probabilities=tuple(chosen[:, 0].tolist()),
             alternatives=self._alternatives(allowed),
             ranks=tuple((1 + (allowed > chosen).sum(dim=-1)).tolist()),
-            entropies=tuple(_entropies(log_probabilities).tolist()),
+            entropies=tuple(entropies.tolist()),
         )
+
+    @cached_property
+    def _forbidden(self) -> Tensor:
+        return torch.tensor(self.rules.forbidden_ids, dtype=torch.long, device=self.device.name)
 
     def _alternatives(self, allowed: Tensor) -> tuple[tuple[Alternative, ...], ...]:
         """The best tokens of each row of log-probabilities [T, V]; minus infinity where one may not be chosen."""

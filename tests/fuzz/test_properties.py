@@ -43,6 +43,7 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
     return values
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["word", "subword"])
 @given(text=TEXTS, given_text=st.one_of(st.none(), TEXTS), word=TEXTS, step=st.integers(0, 3))
 def test_any_text_is_translated_or_refused(

@@ -121,6 +121,7 @@ class FakeTranslator:
         self.num_parameters = 9_038_341
         self.digest = f"{sum(map(ord, self.name)):064x}"
         self.experiments: list[Experiment] = []
+        self.drafts: list[str | None] = []
 
     @property
     def texts(self) -> list[str]:
@@ -174,9 +175,11 @@ class FakeTranslator:
         original: Translation | None = None,
         own: Translation | None = None,
         drops_misfits: bool = False,
+        draft: Translation | None = None,
         should_stop=lambda: False,
     ) -> ExperimentResult:
-        """As the real one does it."""
+        """As the real one does it; drafts are noted."""
+        self.drafts.append(None if draft is None else draft.text)
         dropped: list[Intervention] = []
         for each in experiment.interventions if drops_misfits else ():
             try:

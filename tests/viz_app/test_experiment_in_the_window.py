@@ -465,7 +465,7 @@ def test_a_refused_change_is_named_and_all_of_the_page_goes_on_with_what_it_show
     _check(window, translator.compare(Experiment(SENTENCE)))
 
 
-@pytest.mark.parametrize("output", [GivenTarget("man " * 3000), GivenTarget(" ")], ids=["too long", "empty"])
+@pytest.mark.parametrize("output", [GivenTarget("man " * 1200), GivenTarget(" ")], ids=["too long", "empty"])
 def test_an_experiment_file_that_the_model_refuses_leaves_the_screen_and_says_why(
     qtbot: QtBot, window: MainWindow, translator: Translator, tmp_path: Path, output: GivenTarget
 ) -> None:
@@ -484,7 +484,7 @@ def test_a_session_that_the_model_refuses_starts_with_its_plain_sentence(
 ) -> None:
     window.close()
     model = ModelReference(translator.name, translator.digest)
-    given = Experiment(SENTENCE, GivenTarget("man " * 3000), (OFF,))
+    given = Experiment(SENTENCE, GivenTarget("man " * 1200), (OFF,))
     write_experiment_file(SavedExperiment(given, model, {}), preferences.session_path)
     again = make_window(None, sentence=None, loader=None)
     _check(again, translator.compare(Experiment(SENTENCE)))

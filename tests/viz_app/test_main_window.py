@@ -294,11 +294,12 @@ def test_last_choices_come_back(make_window: MakeWindow, qtbot: QtBot, preferenc
 def test_examples_and_copy_button_work(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     panel = window.translate_page.sentence
-    menu = panel.examples.menu()
-    assert len(menu.actions()) >= 8
+    actions = {action.text(): action for action in panel.examples.menu().actions()}
+    assert set(example_sentences()) <= set(actions)
+    sentence = example_sentences()[1]
     with qtbot.waitSignal(window.translation_shown):
-        menu.actions()[1].trigger()
-    assert panel.input.text == menu.actions()[1].text()
+        actions[sentence].trigger()
+    assert panel.input.text == sentence
     qtbot.mouseClick(panel.copy_button, Qt.MouseButton.LeftButton)
     assert QGuiApplication.clipboard().text() == panel.sentence.text
 

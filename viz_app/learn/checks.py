@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from core.analysis.beam_tree import BeamTree
 from core.analysis.lens import LogitLens
-from core.translation.experiment import Beam, CausalMaskLifted, Experiment, GivenTarget, SoftmaxTemperature
+from core.translation.experiment import Beam, CausalMaskLifted, Experiment, GivenTarget, HeadScaled, SoftmaxTemperature
 from core.translation.result import Translation
 from viz_app.learn.actions import shuffled
 from viz_app.learn.job import BeamTreeJob, LensJob, RunJob, Smoothing, SmoothingJob
@@ -144,6 +144,18 @@ def _judge_beam(state: ExperimentState, options: Options, tree: BeamTree) -> Ver
     return Verdict(choice, f"“{tree.texts[0]}” is {ratio:.1f} times as probable as “{tree.texts[1]}”")
 
 
+def _without_chosen(state: ExperimentState, options: Options) -> RunJob:
+    baseline = state.experiment.baseline
+    return RunJob((baseline, baseline.with_interventions(HeadScaled(state.selection.head))))
+
+
+def _judge_without_chosen(state: ExperimentState, options: Options, answer: tuple[Translation, ...]) -> Verdict:
+    before, after = answer
+    choice = "same" if before.predicted_ids == after.predicted_ids else "other"
+    told = "the words stay" if choice == "same" else f"it becomes “{after.text}”"
+    return Verdict(choice, f"Without {state.selection.head.short_name} {told}.")
+
+
 def _smoothing(state: ExperimentState, options: Options) -> SmoothingJob:
     return SmoothingJob()
 
@@ -187,6 +199,7 @@ CHECKS: Final[dict[str, Check]] = {
     "cross-rows": Check(frozenset({"source", "target"}), _nothing, _judge_cross_rows),
     "largest-weight": Check(frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight),
     "beam": Check(frozenset({"better", "same"}), _beam_tree, _judge_beam),
+    "without-head": Check(frozenset({"same", "other"}), _without_chosen, _judge_without_chosen),
     "smoothing": Check(frozenset({"rises", "falls"}), _smoothing, _judge_smoothing),
     "decided-at": Check(frozenset({"last", "earlier"}), _lens, _judge_decided),
 }

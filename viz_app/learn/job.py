@@ -1,6 +1,6 @@
 """What stations ask the model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from core.analysis.beam_tree import BeamTree
 from core.analysis.lens import LogitLens
-from core.translation.experiment import Beam, Experiment
+from core.model.heads import Head
+from core.translation.experiment import Beam, Experiment, HeadScaled
 from core.translation.result import FloatArray, Translation, read_only
 from viz_app.worker.jobs import JobScope, ShouldStop, Tell, TranslatorLike, real
 
@@ -56,6 +57,40 @@ class BeamTreeJob:
         from core.analysis.beam_watch import beam_tree
 
         return beam_tree(real(translator), self.source_text, self.beam)
+
+
+@dataclass(frozen=True, eq=False)
+class HeadCosts:
+    """What a translation loses without each head.
+
+    Attributes:
+        translation: of the sentence with nothing changed.
+        by_head: the log-probability that its tokens lose when the head is off; below 0 they gain.
+    """
+
+    translation: Translation
+    by_head: Mapping[Head, float]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadCostsJob:
+    """Every head is switched off, one at a time; the same tokens are scored (Michel et al. 2019)."""
+
+    translation: Translation
+    scope: ClassVar[JobScope] = "sentence"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> HeadCosts:
+        """See `Job.run`."""
+        from core.model.interventions import all_heads
+
+        engine = real(translator)
+        heads = all_heads(engine.model)
+        off = [self.translation.experiment.with_interventions(HeadScaled(head)) for head in heads]
+        scores = engine.score_many(self.translation, off, should_stop=should_stop)
+        whole = self.translation.log_probability
+        return HeadCosts(
+            self.translation, {head: whole - sum(found) for head, found in zip(heads, scores, strict=True)}
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJ
 
 FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 NARROW_PAGE = 1264
-LIST_WIDTH, NARROW_LIST_WIDTH = 210, 46
+LIST_WIDTH, NARROW_LIST_WIDTH = 238, 46
 
 
 class LearnPage(QWidget):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.analysis.measures import MEASURES, Measure
-from core.text.vocabulary import SPECIALS
+from core.text.vocabulary import MARKS
 from viz_app.state import map_text
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import MapView
@@ -100,7 +100,7 @@ def _who(state: ExperimentState) -> tuple[str, str, str]:
 
 
 def _is_word(label: str) -> bool:
-    return label not in SPECIALS and any(letter.isalnum() for letter in label)
+    return label not in MARKS and any(letter.isalnum() for letter in label)
 
 
 def _measure(state: ExperimentState) -> Measure:

@@ -1,9 +1,9 @@
 """What source and target are called in sentences. No Qt."""
 
 from core.config import RunConfig
+from core.text.languages import language_name
 
 NEUTRAL = ("source", "target")
-_NAMES = {"de": "German", "en": "English", "fr": "French", "cs": "Czech"}
 
 
 def language_names(run: RunConfig | None) -> tuple[str, str]:
@@ -13,5 +13,4 @@ def language_names(run: RunConfig | None) -> tuple[str, str]:
     """
     if run is None or run.is_copy_task:
         return NEUTRAL
-    source, target = run.data.source_language, run.data.target_language
-    return _NAMES.get(source, source), _NAMES.get(target, target)
+    return language_name(run.data.source_language), language_name(run.data.target_language)

@@ -7,7 +7,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from core.text.vocabulary import START
+from core.text.vocabulary import STARTS
 from core.translation.result import Translation, Word
 from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.state.changed_words import new_words
@@ -242,4 +242,4 @@ def given_tip(translation: Translation) -> str:
 
 def is_start_given(translation: Translation) -> bool:
     """Whether the first symbol of the target is a word that is given, not predicted: in the copy task."""
-    return translation.read_tokens[0] != START
+    return translation.read_tokens[0] not in STARTS

@@ -85,6 +85,7 @@ class ExperimentController(QObject):
             original=known.original if known is not None else None,
             own=_own_of(known),
             drops_misfits=state.drops_misfits,
+            draft=known.changed if known is not None else None,  # while somebody types, nearly right
         )
         state.request.begin()
         self._worker.submit(Request(job, state, on_result=self._accept, on_error=self._refuse))

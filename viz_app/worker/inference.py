@@ -1,6 +1,5 @@
 """One thread that opens models and answers questions to them."""
 
-import os
 import queue
 import threading
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from core.analysis.sample_roles import read_sample_roles
 from core.imports import collector_paused
+from core.threads import compute_on
 from core.translation.result import TranslationStoppedError
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.progress import Progress
@@ -153,10 +153,7 @@ def compute_on_one_thread() -> None:
     The steps of one sentence are too small to share: beside a training, several threads wait for each other twenty
     times as long as they work.
     """
-    import torch
-
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(1)
+    compute_on(1)
 
 
 def _describe(translator: TranslatorLike) -> ModelInfo:

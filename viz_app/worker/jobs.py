@@ -73,6 +73,7 @@ class TranslatorLike(Protocol):
         original: Translation | None = None,
         own: Translation | None = None,
         drops_misfits: bool = False,
+        draft: Translation | None = None,
         should_stop: ShouldStop = lambda: False,
     ) -> ExperimentResult:
         """See `Translator.compare`."""
@@ -139,12 +140,13 @@ class LoadJob:
 
 @dataclass(frozen=True, eq=False)
 class ExperimentJob:
-    """An experiment beside its baseline; see `Translator.compare`."""
+    """An experiment beside its baseline; see `Translator.compare`. The draft is no part of what is asked."""
 
     experiment: Experiment
     original: Translation | None = None
     own: Translation | None = None
     drops_misfits: bool = False
+    draft: Translation | None = None
     scope: ClassVar[JobScope] = "experiment"
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> ExperimentResult:
@@ -154,6 +156,7 @@ class ExperimentJob:
             original=self.original,
             own=self.own,
             drops_misfits=self.drops_misfits,
+            draft=self.draft,
             should_stop=should_stop,
         )
 

@@ -1,6 +1,5 @@
 """One thread that trains once; its events reach the window in handfuls, and the window's answers reach it."""
 
-import os
 import queue
 import sys
 import threading
@@ -13,6 +12,7 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from core.config import RunConfig
+from core.threads import available_cores, compute_on
 from core.training.events import AfterFailedSave, PhaseStarted, SaveFailed, StopRequest, TrainingEvent, TrainingFinished
 from core.training.failures import InterruptedTrainingError, Proposal
 from viz_app.worker.failure import Failure
@@ -206,10 +206,7 @@ def interpreter_shared_fairly() -> Iterator[None]:
 
 def leave_a_core_to_the_window() -> None:
     """Lets the calling thread compute on all processor cores but one, unless OMP_NUM_THREADS says otherwise."""
-    import torch
-
-    if "OMP_NUM_THREADS" not in os.environ:
-        torch.set_num_threads(max(1, (os.cpu_count() or 2) - 1))
+    compute_on(max(1, available_cores() - 1))
 
 
 def _read_and_train(

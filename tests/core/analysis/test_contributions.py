@@ -112,8 +112,8 @@ def test_each_part_follows_the_formula_one_vector_at_a_time(config, kind: str) -
     for query in range(weights.shape[1]):
         for key in range(weights.shape[2]):
             expected = np.zeros(32)
-            for head in range(4):
-                rows = slice(head * 8, (head + 1) * 8)
+            for head in range(attention.num_heads):
+                rows = slice(head * attention.head_width, (head + 1) * attention.head_width)
                 expected += weights[head, query, key] * (mixing[:, rows] @ (value_weight[rows] @ values[key]))
             if config.norm_position == "post":
                 expected = normed(expected, query)

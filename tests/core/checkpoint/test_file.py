@@ -328,7 +328,8 @@ def _names_of(tree: ast.AST) -> set[str]:
 
 def test_nothing_in_the_engine_pickles() -> None:
     forbidden = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "torch.load", "torch.save"}
-    modules = list((REPOSITORY / "core").rglob("*.py"))
+    door = REPOSITORY / "core" / "interop" / "pickled.py"  # docs/adr/0002
+    modules = [path for path in (REPOSITORY / "core").rglob("*.py") if path != door]
     assert len(modules) > 30
     found = {str(path): _names_of(ast.parse(path.read_text(encoding="utf-8"))) & forbidden for path in modules}
     assert not {path: names for path, names in found.items() if names}

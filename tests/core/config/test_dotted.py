@@ -52,7 +52,7 @@ def test_every_setting_of_every_part_has_a_name_and_can_be_given_its_own_value()
         (["model.width=" + "9" * 5000], "A whole number was expected"),
         (["model.dropout=nan"], "A number was expected"),
         (["model.final_norm=yes"], "True or false was expected"),
-        (["model.positions=rotary"], "One of learned, sinusoidal was expected"),
+        (["model.positions=rotary"], "One of learned, sinusoidal, sinusoidal-halves was expected"),
         (["training.patience=never"], "A whole number or none was expected"),
         (["training.num_epochs=none"], "training.num_epochs is 'none'. A whole number was expected"),
         (["model.width=60"], "8 heads do not divide a width of 60"),

@@ -18,7 +18,15 @@ POST = SMALL
 POST_FINAL = SMALL.replace(final_norm=True)
 PRE = SMALL.replace(norm_position="pre", final_norm=True, positions="sinusoidal")
 ANNOTATED = PRE.replace(norm_kind="annotated")
-KINDS = {"post": POST, "post-final": POST_FINAL, "pre": PRE, "annotated": ANNOTATED}
+MARIAN = POST.replace(
+    num_heads=8,
+    num_decoder_heads=4,
+    decoder_feed_forward_width=40,
+    activation="swish",
+    positions="sinusoidal-halves",
+    scale_embeddings=False,
+)
+KINDS = {"post": POST, "post-final": POST_FINAL, "pre": PRE, "annotated": ANNOTATED, "marian": MARIAN}
 
 
 def make_model(config: ModelConfig = SMALL, *, seed: int = 0, noise: float = 0.1) -> Transformer:

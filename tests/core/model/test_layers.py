@@ -58,11 +58,19 @@ def test_dropout_falls_on_the_sublayers_output_not_on_the_path_around_it() -> No
     assert set(after.unique().tolist()) == {7.0, 9.0}
 
 
-def test_feed_forward_is_two_linear_layers_with_a_relu_between() -> None:
+ACTIVATIONS = {
+    "relu": lambda values: values.clamp(min=0),
+    "gelu": lambda values: values * 0.5 * (1 + torch.erf(values / 2**0.5)),
+    "swish": lambda values: values / (1 + (-values).exp()),
+}
+
+
+@pytest.mark.parametrize("activation", ACTIVATIONS)
+def test_feed_forward_is_two_linear_layers_with_the_activation_between(activation: str) -> None:
     torch.manual_seed(0)
-    network = FeedForward(POST).eval()
+    network = FeedForward(POST.replace(activation=activation)).eval()
     states = torch.randn(2, 3, 32)
-    inner = (states @ network.expand.weight.T + network.expand.bias).clamp(min=0)
+    inner = ACTIVATIONS[activation](states @ network.expand.weight.T + network.expand.bias)
     expected = inner @ network.contract.weight.T + network.contract.bias
     assert network.expand.out_features == 48
     torch.testing.assert_close(network(states), expected)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from core.model.positions import TokenAndPosition, sinusoidal_table
+from core.model.positions import TokenAndPosition, sinusoidal_halves_table, sinusoidal_table
 from core.model.transformer import Transformer
 from tests.core.model.small_models import NUM_SOURCE, NUM_TARGET, PADDING, POST, PRE, random_ids
 
@@ -76,3 +76,19 @@ def test_embeddings_are_dropped_in_training() -> None:
     embedding = TokenAndPosition(PRE.replace(dropout=0.5), NUM_SOURCE).train()
     share = float((embedding(random_ids(20, 40, NUM_SOURCE)) == 0).float().mean())
     assert share == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.mark.parametrize("width", [2, 6, 7, 32])
+def test_halves_are_the_same_waves_with_all_sines_first(width: int) -> None:
+    table = sinusoidal_halves_table(50, width)
+    assert table.shape == (50, width)
+    for position in (0, 1, 17, 49):
+        for column in range(width):
+            wave = column if column < (width + 1) // 2 else column - (width + 1) // 2
+            angle = position / 10000 ** (2 * wave / width)
+            expected = math.sin(angle) if column < (width + 1) // 2 else math.cos(angle)
+            assert float(table[position, column]) == pytest.approx(expected, abs=1e-6)
+    if width % 2 == 0:
+        interleaved = sinusoidal_table(50, width)
+        torch.testing.assert_close(table[:, : width // 2], interleaved[:, 0::2], rtol=0, atol=1e-5)
+        torch.testing.assert_close(table[:, width // 2 :], interleaved[:, 1::2], rtol=0, atol=1e-5)

@@ -183,10 +183,12 @@ class NaiveModel:
 
     def attention(self, name: str, kind: str, layer: int, queries_of: Tensor, keys_of: Tensor) -> tuple[Tensor, Tensor]:
         """The mixed outputs of all heads [Q, D], and their weights [H, Q, M]."""
-        width, head_width = self.config.width, self.config.width // self.config.num_heads
+        width = self.config.width
+        num_heads = self.config.num_heads if kind == "encoder" else self.config.decoder_heads
+        head_width = width // num_heads
         weight, bias = self.parameters[f"{name}.in_proj_weight"], self.parameters[f"{name}.in_proj_bias"]
         outputs, maps = [], []
-        for number in range(self.config.num_heads):
+        for number in range(num_heads):
             head = Head(kind, layer, number)
 
             def project(states: Tensor, which: int, first: int = number * head_width) -> Tensor:
@@ -211,7 +213,7 @@ class NaiveModel:
     def feed_forward(self, name: str) -> Callable[[Tensor], Tensor]:
         def transform(states: Tensor) -> Tensor:
             inner = states @ self.parameters[f"{name}.expand.weight"].T + self.parameters[f"{name}.expand.bias"]
-            inner = inner.clamp(min=0)
+            inner = inner / (1 + (-inner).exp()) if self.config.activation == "swish" else inner.clamp(min=0)
             return inner @ self.parameters[f"{name}.contract.weight"].T + self.parameters[f"{name}.contract.bias"]
 
         return transform
@@ -245,6 +247,8 @@ class NaiveModel:
     def wave(self, position: int) -> list[float]:
         """Vaswani et al. 2017, section 3.5."""
         angles = [position / 10000 ** (first / self.config.width) for first in range(0, self.config.width, 2)]
+        if self.config.positions == "sinusoidal-halves":
+            return [*map(math.sin, angles), *map(math.cos, angles)]
         return [value for angle in angles for value in (math.sin(angle), math.cos(angle))]
 
 

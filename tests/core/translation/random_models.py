@@ -72,6 +72,19 @@ MODELS = {
         {"norm_position": "post", "final_norm": False, "positions": "learned", "tied_embeddings": "none"},
         {"num_subwords": NUM_SUBWORDS},
     ),
+    "words, post-norm, Marian's shape": RandomModel(
+        "notebook",
+        3,
+        1.3,
+        {
+            "num_heads": 4,
+            "num_decoder_heads": 2,
+            "decoder_feed_forward_width": 20,
+            "activation": "swish",
+            "positions": "sinusoidal-halves",
+            "scale_embeddings": False,
+        },
+    ),
     "copy task": RandomModel("copy-task-small", 23, 1.6, {}),
     "copy task, post-norm": RandomModel(
         "copy-task-small", 22, 1.6, {"norm_position": "post", "final_norm": False, "norm_kind": "torch", "num_heads": 4}
@@ -136,10 +149,11 @@ def _draw_weights(model: Transformer, strength: float, end_id: int | None) -> No
 
 def all_heads(translator: Translator) -> list[Head]:
     config = translator.checkpoint.run.model
-    layers = {"encoder": config.num_encoder_layers, "decoder": config.num_decoder_layers}
+    shapes = {"encoder": (config.num_encoder_layers, config.num_heads)}
+    decoder = config.num_decoder_layers, config.decoder_heads
     return [
         Head(kind, layer, head)
         for kind in ATTENTION_KINDS
-        for layer in range(layers.get(kind, config.num_decoder_layers))
-        for head in range(config.num_heads)
+        for layer in range(shapes.get(kind, decoder)[0])
+        for head in range(shapes.get(kind, decoder)[1])
     ]

@@ -159,8 +159,9 @@ def test_nothing_is_decoded_step_by_step_where_a_change_leaves_the_words(
     ]
     stepwise = [words.run(original.experiment.with_interventions(*each)) for each in changes]
     steps: list[object] = []
-    step = words.model.step
-    monkeypatch.setattr(words.model, "step", lambda *args: steps.append(args) or step(*args))
+    stepping = words._drafter or words.model
+    step = stepping.step
+    monkeypatch.setattr(stepping, "step", lambda *args: steps.append(args) or step(*args))
     for each, expected in zip(changes, stepwise, strict=True):
         assert expected.predicted_ids == original.predicted_ids
         changed = words.compare(expected.experiment, original=original).changed
@@ -180,6 +181,7 @@ def test_run_many_is_what_the_naive_code_gives_in_order(translator: Translator, 
     check_results(translator, cases, list(found), has_maps=True)
 
 
+@pytest.mark.heavy
 def test_run_many_without_maps_gives_the_same_tokens_and_probabilities(
     translator: Translator, cases: list[Case]
 ) -> None:

@@ -261,16 +261,16 @@ def test_a_beam_that_makes_no_sense_is_refused(subword_translator: Translator) -
 
 
 def test_a_corpus_tells_how_far_it_is_and_stops_when_told(translator: Translator) -> None:
-    texts = [*GERMAN[:150], ""]
+    texts = [*GERMAN, *GERMAN[:100], ""]
     told: list[int] = []
     translator.translate_corpus(texts, on_progress=told.append)
-    assert told == [64, 128, 150]
+    assert told == [128, 256, 300]
     told.clear()
     hypotheses = translator.translate_corpus(texts, on_progress=told.append, should_stop=lambda: len(told) == 1)
-    assert told == [64]
-    assert len(hypotheses) == 151
-    assert sum(hypothesis.words != () for hypothesis in hypotheses) <= 64
-    assert translator.translate_corpus(texts, should_stop=lambda: True) == [Hypothesis("", ())] * 151
+    assert told == [128]
+    assert len(hypotheses) == 301
+    assert sum(hypothesis.words != () for hypothesis in hypotheses) <= 128
+    assert translator.translate_corpus(texts, should_stop=lambda: True) == [Hypothesis("", ())] * 301
 
 
 def test_a_corpus_of_nothing_gives_nothing(translator: Translator) -> None:

@@ -13,6 +13,7 @@ from viz_app.learn.actions import shuffled
 from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
 from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
+from viz_app.learn.figures.loud_and_needed import LoudAndNeededFigure
 from viz_app.learn.figures.mask import MaskFigure
 from viz_app.learn.figures.one_weight import TEMPERATURES, OneWeightFigure
 from viz_app.learn.figures.positions import PositionsFigure
@@ -275,3 +276,36 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     assert (np.diff(found.plain_loss) < 0).all()
     assert found.plain_loss[-1] == pytest.approx(-np.log(100 / 103))
     assert answer(qtbot, view.predictions[0], "rises").startswith("Right.")
+
+
+def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "not")
+    figure = view.figures[0]
+    assert isinstance(figure, LoudAndNeededFigure)
+    qtbot.waitUntil(lambda: len(figure.plot.points) == 72, timeout=TIMEOUT_MS)
+    most = max(figure.plot.points, key=lambda point: point.cost)
+    qtbot.mouseClick(figure.plot, Qt.MouseButton.LeftButton, pos=figure.plot.place_of(most).toPoint())
+    assert page.state.selection.head == most.head
+    assert most.head.title in figure.says.text()
+    assert page.state.original is not None
+    page.state.toggle_head(most.head)
+    settle(qtbot, page)
+    assert page.state.result is not None
+    assert -page.state.result.change_of_log_probability == pytest.approx(most.cost, abs=1e-3)
+    assert figure.waiting.isHidden()
+
+
+def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "not")
+    view.tries[0].click()
+    settle(qtbot, page)
+    translation = page.state.translation
+    assert translation is not None
+    assert translation.text == "A man is wearing a shirt."
+    shirt, no = (
+        next(word.start for word in words if word.text == text)
+        for words, text in ((translation.target_words, "shirt"), (translation.source_words, "kein"))
+    )
+    assert translation.maps.cross[:, :, shirt, no].max() > 0.9
+    verdict = answer(qtbot, view.predictions[0], "same")
+    assert page.state.selection.head.short_name in verdict

@@ -94,8 +94,9 @@ def test_one_head_is_not_called_heads(num_heads: int, words: str) -> None:
 
 
 def test_what_becomes_of_the_schedule_of_a_short_run_is_said_before_it_starts() -> None:
-    assert schedule_note(preset("multi30k")) == ""
-    assert "the rate falls to zero over the last 1.5 epochs" in schedule_note(
-        preset("multi30k").with_training(num_epochs=3)
-    )
-    assert schedule_note(preset("copy-task").with_training(num_epochs=1, cooldown_epochs=5)) == ""
+    own, short = Path("own-data"), preset("multi30k").with_training(num_epochs=3)
+    assert schedule_note(preset("multi30k"), own) == ""
+    assert "the rate falls to zero over the last 1.5 epochs" in schedule_note(short, own)
+    assert "warm-up" not in schedule_note(short, own), "its number of steps is not known yet"
+    assert "short for a warm-up of 400" in schedule_note(short, "multi30k")
+    assert schedule_note(preset("copy-task").with_training(num_epochs=1, cooldown_epochs=5), "copy") == ""

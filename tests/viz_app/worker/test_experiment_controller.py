@@ -153,3 +153,16 @@ def test_a_question_tells_how_far_it_is_to_whoever_shows_it(qtbot: QtBot, contro
     assert partials == ["half"]
     assert "half" in texts
     assert not awaiting.is_running
+
+
+def test_what_was_shown_last_is_the_draft_of_the_next(
+    qtbot: QtBot, controller: ExperimentController, translators: list[FakeTranslator]
+) -> None:
+    state = controller.state
+    state.edit_text("Ein Mann .")
+    qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
+    state.toggle_head(HEAD)
+    qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
+    state.edit_text("Ein Hund .")
+    qtbot.waitUntil(lambda: shown(state) == "Off1 hund.")
+    assert translators[0].drafts == [None, "Ein mann.", "Off1 mann."]

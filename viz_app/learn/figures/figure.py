@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from PySide6.QtCore import QEvent
+from PySide6.QtCore import QEvent, QTimer
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
@@ -14,6 +14,8 @@ from viz_app.state.request_state import RequestState
 from viz_app.theme import PANEL_MARGIN, is_theme_change, scales
 from viz_app.widgets.parts import label
 from viz_app.worker import ExperimentController
+
+WAITING_DELAY_MS = 250
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class StationFigure(QFrame):
         options_known: the names of its options.
         context, state, controller: see `LearnContext`.
         options: from the station's text.
-        request: the answer that the figure waits for.
+        request: the answer that the figure waits for; `waiting` says so, `problem` why there is none.
         column: the layout of the content.
     """
 
@@ -59,12 +61,19 @@ class StationFigure(QFrame):
         self.title.setText(self.caption)
         self.problem = label("warm", wraps=True)
         self.problem.setVisible(False)
+        self.waiting = label("small")
+        self.waiting.setText("computing …")
+        self.waiting.setVisible(False)
+        self._waiting_timer = QTimer(self, singleShot=True, interval=WAITING_DELAY_MS)
+        self._waiting_timer.timeout.connect(lambda: self.waiting.setVisible(self.request.is_running))
         self.column = QVBoxLayout(self)
         scales(self.column.setContentsMargins, PANEL_MARGIN, 10, PANEL_MARGIN, 12)
         scales(self.column.setSpacing, 8)
         self.column.addWidget(self.title)
         self.column.addWidget(self.problem)
+        self.column.addWidget(self.waiting)
         self.request.events.problem.connect(self._show_problem, max_args=0)
+        self.request.events.is_running.connect(self._show_waiting, max_args=0)
         self.state.result_changed.connect(self._refresh_in_sight)
         for field in (self.state.selection.events.head, self.state.selection.events.pinned):
             field.connect(self._redraw_in_sight, max_args=0)
@@ -103,6 +112,14 @@ class StationFigure(QFrame):
     def _redraw_in_sight(self) -> None:
         if self.isVisible():
             self.redraw()
+
+    def _show_waiting(self) -> None:
+        """Only where it takes long enough to be noticed."""
+        if self.request.is_running:
+            self._waiting_timer.start()
+        else:
+            self._waiting_timer.stop()
+            self.waiting.setVisible(False)
 
     def _show_problem(self) -> None:
         self.problem.setText(self.request.problem)

@@ -23,7 +23,7 @@ from viz_app.widgets.parts import label
 from viz_app.worker.jobs import TraceJob
 
 LINE, GAP, HEADER = 22, 12, 20
-MAX_TOKEN, MAX_STRIP = 90, 190
+MAX_TOKEN, MAX_STRIP = 100, 190
 NUMBER_WIDTH, LEAST_BAR = 52, 46
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
 

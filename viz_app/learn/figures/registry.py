@@ -6,6 +6,7 @@ from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
 from viz_app.learn.figures.figure import StationFigure
 from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
+from viz_app.learn.figures.loud_and_needed import LoudAndNeededFigure
 from viz_app.learn.figures.map import MapFigure
 from viz_app.learn.figures.mask import MaskFigure
 from viz_app.learn.figures.one_weight import OneWeightFigure
@@ -22,6 +23,7 @@ FIGURES: Final[dict[str, type[StationFigure]]] = {
     "map": MapFigure,
     "one-weight": OneWeightFigure,
     "layers": LayersFigure,
+    "loud-and-needed": LoudAndNeededFigure,
     "rates": RatesFigure,
     "smoothing": SmoothingFigure,
     "train-here": TrainHereFigure,

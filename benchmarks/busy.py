@@ -1,0 +1,124 @@
+"""Translating and training on two cores, idle and beside five other busy processes: with our threads, and as PyTorch
+comes. It makes its own load; what else the machine does is load too, so only a quiet one tells what "idle" is.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from benchmarks.ratio import Ratio
+
+CORES, OTHERS = 2, 5
+TURNS = {"idle": 9, "busy": 3}
+REQUIRED = {"idle": (0.95, 1.0), "busy": (3.0, 5.0)}
+"""Ratio required, ratio aimed at."""
+SENTENCES, STEP = "16 sentences", "a training step of notebook"
+
+
+def run() -> list[Ratio]:
+    """The ratios in wall seconds. Linux only: elsewhere nothing is chosen."""
+    if not sys.platform.startswith("linux"):
+        return []
+    cores = sorted(os.sched_getaffinity(0))[:CORES]
+    with _worker("ours", cores) as ours, _worker("plain", cores) as other:
+        ratios = _ratios("idle", ours, other)
+        with _busy(cores):
+            return [*ratios, *_ratios("busy", ours, other)]
+
+
+Ask = Callable[[str], float]
+"""Does the work of this name once, and tells how many seconds it took."""
+
+
+def _ratios(load: str, ours: Ask, other: Ask) -> list[Ratio]:
+    ratios = []
+    for work in (SENTENCES, STEP):
+        pairs = [(ours(work), other(work)) for _ in range(TURNS[load])]
+        ours_seconds, other_seconds = (statistics.median(side) for side in zip(*pairs, strict=True))
+        ratios.append(
+            Ratio(
+                f"{work}, {load}: our threads / PyTorch's own",
+                ours_seconds,
+                other_seconds,
+                *REQUIRED[load],
+                "wall seconds",
+            )
+        )
+    return ratios
+
+
+@contextmanager
+def _worker(threads: str, cores: Sequence[int]) -> Iterator[Ask]:
+    """A process on these cores that has imported torch with `ours` or `plain` threads, and does the work when asked."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
+    environment["PYTHONPATH"] = str(Path(__file__).parent.parent)
+    command = [sys.executable, "-m", "benchmarks.busy", threads, *map(str, cores)]
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        requests, answers = process.stdin, process.stdout
+
+        def ask(work: str) -> float:
+            print(work, file=requests, flush=True)
+            return float(answers.readline())
+
+        for work in (SENTENCES, STEP):
+            ask(work)
+        yield ask
+        requests.close()
+
+
+@contextmanager
+def _busy(cores: Sequence[int]) -> Iterator[None]:
+    """While this lasts, `OTHERS` processes do nothing but count on these cores."""
+    endless = f"import os\nos.sched_setaffinity(0, {set(cores)})\nwhile True: pass"
+    processes = [subprocess.Popen([sys.executable, "-c", endless]) for _ in range(OTHERS)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def _work(threads: str, cores: Sequence[int]) -> None:
+    """The worker: reads names of work, writes seconds."""
+    os.sched_setaffinity(0, set(cores))
+    if threads == "ours":
+        from core.threads import choose_threads
+
+        choose_threads()
+    assert "torch" not in sys.modules
+    import torch
+
+    from benchmarks.training import made_up_corpus
+    from core.config import preset
+    from core.corpora.batches import collate
+    from core.training.session import TrainingSession
+    from core.translation.translator import Translator
+    from viz_app.examples import example_sentences
+
+    assert torch.get_num_threads() == len(cores)
+    translator, corpus = Translator.load(None, "cpu"), made_up_corpus()
+    sentences = (list(example_sentences()) * 16)[:16]
+    session = TrainingSession(preset("notebook"), corpus, "cpu")
+    batch = collate(corpus.train, range(128), translator.model.padding_id)
+    works: dict[str, Callable[[], object]] = {
+        SENTENCES: lambda: translator.translate_corpus(sentences),
+        STEP: lambda: session.step([batch]),
+    }
+    for line in sys.stdin:
+        began = time.perf_counter()
+        works[line.strip()]()
+        print(time.perf_counter() - began, flush=True)
+
+
+if __name__ == "__main__":
+    _work(sys.argv[1], [int(core) for core in sys.argv[2:]])

@@ -1,0 +1,95 @@
+"""Greedy translation against CTranslate2, in float32 on one thread, with the bundled weights on both sides.
+
+Ours yields every map, probability and alternative of a single sentence; CTranslate2 yields tokens. Of a batch both
+yield tokens. It counts how many outputs are the same, and refuses to compare if hardly any are.
+"""
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from benchmarks.converted import TokenTranslator
+from benchmarks.ratio import Ratio, paired_medians
+from core.corpora.batches import pad
+from core.translation.compilation import max_steps
+from core.translation.decoding import batches_by_length, greedy_from
+from core.translation.translator import CORPUS_BATCH, Translator
+from viz_app.examples import example_sentences
+
+LENGTHS = (13, 40)
+NUM_SINGLE, NUM_IN_BATCH = 3, 1000
+REQUIRED_SINGLE, REQUIRED_BATCH, AIM = 1 / 1.1, 1.0, 1.2
+
+
+def run() -> list[Ratio]:
+    """The ratios in CPU seconds."""
+    num_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            translator = Translator.load(None, "cpu")
+            other = TokenTranslator(translator, Path(folder))
+            return [*(_single(translator, other, length) for length in LENGTHS), _batch(translator, other)]
+    finally:
+        torch.set_num_threads(num_threads)
+
+
+def _single(translator: Translator, other: TokenTranslator, num_tokens: int) -> Ratio:
+    """Sentences whose translations have about as many tokens; the longer ones are joined from short ones."""
+    found = [translator.translate(text) for text in _sentences(num_tokens)]
+    chosen = sorted(found, key=lambda each: abs(len(each.predicted_ids) - num_tokens))[:NUM_SINGLE]
+    sources = [each.source_ids for each in chosen]
+    _check([each.predicted_ids for each in chosen], other.translate(sources))
+
+    def ours() -> None:
+        for each in chosen:
+            translator.run(each.experiment)
+
+    def theirs() -> None:
+        for source in sources:
+            other.translate([source])
+
+    lengths = "/".join(str(len(each.predicted_ids)) for each in chosen)
+    name = f"{NUM_SINGLE} sentences of {lengths} tokens, all maps / CTranslate2, no maps"
+    return Ratio(name, *paired_medians(ours, theirs, repeats=21), REQUIRED_SINGLE, AIM, "CPU seconds, 1 thread")
+
+
+def _sentences(num_tokens: int) -> list[str]:
+    short = list(example_sentences())
+    joined = [f"{one[:-1]} und {other[0].lower()}{other[1:]}" for one in short for other in short if one != other]
+    longer = [f"{one[:-1]}, und {short[0][0].lower()}{short[0][1:]}" for one in joined]
+    return short if num_tokens < 20 else [*joined, *longer][:60]
+
+
+def _batch(translator: Translator, other: TokenTranslator) -> Ratio:
+    texts = [text for length in LENGTHS for text in _sentences(length)]
+    sources = [translator.translate(text).source_ids for text in texts if len(text.split()) < 25]
+    sources = (sources * NUM_IN_BATCH)[:NUM_IN_BATCH]
+
+    def ours() -> list[list[int]]:
+        return tokens_of_batch(translator, sources)
+
+    _check(ours(), other.translate(sources))
+    name = f"{len(sources)} sentences, tokens / CTranslate2"
+    medians = paired_medians(ours, lambda: other.translate(sources), repeats=3, warmup=1)
+    return Ratio(name, *medians, REQUIRED_BATCH, AIM, "CPU seconds, 1 thread")
+
+
+@torch.inference_mode()
+def tokens_of_batch(translator: Translator, sources: Sequence[Sequence[int]]) -> list[list[int]]:
+    """What `Translator.translate_corpus` does from ids to ids."""
+    model = translator.model
+    found: dict[int, list[int]] = {}
+    for group in batches_by_length([len(source) for source in sources], CORPUS_BATCH):
+        encoding = model.encode(pad([sources[place] for place in group], model.padding_id))
+        limits = [max_steps(len(sources[place]), translator.run_config, translator.rules) for place in group]
+        found.update(zip(group, greedy_from(model, encoding, limits, translator.rules), strict=True))
+    return [found[place] for place in range(len(sources))]
+
+
+def _check(ours: Sequence[Sequence[int]], theirs: Sequence[Sequence[int]]) -> None:
+    same = sum(list(mine) == list(other) for mine, other in zip(ours, theirs, strict=True))
+    if same < 0.98 * len(ours):
+        raise SystemExit(f"only {same} of {len(ours)} translations are the same: the two do not do the same work")

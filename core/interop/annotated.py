@@ -1,0 +1,178 @@
+"""The Annotated Transformer: the state dict of its `EncoderDecoder`, of both editions.
+
+Both have the same names. They differ in how vocabularies are built, of which the file tells only the sizes: that of
+2022 from the training, validation and test split, `<s> </s> <blank> <unk>` first, and with marks around the source;
+that of 2018 from the training split, with marks around the target alone.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from core.checkpoint.file import Checkpoint
+from core.config import ModelConfig, RunConfig, preset
+from core.errors import ConfigError, ModelImportError
+from core.interop.model import ForeignModel, ImportOptions
+from core.interop.state_dicts import (
+    DATA_NEEDED,
+    StateDictModel,
+    WeightMap,
+    num_layers,
+    size_of,
+    split_lines_of,
+    vocabularies_do_not_fit,
+)
+from core.interop.weights import tying_of
+from core.model.positions import sinusoidal_table
+from core.text.codec import CodecPair, split_lines
+from core.text.legacy import vocabulary_tokens
+from core.text.tokenizers import make_tokenizer
+from core.text.vocabulary import Vocabulary
+
+FORMAT = ("annotated", "The Annotated Transformer")
+_SPECIALS_2022 = ("<s>", "</s>", "<blank>", "<unk>")
+_SPECIALS_2018_SOURCE, _SPECIALS_2018_TARGET = ("<unk>", "<blank>"), ("<unk>", "<blank>", "<s>", "</s>")
+_SPLITS = (("train",), ("val", "valid"), ("test_2016_flickr", "test2016", "test"))
+_TABLES = ("src_embed.1.pe", "tgt_embed.1.pe")
+_Words = list[list[str]]
+
+
+def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOptions) -> ForeignModel:
+    """The model of a state dict of the Annotated Transformer.
+
+    Its sizes are read off the weights; the number of heads cannot be, and is that of the text unless told.
+
+    Raises:
+        ModelImportError: the weights do not fit each other, or no edition's vocabularies fit them.
+    """
+    sizes = (size_of(path, weights, "src_embed.0.lut.weight"), size_of(path, weights, "tgt_embed.0.lut.weight"))
+    model = _model_config(path, weights, options)
+    converted = _map(model, sizes, weights).convert(path, weights, _TABLES)
+    model = model.replace(tied_embeddings=_tying(converted))
+    if model.tied_embeddings != "none":
+        del converted["output.weight"]
+    if options.data is None:
+        raise ModelImportError(f"{path} is a model of the Annotated Transformer. {DATA_NEEDED}")
+    edition, codecs = _vocabularies(path, options.data, sizes)
+    base = preset(edition)
+    run = RunConfig(edition, base.description, model, base.data, base.training)
+    return StateDictModel(Checkpoint(run, codecs, converted, "multi30k"), path, options, FORMAT, weights)
+
+
+def _model_config(path: Path, weights: Mapping[str, Tensor], options: ImportOptions) -> ModelConfig:
+    base = preset("annotated-2022").model
+    width = size_of(path, weights, "src_embed.0.lut.weight", 1)
+    num_positions = 0
+    for name in _TABLES:
+        table = weights.get(name)
+        if table is None:
+            continue
+        table = table.reshape(-1, table.size(-1)) if table.dim() else table
+        num_positions = len(table) if table.dim() else 0
+        if table.dim() != 2 or table.size(1) != width or not _are_waves(table):
+            raise ModelImportError(
+                f"{path}: {name} is not the table of sines and cosines of the Annotated Transformer. It was expected, "
+                f"with {width} columns; this model cannot be read."
+            )
+    try:
+        return base.replace(
+            width=width,
+            num_encoder_layers=num_layers(weights, "encoder"),
+            num_decoder_layers=num_layers(weights, "decoder"),
+            num_heads=options.num_heads or base.num_heads,
+            feed_forward_width=size_of(path, weights, "encoder.layers.0.feed_forward.w_1.weight"),
+            decoder_feed_forward_width=size_of(path, weights, "decoder.layers.0.feed_forward.w_1.weight"),
+            max_positions=num_positions or base.max_positions,
+            norm_kind="annotated" if "encoder.norm.a_2" in weights else "torch",
+        )
+    except ConfigError as error:
+        raise ModelImportError(f"{path}: {error}") from error
+
+
+def _are_waves(table: Tensor) -> bool:
+    return table.size(1) % 2 == 0 and torch.allclose(table.float(), sinusoidal_table(*table.shape), atol=2e-3)
+
+
+def _tying(converted: Mapping[str, Tensor]) -> str:
+    target, output = converted["target_embedding.tokens.weight"], converted["output.weight"]
+    tying = tying_of(converted["source_embedding.tokens.weight"], target, output)
+    return "output" if tying == "all" else tying  # the vocabularies are two
+
+
+def _vocabularies(path: Path, data: Path, sizes: tuple[int, int]) -> tuple[str, CodecPair]:
+    """The edition whose vocabularies have these sizes, and its codecs."""
+    config = preset("annotated-2022").data
+    words: list[list[_Words]] = []
+    for language in (config.source_language, config.target_language):
+        tokenizer = make_tokenizer(config, language)
+        words.append([list(split_lines(split_lines_of(data, names, language), tokenizer, "keep")) for names in _SPLITS])
+    source, target = words
+    found = []
+    for edition, pair in (
+        ("annotated-2022", (_vocabulary_of_2022(source), _vocabulary_of_2022(target))),
+        ("annotated-2018", _vocabularies_of_2018(source[0], target[0])),
+    ):
+        found.append((len(pair[0]), len(pair[1])))
+        if found[-1] == sizes:
+            return edition, CodecPair.build(preset(edition).data, *pair, None)
+    raise vocabularies_do_not_fit(path, found, sizes, data)
+
+
+def _vocabulary_of_2022(splits: Sequence[_Words]) -> Vocabulary:
+    """Words seen twice or more in all splits, by falling frequency, then alphabet."""
+    tokens = vocabulary_tokens(Counter(chain.from_iterable(chain.from_iterable(splits))), 2, _SPECIALS_2022)
+    return Vocabulary(tuple(tokens), padding_id=2, start_id=0, end_id=1, unknown_id=3)
+
+
+def _vocabularies_of_2018(source: _Words, target: _Words) -> tuple[Vocabulary, Vocabulary]:
+    """Words seen twice or more in the training pairs of at most 100 words a side."""
+    kept = [pair for pair in zip(source, target, strict=True) if max(map(len, pair)) <= 100]
+    sides = [Counter(chain.from_iterable(pair[side] for pair in kept)) for side in (0, 1)]
+    source_tokens = vocabulary_tokens(sides[0], 2, _SPECIALS_2018_SOURCE)
+    target_tokens = vocabulary_tokens(sides[1], 2, _SPECIALS_2018_TARGET)
+    return (
+        Vocabulary(tuple(source_tokens), padding_id=1, start_id=1, end_id=None, unknown_id=0),  # no marks but padding
+        Vocabulary(tuple(target_tokens), padding_id=1, start_id=2, end_id=3, unknown_id=0),
+    )
+
+
+def _map(config: ModelConfig, sizes: tuple[int, int], weights: Mapping[str, Tensor]) -> WeightMap:
+    names, width = WeightMap(), config.width
+    scale, shift = ("a_2", "b_2") if config.norm_kind == "annotated" else ("weight", "bias")
+
+    def attention(ours: str, theirs: str) -> None:
+        parts = [f"{theirs}.linears.{part}" for part in range(3)]
+        names.attention(ours, parts, f"{theirs}.linears.3", width)
+
+    def norm(ours: str, theirs: str) -> None:
+        names.add(f"{ours}.weight", f"{theirs}.{scale}", width)
+        names.add(f"{ours}.bias", f"{theirs}.{shift}", width)
+
+    def feed_forward(ours: str, theirs: str, inner: int) -> None:
+        names.linear(f"{ours}.feed_forward.expand", f"{theirs}.feed_forward.w_1", inner, width)
+        names.linear(f"{ours}.feed_forward.contract", f"{theirs}.feed_forward.w_2", width, inner)
+
+    names.add("source_embedding.tokens.weight", "src_embed.0.lut.weight", sizes[0], width)
+    names.add("target_embedding.tokens.weight", "tgt_embed.0.lut.weight", sizes[1], width)
+    for layer in range(config.num_encoder_layers):
+        ours, theirs = f"encoder_layers.{layer}", f"encoder.layers.{layer}"
+        attention(f"{ours}.self_attention", f"{theirs}.self_attn")
+        norm(f"{ours}.attention_residual.norm", f"{theirs}.sublayer.0.norm")
+        feed_forward(ours, theirs, config.feed_forward_width)
+        norm(f"{ours}.feed_forward_residual.norm", f"{theirs}.sublayer.1.norm")
+    for layer in range(config.num_decoder_layers):
+        ours, theirs = f"decoder_layers.{layer}", f"decoder.layers.{layer}"
+        attention(f"{ours}.self_attention", f"{theirs}.self_attn")
+        norm(f"{ours}.self_residual.norm", f"{theirs}.sublayer.0.norm")
+        attention(f"{ours}.cross_attention", f"{theirs}.src_attn")
+        norm(f"{ours}.cross_residual.norm", f"{theirs}.sublayer.1.norm")
+        feed_forward(ours, theirs, config.decoder_inner_width)
+        norm(f"{ours}.feed_forward_residual.norm", f"{theirs}.sublayer.2.norm")
+    norm("encoder_norm", "encoder.norm")
+    norm("decoder_norm", "decoder.norm")
+    names.linear("output", "generator.proj", sizes[1], width)
+    return names

@@ -1,0 +1,86 @@
+"""The files of a model's folder, and nothing outside it."""
+
+import os
+from pathlib import Path
+
+from core.errors import ModelImportError
+from core.strict_json import Field, JsonError, parse
+
+MAX_JSON_BYTES = 64 * 2**20
+_MAX_JSON_DEPTH = 12
+
+
+class ModelFolder:
+    """A folder that somebody gave; its files are read by name, and none outside it.
+
+    Args:
+        path: the folder. In a cache of `huggingface_hub` it holds links to the files beside it, which are followed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._root = Path(os.path.realpath(path))
+        blobs = self._root.parent.parent / "blobs"
+        self._roots = (self._root, blobs) if self._root.parent.name == "snapshots" else (self._root,)
+
+    def has(self, name: str) -> bool:
+        """Whether there is something of this name."""
+        return os.path.lexists(self.path / name)
+
+    def names(self) -> list[str]:
+        """What is in the folder, sorted."""
+        try:
+            return sorted(entry.name for entry in self.path.iterdir())
+        except OSError as error:
+            raise ModelImportError(
+                f"Cannot look into {self.path}: {error.strerror or error}. A readable folder with a model was expected."
+            ) from error
+
+    def file(self, name: str) -> Path:
+        """The path of a regular file in the folder.
+
+        Raises:
+            ModelImportError: it is missing, no regular file, or lies outside the folder.
+        """
+        path = self.path / name
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise ModelImportError(
+                f"{self.path} refers to the file {name}, which lies outside it. Names of files in the folder were "
+                "expected; nothing outside it is read."
+            )
+        real = Path(os.path.realpath(path))
+        if not any(real.is_relative_to(root) for root in self._roots):
+            raise ModelImportError(
+                f"{path} is a link to {real}, which lies outside the folder. A file in the folder was expected; copy "
+                "it there."
+            )
+        if not path.exists():
+            found = ", ".join(self.names()[:12]) or "nothing"
+            raise ModelImportError(
+                f"{path} is missing; the folder holds {found}. A whole model was expected; fetch the missing file."
+            )
+        if not path.is_file():
+            raise ModelImportError(f"{path} is no regular file. A file of a model was expected; use another copy.")
+        return path
+
+    def read_bytes(self, name: str, max_bytes: int) -> bytes:
+        """The content of a file in the folder. Raises `ModelImportError`."""
+        path = self.file(name)
+        try:
+            if path.stat().st_size > max_bytes:
+                raise ModelImportError(
+                    f"{path} has {path.stat().st_size:,} bytes. At most {max_bytes:,} were expected; it is no such "
+                    "file."
+                )
+            return path.read_bytes()
+        except OSError as error:
+            raise ModelImportError(
+                f"Cannot read {path}: {error.strerror or error}. A readable file was expected; check its permissions."
+            ) from error
+
+    def read_json(self, name: str) -> dict[str, Field]:
+        """The members of the object in a JSON file. Raises `ModelImportError`."""
+        try:
+            return parse(self.read_bytes(name, MAX_JSON_BYTES), max_depth=_MAX_JSON_DEPTH).any_members(10_000_000)
+        except JsonError as error:
+            raise ModelImportError(f"{self.path / name}: {error} Use another copy.") from error

@@ -1,0 +1,256 @@
+"""Models by name: fetched from Hugging Face, pinned to a commit, checked, and resumed where a download broke off.
+
+`huggingface_hub` (the extra `augenmerk[hub]`) tells what a repository holds; its files are fetched into this product's
+own cache. `HF_ENDPOINT` names another server, as for that library.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+import requests
+
+from core.errors import ModelImportError
+from core.interop.folder import ModelFolder
+from core.interop.marian import check_architecture
+from core.interop.stopping import ImportStoppedError
+from core.storage import cannot_write, write_text
+
+REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+OnDownload = Callable[[str, int, int], None]
+_SMALL_FILES = (
+    *("config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "README.md"),
+    *("vocab.json", "target_vocab.json", "source.spm", "target.spm"),
+)
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
+_CHUNK_BYTES = 2**18
+_CONNECT_TIMEOUT_S, _READ_TIMEOUT_S = 10.0, 30.0
+_ADVICE = (
+    "Check the connection and try again: what has arrived is kept. Or fetch the repository's files elsewhere and "
+    "import the folder that they are in."
+)
+_LATEST = "latest"
+
+
+@dataclass(frozen=True)
+class _RemoteFile:
+    """A file of a repository; its size and one of the two digests, where the server tells them."""
+
+    name: str
+    num_bytes: int | None
+    sha256: str | None
+    git_sha1: str | None
+
+
+def fetch(
+    repository: str,
+    revision: str | None = None,
+    *,
+    cache_folder: Path | None = None,
+    on_phase: Callable[[str], None] = lambda text: None,
+    on_download: OnDownload = lambda name, done, total: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> tuple[Path, str]:
+    """A folder with the files of a Marian model, and the commit that they are of.
+
+    Without a connection, the newest that was fetched before.
+
+    Args:
+        repository: such as Helsinki-NLP/opus-mt-de-en.
+        revision: a commit, branch or tag; None for the newest.
+        cache_folder: None for the user's cache.
+        on_phase: told what is being done.
+        on_download: told of each file's name, its bytes that have arrived, and all of them.
+        should_stop: asked between pieces of a quarter of a megabyte.
+
+    Raises:
+        ModelImportError: huggingface_hub is not installed, there is no such repository, it holds another kind of model,
+            or the connection failed.
+        ImportStoppedError: `should_stop` said so; what has arrived is kept.
+        StorageError: the cache cannot be written.
+    """
+    root = (
+        platformdirs.user_cache_path("augenmerk", appauthor=False) if cache_folder is None else cache_folder
+    ) / "hub"
+    home = root / repository.replace("/", "--")
+    on_phase(f"Asking for {repository}")
+    try:
+        commit, files = _ask(repository, revision)
+    except _UnreachableError as error:
+        known = _fetched_before(home, revision)
+        if known is None:
+            raise ModelImportError(f"{repository} cannot be fetched: {error}. {_ADVICE}") from error
+        return known
+    folder = home / commit
+    wanted = {name: files[name] for name in _SMALL_FILES if name in files}
+    if "config.json" not in wanted:
+        raise ModelImportError(
+            f"{repository} holds no config.json. A repository with a Marian model was expected; choose another."
+        )
+    for number, file in enumerate((*wanted.values(), *_weights_of(repository, files)), start=1):
+        _fetch_file(file, _url(repository, commit, file.name), folder, on_download, should_stop)
+        if number == 1:  # before hundreds of megabytes are fetched
+            check_architecture(ModelFolder(folder))
+    write_text(home / _LATEST, commit)
+    return folder, commit
+
+
+class _UnreachableError(Exception):
+    """The server does not answer, or must not be asked."""
+
+
+def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _RemoteFile]]:
+    """The commit and the files of a repository."""
+    try:
+        import huggingface_hub
+        from huggingface_hub import errors
+    except ImportError as error:
+        raise ModelImportError(
+            f"{repository} can only be fetched with the package huggingface_hub, which is not installed. Install it: "
+            "pip install 'augenmerk[hub]'. Or fetch the repository's files elsewhere and import their folder."
+        ) from error
+    api = huggingface_hub.HfApi(endpoint=os.environ.get("HF_ENDPOINT"))
+    try:
+        info = api.model_info(repository, revision=revision, files_metadata=True, timeout=_CONNECT_TIMEOUT_S)
+    except errors.GatedRepoError as error:
+        raise ModelImportError(
+            f"{repository} is only given to those who have asked for it. Ask for it on its page, log in with "
+            "huggingface-cli, and try again; or import a folder."
+        ) from error
+    except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError, errors.HFValidationError) as error:
+        what = f"{repository} at {revision}" if revision else repository
+        raise ModelImportError(
+            f"There is no repository {what} at Hugging Face. A name such as Helsinki-NLP/opus-mt-de-en was expected; "
+            "check its spelling."
+        ) from error
+    except errors.HfHubHTTPError as error:
+        raise _UnreachableError(f"the server answered {error.response.status_code}") from error
+    except Exception as error:  # whatever its HTTP library raises where there is no connection
+        reason = "offline mode is on (HF_HUB_OFFLINE)" if isinstance(error, errors.OfflineModeIsEnabled) else None
+        raise _UnreachableError(reason or "the server cannot be reached") from error
+    files = {file.rfilename: _remote_file(file) for file in info.siblings or () if _NAME.fullmatch(file.rfilename)}
+    if not info.sha or not re.fullmatch(r"[0-9A-Za-z]{1,64}", info.sha):
+        raise ModelImportError(f"{repository}: the server named no commit. Try again later, or import a folder.")
+    return info.sha, files
+
+
+def _remote_file(file: Any) -> _RemoteFile:
+    sha256 = file.lfs.sha256 if file.lfs is not None else None
+    return _RemoteFile(file.rfilename, file.size, sha256, file.blob_id)
+
+
+def _weights_of(repository: str, files: Mapping[str, _RemoteFile]) -> list[_RemoteFile]:
+    """The files with the weights: safetensors where there is a choice, in parts if there is no whole."""
+    for name in _WEIGHTS:
+        if name in files:
+            return [files[name]]
+        stem, ending = name.rsplit(".", 1)
+        parts = sorted(each for each in files if re.fullmatch(rf"{re.escape(stem)}-\d+-of-\d+\.{ending}", each))
+        if f"{name}.index.json" in files and parts:
+            return [files[f"{name}.index.json"], *(files[part] for part in parts)]
+    raise ModelImportError(
+        f"{repository} holds neither {_WEIGHTS[0]} nor {_WEIGHTS[1]}. A repository with a Marian model for PyTorch was "
+        "expected; choose another."
+    )
+
+
+def _url(repository: str, commit: str, name: str) -> str:
+    from huggingface_hub import hf_hub_url
+
+    return hf_hub_url(repository, name, revision=commit, endpoint=os.environ.get("HF_ENDPOINT"))
+
+
+def _fetched_before(home: Path, revision: str | None) -> tuple[Path, str] | None:
+    """The folder and the commit that were fetched whole, if they are of this revision."""
+    try:
+        commit = (home / _LATEST).read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+    if revision not in (None, "main", commit) or not (home / commit).is_dir():
+        return None
+    return home / commit, commit
+
+
+def _fetch_file(
+    file: _RemoteFile, url: str, folder: Path, on_download: OnDownload, should_stop: Callable[[], bool]
+) -> None:
+    """Fetches one file into `folder`, where it appears checked or not at all.
+
+    What an earlier download left is gone on with.
+    """
+    target, part = folder / file.name, folder / f".{file.name}.part"
+    if target.is_file() and file.num_bytes in (None, target.stat().st_size):
+        return
+    total = file.num_bytes or 0
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        done = part.stat().st_size if part.is_file() else 0
+        if file.num_bytes is None or done > file.num_bytes:
+            part.unlink(missing_ok=True)
+            done = 0
+        with part.open("ab") as output:
+            on_download(file.name, done, total)
+            if file.num_bytes is None or done < file.num_bytes:
+                for piece in _stream(url, done, should_stop):
+                    if piece is None:  # the server begins anew
+                        output.truncate(0)
+                        done = 0
+                        continue
+                    done += len(piece)
+                    output.write(piece)
+                    on_download(file.name, done, total)
+                    if file.num_bytes is not None and done > file.num_bytes:
+                        break
+        _check(file, part, url)
+        os.replace(part, target)
+    except OSError as error:
+        raise cannot_write(target, error) from error
+
+
+def _stream(url: str, start: int, should_stop: Callable[[], bool]) -> Iterator[bytes | None]:
+    """The body at `url` from byte `start` on, in pieces; None first if the server gives it from its beginning."""
+    from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+    if should_stop():
+        raise ImportStoppedError
+    headers = build_hf_headers() | {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
+    try:
+        with requests.get(url, stream=True, timeout=(_CONNECT_TIMEOUT_S, _READ_TIMEOUT_S), headers=headers) as response:
+            if response.status_code not in (requests.codes.ok, requests.codes.partial_content):
+                raise ModelImportError(
+                    f"{url} answered {response.status_code} {response.reason}; the file was expected. {_ADVICE}"
+                )
+            if start and response.status_code == requests.codes.ok:
+                yield None
+            for piece in response.iter_content(_CHUNK_BYTES):
+                if should_stop():
+                    raise ImportStoppedError
+                yield piece
+    except requests.RequestException as error:  # an `OSError`, which must not look like one of writing
+        raise ModelImportError(f"The download of {url} broke off. {_ADVICE}") from error
+
+
+def _check(file: _RemoteFile, part: Path, url: str) -> None:
+    """Raises `ModelImportError`, and takes the file away, unless it is the one that was announced."""
+    size = part.stat().st_size
+    if file.num_bytes is None:
+        return
+    if size < file.num_bytes:
+        raise ModelImportError(f"The download of {url} broke off after {size:,} of {file.num_bytes:,} bytes. {_ADVICE}")
+    digest = hashlib.sha256() if file.sha256 else hashlib.sha1(f"blob {size}\0".encode(), usedforsecurity=False)
+    with part.open("rb") as content:
+        while piece := content.read(2**20):
+            digest.update(piece)
+    expected = file.sha256 or file.git_sha1
+    if size != file.num_bytes or expected not in (None, digest.hexdigest()):
+        part.unlink()
+        raise ModelImportError(
+            f"What came from {url} is not the file that was announced: its digest is another. It was thrown away. "
+            "Perhaps a proxy or a log-in page answered; try again."
+        )

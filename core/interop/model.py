@@ -1,0 +1,88 @@
+"""What an import is told, what it tells of a model before reading its weights, and what it gives."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from core.checkpoint.file import Checkpoint
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """What the files of a model may not say.
+
+    Attributes:
+        name: what the model is called; None for the name of its folder or file.
+        revision: of the repository it was fetched from.
+        source_language, target_language: codes; None for what the files say.
+        data: a folder with Multi30k, from which vocabularies that are not among the files are rebuilt.
+        num_heads: of models whose files do not say it; None for that of the published system.
+    """
+
+    name: str | None = None
+    revision: str = ""
+    source_language: str | None = None
+    target_language: str | None = None
+    data: Path | None = None
+    num_heads: int | None = None
+
+
+@dataclass(frozen=True)
+class ImportSummary:
+    """What can be said of a model before its weights are read.
+
+    Attributes:
+        name: for people.
+        format: in words, such as “Marian, by Hugging Face transformers”.
+        languages: codes of source and target.
+        target_codes: tokens that a source may begin with to say into which language to translate.
+        num_parameters: shared ones counted once; None if only the weights tell.
+        memory_bytes: what importing and then opening it takes.
+        notes: what of its settings is not applied here.
+    """
+
+    name: str
+    format: str
+    languages: tuple[str, str]
+    target_codes: tuple[str, ...]
+    num_parameters: int | None
+    memory_bytes: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class ImportedModel:
+    """A model as it is stored here.
+
+    Attributes:
+        checkpoint: weights, settings, codecs, origin.
+        half_precision: whether its weights were of 16 bits, so that they can be stored so without loss.
+        summary: what is told of it.
+    """
+
+    checkpoint: Checkpoint
+    half_precision: bool
+    summary: ImportSummary
+
+
+class ForeignModel(Protocol):
+    """A model of another project whose files were recognized, and read but for its weights."""
+
+    @property
+    def summary(self) -> ImportSummary:
+        """What is known of it."""
+        ...
+
+    def read(
+        self,
+        on_phase: Callable[[str], None] = lambda text: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> ImportedModel:
+        """Reads the weights.
+
+        Raises:
+            ModelImportError: they do not fit the rest, or are damaged.
+            ImportStoppedError: `should_stop` said so.
+        """
+        ...

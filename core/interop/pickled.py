@@ -1,0 +1,199 @@
+"""The one door for pickles: a PyTorch file is read by a process of its own, and only tensors come out (docs/adr/0002).
+
+That process allows no code in the file (`weights_only=True`), has a limit on its memory and its time where the system
+has such limits, and hands over a safetensors file. Nothing else in this project may load a pickle.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from core.errors import ModelImportError
+from core.interop.stopping import ImportStoppedError
+
+TIME_LIMIT_S = 600.0
+_MEMORY_BEYOND_FILE = 512 * 2**20
+_COPIES = 4
+"""How often the tensors may lie in memory: as read, as written, and what reading itself takes."""
+_POLL_S = 0.05
+_MAX_DEPTH = 6
+_REFUSED, _TOO_BIG = 3, 4
+_CHILD = "import sys; from core.interop.pickled import convert_for_parent; sys.exit(convert_for_parent(*sys.argv[1:]))"
+
+
+def read_pickled(
+    path: Path, *, time_limit_s: float = TIME_LIMIT_S, should_stop: Callable[[], bool] = lambda: False
+) -> dict[str, Any]:
+    """What a PyTorch file holds: tensors, numbers and texts in dictionaries and lists, a dictionary at the top.
+
+    Args:
+        path: written by `torch.save`.
+        time_limit_s: for all of it.
+        should_stop: asked now and then.
+
+    Raises:
+        ModelImportError: the file is damaged, is of another kind, holds code or anything else that is no tensor, or
+            asks for too much memory or time.
+        ImportStoppedError: `should_stop` said so.
+    """
+    with tempfile.TemporaryDirectory(prefix="augenmerk-import-") as folder:
+        status, said = _run_child(path, Path(folder), time_limit_s, should_stop)
+        if status == _REFUSED:
+            raise ModelImportError(f"{path}: {said}")
+        if status != 0:
+            why = "it asked for too much memory" if status in (_TOO_BIG, -9) else "the process that read it died"
+            raise ModelImportError(
+                f"{path} could not be read: {why}{f' ({said})' if said else ''}. A PyTorch file with the weights of a "
+                "model was expected; it may be damaged. Use another copy."
+            )
+        tensors = load_file(Path(folder) / "tensors.safetensors")
+        tree = json.loads((Path(folder) / "tree.json").read_text(encoding="utf-8"))
+    found = _planted(tree, tensors)
+    assert isinstance(found, dict)
+    return found
+
+
+def _run_child(path: Path, folder: Path, time_limit_s: float, should_stop: Callable[[], bool]) -> tuple[int, str]:
+    """The exit status of the process that reads `path` into `folder`, and what it said."""
+    log = folder / "log"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-P", "-c", _CHILD, str(path.resolve()), str(folder), str(time_limit_s)]
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, env=environment)
+        as child,
+    ):  # fmt: skip
+        try:
+            ends = time.monotonic() + time_limit_s
+            while True:
+                try:
+                    status = child.wait(_POLL_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    if should_stop():
+                        raise ImportStoppedError from None
+                    if time.monotonic() > ends:
+                        raise ModelImportError(
+                            f"{path} was not read within {time_limit_s:g} seconds. A PyTorch file with the weights of "
+                            "a model was expected; use another copy."
+                        ) from None
+        finally:
+            child.kill()
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return status, lines[-1][:500] if lines else ""
+
+
+def convert_for_parent(source: str, folder: str, time_limit_s: str) -> int:
+    """The other process: reads `source` and writes its tensors into `folder`. Returns an exit status."""
+    path = Path(source)
+    _limit_this_process(path.stat().st_size, float(time_limit_s))
+    try:
+        loaded = torch.load(path, map_location="cpu", weights_only=True)
+        tensors: dict[str, Tensor] = {}
+        tree = _flattened(loaded, tensors, {}, 0)
+        if not isinstance(loaded, Mapping):
+            raise _RefusedError(f"it holds a {type(loaded).__name__}, not a dictionary of weights")
+        _check_size(tensors, path.stat().st_size)
+        own = {name: value.clone(memory_format=torch.contiguous_format) for name, value in tensors.items()}
+        save_file(own, Path(folder) / "tensors.safetensors")
+        (Path(folder) / "tree.json").write_text(json.dumps(tree), encoding="utf-8")
+    except _RefusedError as error:
+        print(_said(str(error)))  # noqa: T201 — to the parent
+        return _REFUSED
+    except MemoryError:
+        return _TOO_BIG
+    except RuntimeError as error:
+        if "memory" in str(error):
+            return _TOO_BIG
+        print(_said(f"it cannot be read ({_first_line(error)})"))  # noqa: T201
+        return _REFUSED
+    except Exception as error:  # whatever a damaged or hostile file makes the reader raise
+        is_code = "weights_only" in str(error) or "Unsupported" in str(error)
+        reason = "it holds code or objects, which are never run" if is_code else "it cannot be read"
+        print(_said(f"{reason} ({_first_line(error)})"))  # noqa: T201
+        return _REFUSED
+    return 0
+
+
+class _RefusedError(Exception):
+    """What is in the file is not wanted."""
+
+
+def _said(reason: str) -> str:
+    return f"{reason}. A PyTorch file with nothing but the weights of a model was expected; use such a file."
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    return (text[0][:160] if text else "") or type(error).__name__
+
+
+def _limit_this_process(num_bytes: int, time_limit_s: float) -> None:
+    """Bounds what this process may take, where the system can: address space, processor time, no core file."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    except (OSError, ValueError, IndexError):  # not Linux, where address space is not counted in a useful way
+        pages = 0
+    if pages:
+        limit = pages * resource.getpagesize() + _COPIES * num_bytes + _MEMORY_BEYOND_FILE
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    seconds = int(time_limit_s) + 1
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _check_size(tensors: Mapping[str, Tensor], num_bytes: int) -> None:
+    """A tensor may name a small storage and a huge shape; written out it would fill the disk."""
+    total = sum(value.numel() * value.element_size() for value in tensors.values())
+    if total > 2 * num_bytes + 2**20:
+        raise _RefusedError(f"its tensors would take {total:,} bytes, but the file has {num_bytes:,}")
+
+
+def _flattened(value: Any, tensors: dict[str, Tensor], seen: dict[tuple[Any, ...], str], depth: int) -> Any:
+    """`value` as JSON, with names in the place of tensors, which go into `tensors`, shared ones once."""
+    if depth > _MAX_DEPTH:
+        raise _RefusedError(f"its dictionaries and lists are more than {_MAX_DEPTH} deep")
+    if value is None or isinstance(value, bool | int | float | str):
+        return {"value": value}
+    if isinstance(value, Tensor):
+        if value.layout is not torch.strided or value.is_quantized or value.is_complex() or value.device.type != "cpu":
+            raise _RefusedError("it holds a tensor that is sparse, quantized or complex")
+        plain = value.detach()
+        place = (plain.data_ptr(), plain.storage_offset(), tuple(plain.shape), plain.stride(), plain.dtype)
+        name = seen.setdefault(place if plain.numel() else (len(seen),), str(len(seen)))
+        tensors.setdefault(name, plain)
+        return {"tensor": name}
+    if isinstance(value, Mapping):
+        items = [[key, _flattened(item, tensors, seen, depth + 1)] for key, item in value.items()]
+        if not all(isinstance(key, str | int) for key, _ in items):
+            raise _RefusedError("a name in it is no text")
+        return {"dictionary": [[str(key), item] for key, item in items]}
+    if isinstance(value, list | tuple):
+        return {"list": [_flattened(item, tensors, seen, depth + 1) for item in value]}
+    raise _RefusedError(f"it holds a {type(value).__name__}, which is no tensor")
+
+
+def _planted(tree: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """The inverse of `_flattened`."""
+    ((kind, content),) = tree.items()
+    if kind == "tensor":
+        return tensors[content]
+    if kind == "dictionary":
+        return {name: _planted(item, tensors) for name, item in content}
+    if kind == "list":
+        return [_planted(item, tensors) for item in content]
+    return content

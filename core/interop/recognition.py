@@ -1,0 +1,74 @@
+"""Which format a file or folder is of: found by looking into it, never by its name alone."""
+
+import os
+from pathlib import Path
+
+from core.errors import ModelImportError
+from core.interop.annotated import read_annotated
+from core.interop.folder import ModelFolder
+from core.interop.marian import MarianFolder
+from core.interop.model import ForeignModel, ImportOptions
+from core.interop.notebook import read_notebook
+from core.interop.weights import is_pytorch_file, read_safetensors, read_state_dict
+
+_EXPECTED = (
+    "A folder with a Marian model of Hugging Face (config.json, model.safetensors or pytorch_model.bin, source.spm, "
+    "target.spm, vocab.json), or a PyTorch file of pytorch-seq2seq's notebook 6 or of the Annotated Transformer, was "
+    "expected"
+)
+
+
+def recognize(source: Path, options: ImportOptions | None = None) -> ForeignModel:
+    """The model at `source`, with what can be told of it before its weights are read.
+
+    Raises:
+        ModelImportError: there is none, it is not whole, or of an architecture that is not read.
+    """
+    options = options or ImportOptions()
+    if not os.path.lexists(source):
+        raise ModelImportError(f"There is nothing at {source}. {_EXPECTED}; check the path.")
+    if source.is_dir():
+        folder = ModelFolder(source)
+        if not folder.has("config.json"):
+            found = ", ".join(folder.names()[:12]) or "nothing"
+            raise ModelImportError(
+                f"{source} has no config.json; it holds {found}. {_EXPECTED}; choose another folder."
+            )
+        return MarianFolder(folder, options)
+    if not source.is_file():
+        raise ModelImportError(f"{source} is no regular file. {_EXPECTED}; choose another.")
+    return _recognize_file(source, options)
+
+
+def _recognize_file(source: Path, options: ImportOptions) -> ForeignModel:
+    try:
+        is_pickled = is_pytorch_file(source)
+        with source.open("rb") as file:
+            start = file.read(9)
+    except OSError as error:
+        raise ModelImportError(
+            f"Cannot read {source}: {error.strerror or error}. {_EXPECTED}; choose another."
+        ) from error
+    if not start:
+        raise ModelImportError(f"{source} is empty. {_EXPECTED}; use another copy.")
+    if is_pickled:
+        weights = read_state_dict(source, lambda: False)
+    elif start[8:9] == b"{":
+        weights = read_safetensors(source)
+    else:
+        raise ModelImportError(
+            f"{source} is neither a PyTorch file nor a safetensors file. {_EXPECTED}; choose another."
+        )
+    if "encoder.tok_embedding.weight" in weights:
+        return read_notebook(source, weights, options)
+    if "src_embed.0.lut.weight" in weights:
+        return read_annotated(source, weights, options)
+    if any(name.startswith("model.encoder.layers.") for name in weights):
+        raise ModelImportError(
+            f"{source} holds weights of Hugging Face transformers alone. The folder with config.json, vocab.json, "
+            f"source.spm and target.spm beside them was expected; name {source.parent}, if it is that."
+        )
+    if "model.source_embedding.tokens.weight" in weights:
+        raise ModelImportError(f"{source} is one of Augenmerk's own checkpoints already. Open it as it is.")
+    shown = ", ".join(sorted(weights)[:3])
+    raise ModelImportError(f"{source} holds the weights of a model that is not known here ({shown}, …). {_EXPECTED}.")

@@ -1,0 +1,149 @@
+"""What the readers of bare state dicts share: nothing in such a file says what it is of."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from core.checkpoint.file import Checkpoint
+from core.checkpoint.origin import Origin
+from core.config import RunConfig
+from core.corpora.parallel import read_lines
+from core.errors import CorpusError, ModelImportError
+from core.interop.model import ImportedModel, ImportOptions, ImportSummary
+from core.interop.weights import are_half_precision, check_all_known, check_finite, check_shapes
+from core.text.codec import CodecPair
+
+DATA_NEEDED = (
+    "The folder with Multi30k (train.de, train.en …, plain or .gz) that the model was trained on was expected, because "
+    "its vocabularies are not in the file: name it with --data."
+)
+
+
+class WeightMap:
+    """For each parameter here, those of the file that it is made of, with their shapes."""
+
+    def __init__(self) -> None:
+        self.parts: dict[str, dict[str, tuple[int, ...]]] = {}
+
+    def add(self, ours: str, theirs: str, *shape: int) -> None:
+        """One parameter."""
+        self.parts[ours] = {theirs: shape}
+
+    def linear(self, ours: str, theirs: str, rows: int, columns: int) -> None:
+        """Weight and bias of a linear layer."""
+        self.add(f"{ours}.weight", f"{theirs}.weight", rows, columns)
+        self.add(f"{ours}.bias", f"{theirs}.bias", rows)
+
+    def attention(self, ours: str, queries_keys_values: Sequence[str], output: str, width: int) -> None:
+        """An attention with three projections of its own."""
+        self.parts[f"{ours}.in_proj_weight"] = {f"{part}.weight": (width, width) for part in queries_keys_values}
+        self.parts[f"{ours}.in_proj_bias"] = {f"{part}.bias": (width,) for part in queries_keys_values}
+        self.linear(f"{ours}.out_proj", output, width, width)
+
+    def convert(self, path: Path, weights: Mapping[str, Tensor], ignored: Sequence[str] = ()) -> dict[str, Tensor]:
+        """The parameters by the names they have here, in single precision.
+
+        Raises:
+            ModelImportError: a tensor is missing, of another shape, or unknown.
+        """
+        shapes = {name: shape for group in self.parts.values() for name, shape in group.items()}
+        check_shapes(path, weights, shapes)
+        check_all_known(path, weights, [*shapes, *ignored])
+        check_finite(path, weights)
+        converted = {}
+        for ours, parts in self.parts.items():
+            values = [weights[part].to(torch.float32, copy=True) for part in parts]
+            converted[ours] = values[0] if len(values) == 1 else torch.cat(values)
+        return converted
+
+
+def num_layers(weights: Mapping[str, Tensor], side: str) -> int:
+    """Layers of the encoder or the decoder: one more than the largest number in a name."""
+    found = [int(match[1]) for name in weights if (match := re.match(rf"{side}\.layers\.(\d{{1,4}})\.", name))]
+    return max(found, default=-1) + 1
+
+
+def size_of(path: Path, weights: Mapping[str, Tensor], name: str, dimension: int = 0) -> int:
+    """A dimension of a matrix of the file. Raises `ModelImportError` if it is missing."""
+    if name not in weights or weights[name].dim() != 2:
+        raise ModelImportError(f"{path} has no matrix {name}. A whole state dict was expected; use another copy.")
+    return weights[name].size(dimension)
+
+
+def check_vocabularies(path: Path, codecs: CodecPair, sizes: tuple[int, int], data: Path) -> None:
+    """Raises `ModelImportError` unless the vocabularies are as large as the embeddings of the file."""
+    found = len(codecs.source.vocabulary), len(codecs.target.vocabulary)
+    if found != sizes:
+        raise vocabularies_do_not_fit(path, [found], sizes, data)
+
+
+def vocabularies_do_not_fit(
+    path: Path, found: Sequence[tuple[int, int]], sizes: tuple[int, int], data: Path
+) -> ModelImportError:
+    """What to raise where no way of building the vocabularies gives the sizes that the file has."""
+    built = " or ".join(f"{source:,} and {target:,}" for source, target in found)
+    return ModelImportError(
+        f"{path} has {sizes[0]:,} source and {sizes[1]:,} target tokens, but the vocabularies built from {data} have "
+        f"{built}. The text that the model was trained on was expected; name its folder with --data."
+    )
+
+
+def split_lines_of(folder: Path, split_names: Sequence[str], language: str) -> list[str]:
+    """The lines of the first of these splits that is in a folder, plain or gzip. Raises `ModelImportError`."""
+    for name in split_names:
+        for file in (f"{name}.{language}", f"{name}.{language}.gz"):
+            if (folder / file).is_file():
+                try:
+                    return [line.strip() for line in read_lines(folder / file)]
+                except CorpusError as error:
+                    raise ModelImportError(str(error)) from error
+    raise ModelImportError(f"{folder} has no {split_names[0]}.{language}, plain or .gz. {DATA_NEEDED}")
+
+
+class StateDictModel:
+    """A model whose weights are read and converted already.
+
+    Args:
+        checkpoint: without an origin.
+        path: the file.
+        options: its name.
+        format_name: for the origin.
+        format_title: for people.
+        weights: as in the file.
+    """
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        path: Path,
+        options: ImportOptions,
+        formats: tuple[str, str],
+        weights: Mapping[str, Tensor],
+    ) -> None:
+        name = options.name or path.name
+        run: RunConfig = checkpoint.run
+        num_parameters = sum(value.numel() for value in checkpoint.weights.values())
+        self.summary = ImportSummary(
+            name=name,
+            format=formats[1],
+            languages=(run.data.source_language, run.data.target_language),
+            target_codes=(),
+            num_parameters=num_parameters,
+            memory_bytes=8 * num_parameters,
+        )
+        origin = Origin(formats[0], name, options.revision)
+        self._checkpoint = Checkpoint(
+            run, checkpoint.codecs, checkpoint.weights, corpus=checkpoint.corpus, origin=origin
+        )
+        self._half_precision = are_half_precision(weights)
+
+    def read(
+        self,
+        on_phase: Callable[[str], None] = lambda text: None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> ImportedModel:
+        """What was read already."""
+        return ImportedModel(self._checkpoint, self._half_precision, self.summary)

@@ -1,0 +1,120 @@
+"""Tensors out of safetensors and PyTorch files, checked before they are used."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from core.errors import ModelImportError
+from core.interop.pickled import read_pickled
+from core.memory import available_memory
+
+FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+_RESERVE_BYTES = 256 * 2**20
+
+
+def read_safetensors(path: Path) -> dict[str, Tensor]:
+    """All tensors of a safetensors file. Raises `ModelImportError`."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 — not a dictionary
+    except (OSError, SafetensorError, ValueError) as error:
+        raise ModelImportError(
+            f"{path} cannot be read ({error}). A complete safetensors file was expected; it may be cut off. Use "
+            "another copy."
+        ) from error
+
+
+def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Tensor]:
+    """The tensors of a PyTorch file by name, out of a dictionary that holds them or one within it.
+
+    Raises:
+        ModelImportError: it cannot be read, or holds no such dictionary.
+        ImportStoppedError: `should_stop` said so.
+    """
+    found = read_pickled(path, should_stop=should_stop)
+    for name in ("model_state_dict", "state_dict", "model"):
+        if isinstance(found.get(name), dict):
+            found = found[name]
+            break
+    others = [name for name, value in found.items() if not isinstance(value, Tensor)]
+    if others or not found:
+        raise ModelImportError(
+            f"{path} holds {others[0] if others else 'nothing'}, which is no tensor. A state dict, names with tensors, "
+            "was expected; choose another file."
+        )
+    return {name.removeprefix("module."): value for name, value in found.items()}
+
+
+def is_pytorch_file(path: Path) -> bool:
+    """Whether a file begins as `torch.save` writes: a ZIP archive, or a pickle."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    return start == b"PK\x03\x04" or start[:1] == b"\x80"
+
+
+def check_memory(path: Path, num_bytes: int) -> None:
+    """Raises `ModelImportError` if a model from `path` that takes so many bytes does not fit into free memory."""
+    free = available_memory()
+    if free is not None and num_bytes + _RESERVE_BYTES > free:
+        raise ModelImportError(
+            f"{path} needs about {(num_bytes + _RESERVE_BYTES) / 1e9:.1f} GB of memory, and {free / 1e9:.1f} GB are "
+            "free. More free memory was expected; close other programs, or use a smaller model."
+        )
+
+
+def check_finite(path: Path, weights: Mapping[str, Tensor]) -> None:
+    """Raises `ModelImportError` if a weight is not a finite number."""
+    for name, value in weights.items():
+        if not bool(value.isfinite().all()):
+            raise ModelImportError(f"{path}: {name} is not finite. Finite weights were expected; use another copy.")
+
+
+def check_shapes(path: Path, weights: Mapping[str, Tensor], expected: Mapping[str, Sequence[int]]) -> None:
+    """Raises `ModelImportError` unless every expected tensor is there, is of floats and has its shape."""
+    for name, shape in expected.items():
+        if name not in weights:
+            raise ModelImportError(
+                f"{path} has no {name}. A tensor of the shape {list(shape)} was expected, as the configuration says; "
+                "use another copy."
+            )
+        value = weights[name]
+        if list(value.shape) != list(shape):
+            raise ModelImportError(
+                f"{path}: {name} has the shape {list(value.shape)}; {list(shape)} was expected, as the configuration "
+                "says. Use files that belong together."
+            )
+        if value.dtype not in FLOATS:
+            raise ModelImportError(
+                f"{path}: {name} holds numbers of the kind {value.dtype}. Floating-point weights were expected, not "
+                "quantized ones; use another copy."
+            )
+
+
+def check_all_known(path: Path, weights: Mapping[str, Tensor], known: Sequence[str]) -> None:
+    """Raises `ModelImportError` for a tensor that this architecture does not have."""
+    unknown = sorted(set(weights) - set(known))
+    if unknown:
+        more = f" and {len(unknown) - 1} more" if len(unknown) > 1 else ""
+        raise ModelImportError(
+            f"{path} holds {unknown[0]}{more}, which this architecture does not have. The weights of the model that "
+            "its configuration describes were expected; use files that belong together."
+        )
+
+
+def are_half_precision(weights: Mapping[str, Tensor]) -> bool:
+    """Whether all matrices are of 16-bit floats, so that nothing is lost if they are stored so."""
+    return all(value.dtype == torch.float16 for value in weights.values() if value.dim() >= 2)
+
+
+def tying_of(source: Tensor, target: Tensor, output: Tensor) -> str:
+    """How three matrices [V, D] are shared, as `ModelConfig.tied_embeddings` says it."""
+    if not _same(target, output):
+        return "none"
+    return "all" if _same(source, target) else "output"
+
+
+def _same(one: Tensor, other: Tensor) -> bool:
+    return one is other or (one.shape == other.shape and torch.equal(one, other))

@@ -1,0 +1,143 @@
+"""A decoder that guesses next tokens at a third of the cost: its matrices are rounded to 8 bits.
+
+A decoding step of one sentence is spent on reading matrices from memory, of which those of 8 bits take a quarter, and
+in the interpreter, which is spared here what it can be. The guesses are checked by the model itself
+(`core.translation.speculation`), so a difference to `Transformer.step` costs time and nothing else. CPU only.
+"""
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from core.model.attention import AttentionChanges, MultiHeadAttention
+from core.model.layers import DecoderLayer, LayerCache, activate
+from core.model.transformer import DecoderState, Transformer, decoder_changes
+
+Product = Callable[[Tensor], Tensor]
+
+
+class Steps(Protocol):
+    """What reads one more token of each row."""
+
+    def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
+        """See `Transformer.step`."""
+        ...
+
+
+def make_drafter(model: Transformer) -> "Drafter | None":
+    """A drafter for a model; None where there are no products of 8 bits."""
+    like = model.output.weight
+    if like.device.type != "cpu" or like.dtype != torch.float32 or not has_packed_products():
+        return None
+    return Drafter(model)
+
+
+class Drafter:
+    """Reads and continues the model's own `DecoderState`, under its interventions. Without gradients."""
+
+    def __init__(self, model: Transformer) -> None:
+        self._model = model
+        self._layers = [_Layer(layer) for layer in model.decoder_layers]  # type: ignore[arg-type]
+        self._norm = model.decoder_norm
+        self._output = packed_product(model.output.weight, model.output.bias)
+
+    def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
+        """About what `Transformer.step` would return, and about what it would leave in `state`."""
+        states = self._model.target_embedding(tokens[:, None], state.step)[:, 0]
+        for index, (layer, layer_cache) in enumerate(zip(self._layers, state.layers, strict=True)):
+            states = layer.step(states, layer_cache, state, *decoder_changes(state.interventions, index))
+        state.step += 1
+        return self._output(self._norm(states))
+
+
+class _Layer:
+    """`DecoderLayer.step` with what it needs at hand."""
+
+    def __init__(self, layer: DecoderLayer) -> None:
+        own, cross, inner = layer.self_attention, layer.cross_attention, layer.feed_forward
+        width = cross.in_proj_weight.size(1)
+        self._own, self._cross = own, cross
+        self._norms = [each.norm for each in (layer.self_residual, layer.cross_residual, layer.feed_forward_residual)]
+        self._is_pre = layer.self_residual.is_pre
+        self._activation = layer.feed_forward.activation
+        self._project = packed_product(own.in_proj_weight, own.in_proj_bias)
+        self._query = packed_product(cross.in_proj_weight[:width], cross.in_proj_bias[:width])
+        self._own_out, self._cross_out, self._expand, self._contract = (
+            packed_product(each.weight, each.bias)
+            for each in (own.out_proj, cross.out_proj, inner.expand, inner.contract)
+        )
+        self._parts = (-1, 3, own.num_heads, 1, own.head_width)
+        self._heads = (-1, cross.num_heads, 1, cross.head_width)
+
+    def step(
+        self,
+        states: Tensor,
+        cache: LayerCache,
+        state: DecoderState,
+        self_changes: AttentionChanges | None,
+        cross_changes: AttentionChanges | None,
+    ) -> Tensor:
+        """[B, D] to [B, D]."""
+        step, is_pre = state.step, self._is_pre
+        self_norm, cross_norm, inner_norm = self._norms
+        parts = self._project(self_norm(states) if is_pre else states).view(self._parts)
+        cache.past[:, :, :, step] = parts[:, 1:, :, 0]
+        seen = cache.past[:, :, :, : step + 1]
+        mixed = _mixed(self._own, parts[:, 0], seen[:, 0], seen[:, 1], None, step, self_changes)
+        states = states + self._own_out(mixed)
+        if not is_pre:
+            states = self_norm(states)
+        queries = self._query(cross_norm(states) if is_pre else states).view(self._heads)
+        mixed = _mixed(self._cross, queries, *cache.memory, state.source_mask, step, cross_changes)
+        states = states + self._cross_out(mixed)
+        if not is_pre:
+            states = cross_norm(states)
+        states = states + self._contract(
+            activate(self._expand(inner_norm(states) if is_pre else states), self._activation)
+        )
+        return states if is_pre else inner_norm(states)
+
+
+def _mixed(
+    attention: MultiHeadAttention,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None,
+    step: int,
+    changes: AttentionChanges | None,
+) -> Tensor:
+    """`MultiHeadAttention.mix_one`, short-cut where nothing is changed."""
+    if changes is not None:
+        return attention.mix_one(queries, keys, values, mask, step, changes)
+    return functional.scaled_dot_product_attention(queries, keys, values, mask).flatten(1)
+
+
+def packed_product(weight: Tensor, bias: Tensor | None) -> Product:
+    """What multiplies [B, N] by a matrix [M, N] that is rounded to 8 bits, each row by a scale of its own, and adds."""
+    weight = weight.detach().contiguous()
+    scales = weight.abs().amax(dim=1).clamp(min=1e-8).double() / 127
+    zeros = torch.zeros(len(weight), dtype=torch.long)
+    with warnings.catch_warnings():  # where a later PyTorch has it no more, nothing is packed
+        warnings.filterwarnings("ignore", message=".*quantize", category=UserWarning)
+        rounded = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
+    packed: Any = torch.ops.quantized.linear_prepack(rounded, None if bias is None else bias.detach())
+    multiply: Any = torch.ops.quantized.linear_dynamic.default
+    return lambda states: multiply(states, packed, True)  # 7 bits of states: with 8, some processors overflow
+
+
+@cache
+def has_packed_products() -> bool:
+    """Whether this PyTorch multiplies so on this processor, and right."""
+    weight = torch.arange(12.0).view(3, 4).cos()
+    states = torch.arange(8.0).view(2, 4).sin()
+    try:
+        found = packed_product(weight, None)(states)
+    except (AttributeError, RuntimeError, TypeError):
+        return False
+    return bool((found - states @ weight.t()).abs().max() < 0.1)

@@ -1,0 +1,47 @@
+"""What languages are called in sentences."""
+
+UNDETERMINED = "und"
+"""The code of a language that nobody has told (ISO 639)."""
+_NAMES = {
+    "af": "Afrikaans", "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "ca": "Catalan", "cs": "Czech",
+    "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek", "en": "English", "eo": "Esperanto",
+    "es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish", "fr": "French",
+    "ga": "Irish", "gl": "Galician", "he": "Hebrew", "hi": "Hindi", "hr": "Croatian", "hu": "Hungarian",
+    "hy": "Armenian", "id": "Indonesian", "is": "Icelandic", "it": "Italian", "ja": "Japanese", "ka": "Georgian",
+    "ko": "Korean", "la": "Latin", "lb": "Luxembourgish", "lt": "Lithuanian", "lv": "Latvian", "mk": "Macedonian",
+    "ms": "Malay", "mt": "Maltese", "nb": "Norwegian", "nl": "Dutch", "nn": "Norwegian", "no": "Norwegian",
+    "pl": "Polish", "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian",
+    "sq": "Albanian", "sr": "Serbian", "sv": "Swedish", "sw": "Swahili", "ta": "Tamil", "te": "Telugu",
+    "th": "Thai", "tl": "Tagalog", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu", "vi": "Vietnamese",
+    "zh": "Chinese",
+}  # fmt: skip
+_TWO_LETTERS = {
+    "ara": "ar", "bul": "bg", "cat": "ca", "ces": "cs", "dan": "da", "deu": "de", "ell": "el", "eng": "en",
+    "epo": "eo", "est": "et", "eus": "eu", "fas": "fa", "fin": "fi", "fra": "fr", "gle": "ga", "glg": "gl",
+    "heb": "he", "hin": "hi", "hrv": "hr", "hun": "hu", "hye": "hy", "ind": "id", "isl": "is", "ita": "it",
+    "jpn": "ja", "kat": "ka", "kor": "ko", "lat": "la", "lit": "lt", "lav": "lv", "mkd": "mk", "nld": "nl",
+    "nob": "nb", "nor": "no", "pol": "pl", "por": "pt", "ron": "ro", "rus": "ru", "slk": "sk", "slv": "sl",
+    "spa": "es", "sqi": "sq", "srp": "sr", "swe": "sv", "tha": "th", "tur": "tr", "ukr": "uk", "urd": "ur",
+    "vie": "vi", "zho": "zh",
+}  # fmt: skip
+"""ISO 639-3 to ISO 639-1, of the languages named above."""
+
+
+def two_letter_code(code: str) -> str:
+    """The code of ISO 639-1, without a region or a script (`deu`, `de_AT`: de); as it is if none is known."""
+    language = code.replace("-", "_").partition("_")[0].lower()
+    language = _TWO_LETTERS.get(language, language)
+    return language if language in _NAMES else code
+
+
+def language_name(code: str) -> str:
+    """The language's English name, or its code if that is not known."""
+    return _NAMES.get(two_letter_code(code), code)
+
+
+def a_sentence_in(code: str) -> str:
+    """What was expected, “a German sentence” for instance; “a sentence” if the code names no language."""
+    name = language_name(code)
+    if name == code:
+        return "a sentence"
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name} sentence"

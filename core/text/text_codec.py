@@ -1,0 +1,198 @@
+"""Text to ids and back, for one side of a pair: case, tokenizer, subwords and vocabulary in one object."""
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from core.config.data_config import LetterCase
+from core.text.detokenize import capitalize_first, detokenize
+from core.text.subwords import WORD_MARK, Subwords
+from core.text.tokenizers import SymbolTokenizer, Token, Tokenizer
+from core.text.vocabulary import Vocabulary
+
+CONTINUATION = "·"
+"""Shown before a piece that continues a word."""
+_LINE_BREAKS = {ord(character): " " for character in "\n\r\t\v\f\x85\u2028\u2029\ufeff"}
+"""Line breaks, tabs, and the byte-order mark, which an editor may have put before the first word."""
+
+
+@dataclass(frozen=True)
+class EncodedWord:
+    """A word of a text and the ids that stand for it.
+
+    Attributes:
+        text: as read by the model (case folded).
+        ids: one for a word vocabulary, one or more for subwords.
+        labels: the tokens of these ids, for display.
+        unknown: for each id, whether its text is not in the vocabulary.
+        char_start, char_end: its place in the line.
+    """
+
+    text: str
+    ids: tuple[int, ...]
+    labels: tuple[str, ...]
+    unknown: tuple[bool, ...]
+    char_start: int
+    char_end: int
+
+
+@dataclass(frozen=True)
+class DecodedWord:
+    """A word made of decoded ids: its text, and the half-open range of ids it was made of."""
+
+    text: str
+    start: int
+    end: int
+
+
+class TextCodec:
+    """One side of a pair.
+
+    Args:
+        language: spaCy's code.
+        tokenizer: splits a line into words.
+        case: how letter case is folded.
+        vocabulary: tokens and ids.
+        subwords: splits words into pieces; None for a vocabulary of whole words.
+    """
+
+    def __init__(
+        self,
+        language: str,
+        tokenizer: Tokenizer,
+        case: LetterCase,
+        vocabulary: Vocabulary,
+        subwords: Subwords | None = None,
+    ) -> None:
+        self.language = language
+        self.tokenizer = tokenizer
+        self.case = case
+        self.vocabulary = vocabulary
+        self.subwords = subwords
+
+    @property
+    def has_pieces(self) -> bool:
+        """Whether words may be cut into pieces, the first of which begins with `WORD_MARK`."""
+        return self.subwords is not None
+
+    @property
+    def copies_symbols(self) -> bool:
+        """Whether this is a side of the copy task, where nothing marks the end of a sequence."""
+        return self.vocabulary.end_id is None and isinstance(self.tokenizer, SymbolTokenizer)
+
+    @property
+    def target_codes(self) -> tuple[str, ...]:
+        """Tokens that a source may begin with to say into which language to translate; none for one pair."""
+        return ()
+
+    def one_line(self, text: str) -> str:
+        """The text as `encode_text` expects it: without line breaks, tabs and byte-order marks; none is shorter."""
+        return text.translate(_LINE_BREAKS)
+
+    def encode_text(self, line: str, *, begins_sentence: bool = True) -> list[EncodedWord]:
+        """The words of one line with their ids; without the wrapping tokens.
+
+        Args:
+            line: the text.
+            begins_sentence: whether its first word is that of a sentence, whose capital may say nothing.
+        """
+        tokens = self.tokenizer(line)
+        case = "keep" if self.case == "sentence" and not begins_sentence else self.case
+        words = fold_case([token.text for token in tokens], case)
+        return [self._encode_word(word, token) for word, token in zip(words, tokens, strict=True)]
+
+    def encode_words(self, words: Sequence[str]) -> list[int]:
+        """The ids of words whose case is folded already (see `split_lines`)."""
+        ids, unknown = self.vocabulary.ids, self.vocabulary.unknown_id or 0
+        if self.subwords is None:
+            return [ids.get(word, unknown) for word in words]
+        return [ids.get(piece, unknown) for word in words for piece in self.subwords.pieces_of(word)]
+
+    def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
+        """The words that `ids` spell; specials but the unknown are skipped."""
+        skipped = self.vocabulary.special_ids - {self.vocabulary.unknown_id}
+        words: list[DecodedWord] = []
+        for index, token_id in enumerate(ids):
+            if token_id in skipped:
+                continue
+            piece = self.vocabulary.tokens[token_id]
+            if self.subwords is not None and words and not piece.startswith(WORD_MARK):
+                last = words.pop()
+                words.append(DecodedWord(last.text + piece, last.start, index + 1))
+            else:
+                words.append(DecodedWord(piece.removeprefix(WORD_MARK), index, index + 1))
+        return [word for word in words if word.text]
+
+    @property
+    def specials(self) -> frozenset[str]:
+        """The tokens that stand for no word."""
+        return frozenset(self.vocabulary.tokens[token_id] for token_id in self.vocabulary.special_ids)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """All tokens for display: pieces without sentencepiece's mark, later pieces of a word after a dot."""
+        if self.subwords is None:
+            return self.vocabulary.tokens
+        special_ids = self.vocabulary.special_ids
+        return tuple(
+            token if token_id in special_ids else piece_label(token)
+            for token_id, token in enumerate(self.vocabulary.tokens)
+        )
+
+    def label(self, token_id: int) -> str:
+        """A token for display, see `labels`."""
+        return self.labels[token_id]
+
+    def join(self, words: Sequence[str]) -> str:
+        """A readable sentence: detokenized, capitalized where case was folded."""
+        if self.subwords is None and self.vocabulary.end_id is None:
+            return " ".join(words)
+        text = detokenize([word for word in words if not word.isspace()])
+        return text if self.case == "keep" else capitalize_first(text)
+
+    def text_of(self, ids: Sequence[int]) -> str:
+        """The readable sentence that `ids` spell."""
+        words = [word.text for word in self.decode(ids)]
+        if self.vocabulary.end_id is None:  # the start token is a symbol of the copy task, and part of its answer
+            words = [self.vocabulary.tokens[self.vocabulary.start_id], *words]
+        return self.join(words)
+
+    def _encode_word(self, word: str, token: Token) -> EncodedWord:
+        pieces = (word,) if self.subwords is None else self.subwords.pieces_of(word)
+        unknown_id = self.vocabulary.unknown_id
+        ids = [self.vocabulary.ids.get(piece, unknown_id) for piece in pieces]
+        if None in ids:
+            return EncodedWord(word, (), (), (), token.start, token.end)
+        labels = pieces if self.subwords is None else tuple(map(piece_label, pieces))
+        return EncodedWord(
+            text=word,
+            ids=tuple(token_id for token_id in ids if token_id is not None),
+            labels=labels,
+            unknown=tuple(token_id == unknown_id for token_id in ids),
+            char_start=token.start,
+            char_end=token.end,
+        )
+
+
+def piece_label(piece: str) -> str:
+    """A piece for display."""
+    if piece.startswith(WORD_MARK):
+        return piece.removeprefix(WORD_MARK) or WORD_MARK
+    return CONTINUATION + piece
+
+
+def fold_case(words: Sequence[str], case: LetterCase) -> list[str]:
+    """`words` in Unicode's composed form, lower-cased as `case` says."""
+    composed = [unicodedata.normalize("NFC", word) for word in words]
+    if case == "lower":
+        return [word.lower() for word in composed]
+    if case == "sentence" and composed:
+        composed[0] = composed[0][:1].lower() + composed[0][1:]
+    return composed
+
+
+def split_lines(lines: Iterable[str], tokenizer: Tokenizer, case: LetterCase) -> Iterator[list[str]]:
+    """The words of each line, case folded."""
+    for words in tokenizer.pipe(lines):
+        yield fold_case(words, case)

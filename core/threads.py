@@ -1,0 +1,83 @@
+"""How many threads PyTorch computes on, and how long they spin where they wait for each other.
+
+PyTorch's threads meet at the end of each product. On Linux they are GNU OpenMP's, which by default spin there 300,000
+times before they sleep, some ten milliseconds: nothing while the machine is idle, but where other processes want the
+same cores, a thread spins away the very time that the thread it waits for needs. A few thousand times are as fast on an
+idle machine, and several times faster on a busy one (`python -m benchmarks busy`).
+
+The library reads `GOMP_SPINCOUNT` once, while it is loaded, which happens when torch is imported. So every entry point
+(`core.__main__`, `viz_app.launch`, `core.api`) calls `choose_threads` first. What the user has set is left alone.
+
+On Windows and macOS, PyTorch brings Intel's or LLVM's OpenMP, which knows `KMP_BLOCKTIME` (milliseconds of spinning,
+200 by default) instead. It has not been measured there and is left as it is. No torch is imported here unless asked to.
+"""
+
+import logging
+import os
+import sys
+
+SPIN_COUNT = 20_000
+SPIN_VARIABLE = "GOMP_SPINCOUNT"
+POLICY_VARIABLE = "OMP_WAIT_POLICY"
+NUMBER_VARIABLE = "OMP_NUM_THREADS"
+
+logger = logging.getLogger(__name__)
+_notes: dict[str, str] = {}
+
+
+def choose_threads() -> None:
+    """Chooses for this process, and says so in the log. Later calls change nothing.
+
+    Where torch is loaded already, its threads will spin as they do: then it is told to compute on one thread, unless
+    somebody has chosen a number.
+    """
+    if "spinning" not in _notes:
+        _notes["spinning"] = _chosen_spinning()
+        logger.info(_notes["spinning"])
+
+
+def spinning() -> str:
+    """How threads wait for each other in this process and why, for the log."""
+    return _notes.get("spinning") or "Waiting threads spin as PyTorch's OpenMP has it: nobody has chosen"
+
+
+def compute_on(num_threads: int) -> None:
+    """Lets the calling thread compute on so many threads, unless OMP_NUM_THREADS says otherwise. Imports torch."""
+    import torch
+
+    if NUMBER_VARIABLE not in os.environ:
+        torch.set_num_threads(num_threads)
+        logger.info("Computing on %d threads", num_threads)
+
+
+def _chosen_spinning() -> str:
+    for variable in (SPIN_VARIABLE, POLICY_VARIABLE):
+        if variable in os.environ:
+            return f"Waiting threads spin as {variable}={os.environ[variable]} says: set by the environment"
+    if "torch" in sys.modules:
+        return _one_thread_if_free()
+    if not sys.platform.startswith("linux"):
+        return "Waiting threads spin as PyTorch's OpenMP has it: chosen on Linux only"
+    os.environ[SPIN_VARIABLE] = str(SPIN_COUNT)
+    return f"Waiting threads spin {SPIN_COUNT:,} times, then sleep: so that busy cores do not slow each other down"
+
+
+def _one_thread_if_free() -> str:
+    """Torch was loaded before anybody could say how its threads spin: one thread waits for none."""
+    import torch
+
+    late = "Waiting threads spin as PyTorch's OpenMP has it: torch was loaded before"
+    number = torch.get_num_threads()
+    if NUMBER_VARIABLE in os.environ:
+        return f"{late}; computing on {number} threads, as {NUMBER_VARIABLE} says"
+    if number != available_cores():
+        return f"{late}; computing on {number} threads, as was set"
+    torch.set_num_threads(1)
+    return f"{late}; so computing on 1 thread, which waits for none"
+
+
+def available_cores() -> int:
+    """The processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

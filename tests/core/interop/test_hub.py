@@ -1,0 +1,265 @@
+"""Models by name, from a server that speaks the hub's protocol: progress, cancel, resume, a pinned revision."""
+
+import hashlib
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub.constants
+import pytest
+
+from core.checkpoint.file import load_checkpoint
+from core.cli.main import main
+from core.errors import ModelImportError
+from core.interop.hub import fetch
+from core.interop.importing import import_model
+from core.interop.stopping import ImportStoppedError
+from tests.core.interop.marian_models import make_folder
+
+NAME = "Helsinki-NLP/opus-mt-de-en"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+class Hub:
+    """A server with one repository.
+
+    Attributes:
+        requests: what was asked for: paths, with the range if there was one.
+        break_after: bytes of a weights file after which the connection breaks; None for never.
+        gives_sizes: whether sizes and digests are told.
+        spoiled: names of files that come otherwise than announced.
+        ignores_ranges: whether a file always comes from its beginning.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.files = {path.name: path.read_bytes() for path in folder.iterdir()}
+        self.requests: list[tuple[str, str | None]] = []
+        self.break_after: int | None = None
+        self.gives_sizes, self.ignores_ranges = True, False
+        self.spoiled: set[str] = set()
+        hub = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                hub.answer(self)
+
+            def log_message(self, *arguments: Any) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.server.server_port}"
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        path = request.path.partition("?")[0]
+        self.requests.append((path, request.headers.get("Range")))
+        if path in (
+            f"/api/models/{NAME}",
+            f"/api/models/{NAME}/revision/main",
+            f"/api/models/{NAME}/revision/{COMMIT}",
+        ):
+            data = json.dumps(
+                {"id": NAME, "sha": COMMIT, "siblings": [*map(self.sibling, sorted(self.files))]}
+            ).encode()
+            self.send(request, 200, data, {"Content-Type": "application/json"})
+        elif path.startswith(f"/{NAME}/resolve/{COMMIT}/") and path.rpartition("/")[2] in self.files:
+            request.send_response(302)  # large files lie on another machine
+            request.send_header("Location", f"{self.address}/cdn/{path.rpartition('/')[2]}")
+            request.end_headers()
+        elif path.startswith("/cdn/"):
+            self.send_file(request, path.removeprefix("/cdn/"))
+        else:
+            code = "RevisionNotFound" if "/revision/" in path else "RepoNotFound"
+            self.send(request, 404, b"{}", {"X-Error-Code": code})
+
+    def sibling(self, name: str) -> dict[str, Any]:
+        data = self.files[name]
+        if not self.gives_sizes:
+            return {"rfilename": name}
+        blob = hashlib.sha1(f"blob {len(data)}\0".encode() + data).hexdigest()
+        found: dict[str, Any] = {"rfilename": name, "size": len(data), "blobId": blob}
+        if name.endswith((".safetensors", ".bin", ".spm")):
+            found["lfs"] = {"sha256": hashlib.sha256(data).hexdigest(), "size": len(data), "pointerSize": 134}
+        return found
+
+    def send_file(self, request: BaseHTTPRequestHandler, name: str) -> None:
+        data = self.files[name]
+        if name in self.spoiled:
+            data = bytes(len(data))
+        start = request.headers.get("Range")
+        first = int(start.removeprefix("bytes=").removesuffix("-")) if start and not self.ignores_ranges else 0
+        headers = {"Content-Range": f"bytes {first}-{len(data) - 1}/{len(data)}"} if first else {}
+        body = data[first:]
+        if self.break_after is not None and name == "model.safetensors":
+            body, self.break_after = body[: self.break_after], None
+            self.send(request, 206 if first else 200, body, headers, len(data) - first)
+            request.close_connection = True
+        else:
+            self.send(request, 206 if first else 200, body, headers)
+
+    @staticmethod
+    def send(
+        request: BaseHTTPRequestHandler, status: int, body: bytes, headers: dict[str, str], announced: int | None = None
+    ) -> None:
+        request.send_response(status)
+        for name, value in headers.items():
+            request.send_header(name, value)
+        request.send_header("Content-Length", str(len(body) if announced is None else announced))
+        request.end_headers()
+        request.wfile.write(body)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = make_folder(tmp_path_factory.mktemp("repository") / "files", d_model=128, encoder_ffn_dim=600)
+    (folder / "README.md").write_text("---\nlicense: apache-2.0\n---\n", encoding="utf-8")
+    (folder / "tf_model.h5").write_bytes(b"of no use")
+    return folder
+
+
+@pytest.fixture
+def hub(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    server = Hub(repository)
+    monkeypatch.setenv("HF_ENDPOINT", server.address)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    yield server
+    server.close()
+
+
+def test_a_model_is_imported_by_its_name_and_pinned(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "model.safetensors"
+    assert main(["import", NAME, "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert f"revision {COMMIT}" in said
+    assert "licence apache-2.0" in said
+    origin = load_checkpoint(out).origin
+    assert origin is not None
+    assert (origin.source, origin.revision, origin.licence) == (NAME, COMMIT, "apache-2.0")
+    assert not any("tf_model" in path for path, _ in hub.requests)
+    assert load_checkpoint(out).run.data.source_language == "de"
+
+
+def test_progress_is_told_for_every_file(hub: Hub, tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    folder, commit = fetch(NAME, cache_folder=tmp_path, on_download=lambda *each: told.append(each))
+    assert commit == COMMIT
+    weights = [(done, total) for name, done, total in told if name == "model.safetensors"]
+    assert weights[0][0] == 0
+    assert weights[-1][0] == weights[-1][1] == len(hub.files["model.safetensors"])
+    assert len(weights) > 2
+    assert weights == sorted(weights)
+    assert {path.name for path in folder.iterdir()} == hub.files.keys() - {"tf_model.h5"}
+    before = len(hub.requests)
+    assert fetch(NAME, cache_folder=tmp_path) == (folder, COMMIT)
+    assert len(hub.requests) == before + 1  # which commit is the newest
+
+
+@pytest.mark.parametrize("ignores_ranges", [False, True])
+def test_a_download_goes_on_where_it_broke_off(hub: Hub, tmp_path: Path, ignores_ranges: bool) -> None:
+    hub.break_after, hub.ignores_ranges = 300_000, ignores_ranges
+    with pytest.raises(ModelImportError, match=r"broke off.*try again: what has arrived is kept"):
+        fetch(NAME, cache_folder=tmp_path)
+    kept = next((tmp_path / "hub").rglob(".model.safetensors.part"))
+    arrived = kept.stat().st_size
+    assert 0 < arrived <= 300_000
+    folder, _ = fetch(NAME, cache_folder=tmp_path)
+    assert ("/cdn/model.safetensors", f"bytes={arrived}-") in hub.requests
+    assert (folder / "model.safetensors").read_bytes() == hub.files["model.safetensors"]
+    assert not list(folder.glob(".*"))
+
+
+def test_a_cancelled_download_is_resumed(hub: Hub, tmp_path: Path) -> None:
+    arrived: list[int] = []
+
+    def note(name: str, done: int, total: int) -> None:
+        if name == "model.safetensors":
+            arrived.append(done)
+
+    with pytest.raises(ImportStoppedError):
+        fetch(NAME, cache_folder=tmp_path, on_download=note, should_stop=lambda: len(arrived) > 1)
+    assert not list((tmp_path / "hub").rglob("model.safetensors"))
+    done = arrived[-1]
+    folder, _ = fetch(NAME, cache_folder=tmp_path)
+    assert ("/cdn/model.safetensors", f"bytes={done}-") in hub.requests
+    assert (folder / "model.safetensors").read_bytes() == hub.files["model.safetensors"]
+
+
+def test_what_is_not_what_was_announced_is_thrown_away(hub: Hub, tmp_path: Path) -> None:
+    for name in ("vocab.json", "model.safetensors"):
+        hub.spoiled = {name}
+        with pytest.raises(ModelImportError, match=f"{name} is not the file that was announced"):
+            fetch(NAME, cache_folder=tmp_path)
+        assert not list((tmp_path / "hub").rglob(f"*{name}*"))
+    hub.spoiled = set()
+    fetch(NAME, cache_folder=tmp_path)
+
+
+def test_a_server_that_tells_no_sizes_serves_too(hub: Hub, tmp_path: Path) -> None:
+    hub.gives_sizes = False
+    folder, _ = fetch(NAME, "main", cache_folder=tmp_path)
+    assert (folder / "model.safetensors").read_bytes() == hub.files["model.safetensors"]
+
+
+def test_without_a_connection_the_message_says_what_to_do(
+    hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = hub.address
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # nobody is there
+    with pytest.raises(ModelImportError, match=r"the server cannot be reached\. Check the connection .* the folder"):
+        fetch(NAME, cache_folder=tmp_path)
+    monkeypatch.setenv("HF_ENDPOINT", address)
+    known = fetch(NAME, cache_folder=tmp_path)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    assert fetch(NAME, cache_folder=tmp_path) == known
+    assert fetch(NAME, COMMIT, cache_folder=tmp_path) == known
+    with pytest.raises(ModelImportError, match="cannot be reached"):
+        fetch(NAME, "another", cache_folder=tmp_path)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelImportError, match=r"offline mode is on|cannot be reached"):
+        fetch("Helsinki-NLP/opus-mt-en-de", cache_folder=tmp_path)
+
+
+def test_names_that_are_not_there_are_told(hub: Hub, tmp_path: Path) -> None:
+    with pytest.raises(ModelImportError, match="There is no repository Helsinki-NLP/opus-mt-xx-yy at Hugging Face"):
+        fetch("Helsinki-NLP/opus-mt-xx-yy", cache_folder=tmp_path)
+    with pytest.raises(ModelImportError, match=f"There is no repository {NAME} at nowhere"):
+        fetch(NAME, "nowhere", cache_folder=tmp_path)
+
+
+def test_another_kind_of_model_is_refused_before_its_weights_are_fetched(hub: Hub, tmp_path: Path) -> None:
+    hub.files["config.json"] = b'{"model_type": "t5", "architectures": ["T5ForConditionalGeneration"]}'
+    with pytest.raises(ModelImportError, match=r"describes the architecture T5ForConditionalGeneration"):
+        fetch(NAME, cache_folder=tmp_path)
+    assert not any("model.safetensors" in path for path, _ in hub.requests)
+    del hub.files["config.json"]
+    with pytest.raises(ModelImportError, match=r"holds no config\.json"):
+        fetch(NAME, cache_folder=tmp_path / "other")
+
+
+def test_a_repository_without_weights_for_pytorch_is_refused(hub: Hub, tmp_path: Path) -> None:
+    del hub.files["model.safetensors"]
+    with pytest.raises(ModelImportError, match=r"neither model\.safetensors nor pytorch_model\.bin"):
+        fetch(NAME, cache_folder=tmp_path)
+
+
+def test_a_folder_of_the_same_name_comes_first(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    make_folder(tmp_path / NAME)
+    assert import_model(NAME).checkpoint.origin.revision == ""
+    assert not hub.requests

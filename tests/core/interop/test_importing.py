@@ -1,0 +1,430 @@
+"""What is imported is whole and says where it comes from; what cannot be is refused, naming file and expectation."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from core import memory
+from core.analysis.alti import contributions_of
+from core.analysis.capture import trace_translation
+from core.analysis.measures import measure_maps
+from core.analysis.occlusion import occlude_source_words
+from core.checkpoint.file import load_checkpoint, save_checkpoint
+from core.checkpoint.origin import Origin
+from core.cli.main import main
+from core.errors import ModelImportError
+from core.interop.importing import import_model
+from core.interop.model import ImportOptions
+from core.interop.recognition import recognize
+from core.interop.stopping import ImportStoppedError
+from core.model.heads import Head
+from core.translation.experiment import Beam, Experiment, ForcedToken, GivenTarget, HeadScaled, SourceWordRemoved
+from core.translation.translator import Translator
+from tests.core.interop.marian_models import make_folder
+
+SENTENCE = "Ein Mann läuft, und ein Hund spielt im Schnee."
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_folder(tmp_path_factory.mktemp("original") / "opus-mt-de-en", codes=True)
+
+
+@pytest.fixture
+def folder(original: Path, tmp_path: Path) -> Path:
+    """A copy to be spoiled."""
+    copy = tmp_path / "opus-mt-de-en"
+    copy.mkdir()
+    for file in original.iterdir():
+        (copy / file.name).write_bytes(file.read_bytes())
+    return copy
+
+
+@pytest.fixture(scope="module")
+def translator(original: Path, tmp_path_factory: pytest.TempPathFactory) -> Translator:
+    path = tmp_path_factory.mktemp("imported") / "model.safetensors"
+    save_checkpoint(import_model(original).checkpoint, path)
+    return Translator.load(path, "cpu")
+
+
+def change(path: Path, **values: object) -> None:
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    for name, value in values.items():
+        if value is None:
+            settings.pop(name, None)
+        else:
+            settings[name] = value
+    path.write_text(json.dumps(settings), encoding="utf-8")
+
+
+def test_the_file_says_all_that_is_known(folder: Path, tmp_path: Path) -> None:
+    (folder / "README.md").write_text("---\nlanguage: de\nlicense: cc-by-4.0\n---\n# A model\n", encoding="utf-8")
+    imported = import_model(folder, options=ImportOptions(name="Helsinki-NLP/opus-mt-de-en", revision="abc"))
+    save_checkpoint(imported.checkpoint, tmp_path / "model.safetensors")
+    checkpoint = load_checkpoint(tmp_path / "model.safetensors")
+    assert checkpoint.origin == Origin("marian", "Helsinki-NLP/opus-mt-de-en", "abc", "cc-by-4.0")
+    assert checkpoint.decoding == imported.checkpoint.decoding
+    assert checkpoint.decoding.beam == 4
+    assert (checkpoint.run.data.source_language, checkpoint.run.data.target_language) == ("de", "en")
+    assert checkpoint.run == imported.checkpoint.run
+    assert checkpoint.codecs.to_dict() == imported.checkpoint.codecs.to_dict()
+    assert imported.summary.num_parameters == checkpoint.build_model().num_parameters
+
+
+def test_languages_are_told_by_options_then_files_then_names(folder: Path) -> None:
+    change(folder / "tokenizer_config.json", source_lang="fr")
+    assert recognize(folder).summary.languages == ("fr", "en")
+    assert recognize(folder, ImportOptions(source_language="es")).summary.languages == ("es", "en")
+    change(folder / "tokenizer_config.json", source_lang=None, target_lang=None)
+    assert recognize(folder).summary.languages == ("de", "en")
+    renamed = folder.rename(folder.parent / "mine")
+    found = recognize(renamed)
+    assert found.summary.languages == ("und", "und")
+    assert found.read().checkpoint.run.data.target_language == "und"
+    assert (
+        recognize(renamed, ImportOptions(target_language="ROMANCE")).read().checkpoint.codecs.target.language
+        == "ROMANCE"
+    )
+
+
+def test_weights_of_16_bits_stay_so_on_the_disk(tmp_path: Path) -> None:
+    imported = import_model(make_folder(tmp_path / "half", dtype=torch.float16))
+    assert imported.half_precision
+    save_checkpoint(imported.checkpoint, tmp_path / "half.safetensors", half_precision=True)
+    loaded = load_file(tmp_path / "half.safetensors")
+    assert {value.dtype for value in loaded.values()} == {torch.float16}
+    for name, value in imported.checkpoint.weights.items():
+        assert torch.equal(loaded[f"model.{name}"].float(), value)
+
+
+def test_weights_in_several_files_are_put_together(folder: Path) -> None:
+    whole = import_model(folder).checkpoint.weights
+    weights = load_file(folder / "model.safetensors")
+    names = sorted(weights)
+    parts = {"part-1.safetensors": names[::2], "part-2.safetensors": names[1::2]}
+    for part, held in parts.items():
+        save_file({name: weights[name] for name in held}, folder / part)
+    (folder / "model.safetensors").unlink()
+    index = {"metadata": {}, "weight_map": {name: part for part, held in parts.items() for name in held}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    found = import_model(folder).checkpoint.weights
+    assert found.keys() == whole.keys()
+    assert all(torch.equal(found[name], whole[name]) for name in whole)
+
+
+@pytest.mark.subprocess
+def test_pickled_weights_are_the_same(tmp_path: Path) -> None:
+    plain, pickled = (
+        import_model(make_folder(tmp_path / file, file=file)).checkpoint.weights for file in ("safetensors", "bin")
+    )
+    assert plain.keys() == pickled.keys()
+    assert all(torch.equal(plain[name], pickled[name]) for name in plain)
+
+
+def test_a_cache_of_the_hub_is_read_through_its_links(original: Path, tmp_path: Path) -> None:
+    snapshot, blobs = tmp_path / "models--x--y" / "snapshots" / "abc", tmp_path / "models--x--y" / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir()
+    for number, file in enumerate(original.iterdir()):
+        (blobs / str(number)).write_bytes(file.read_bytes())
+        (snapshot / file.name).symlink_to(Path("../../blobs") / str(number))
+    assert recognize(snapshot).summary.num_parameters
+
+
+SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no vocabulary": (lambda folder: (folder / "vocab.json").unlink(), r"vocab\.json is missing; the folder holds"),
+    "no source.spm": (lambda folder: (folder / "source.spm").unlink(), r"source\.spm is missing"),
+    "no target.spm": (lambda folder: (folder / "target.spm").unlink(), r"target\.spm is missing"),
+    "no weights": (lambda folder: (folder / "model.safetensors").unlink(), r"neither model\.safetensors nor"),
+    "no configuration": (lambda folder: (folder / "config.json").unlink(), r"has no config\.json; it holds"),
+    "link out of it": (
+        lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("/etc/hostname")),
+        r"vocab\.json is a link to /etc/hostname, which lies outside the folder",
+    ),
+    "link to weights outside": (
+        lambda folder: (
+            (folder / "model.safetensors").rename(folder.parent / "w"),
+            (folder / "model.safetensors").symlink_to(folder.parent / "w"),
+        ),
+        r"model\.safetensors is a link to .*, which lies outside the folder",
+    ),
+    "absolute path of weights": (
+        lambda folder: (
+            (folder / "model.safetensors").unlink(),
+            (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "/etc/passwd"}}'),
+        ),
+        r"refers to the file /etc/passwd, which lies outside it",
+    ),
+    "path upwards": (
+        lambda folder: (
+            (folder / "model.safetensors").unlink(),
+            (folder / "model.safetensors.index.json").write_text('{"weight_map": {"a": "../../x"}}'),
+        ),
+        r"refers to the file \.\./\.\./x, which lies outside it",
+    ),
+    "another architecture": (
+        lambda folder: change(folder / "config.json", model_type="bart", architectures=["BartModel"]),
+        r"config\.json describes the architecture BartModel \(type bart\)\. A Marian model",
+    ),
+    "another type": (
+        lambda folder: change(folder / "config.json", model_type="t5", architectures=None),
+        r"config\.json describes a model of the type 't5'\. A Marian model",
+    ),
+    "another width": (
+        lambda folder: change(folder / "config.json", d_model=64),
+        r"model\.safetensors: model\.encoder\.layers\.0.* has the shape \[32, 32\]; \[64, 64\] was expected",
+    ),
+    "too few layers": (
+        lambda folder: change(folder / "config.json", encoder_layers=1),
+        r"model\.safetensors holds model\.encoder\.layers\.1.* and \d+ more, which this architecture does not have",
+    ),
+    "too many layers": (
+        lambda folder: change(folder / "config.json", decoder_layers=3),
+        r"model\.safetensors has no model\.decoder\.layers\.2\.",
+    ),
+    "billions of layers": (
+        lambda folder: change(folder / "config.json", encoder_layers=10**9),
+        r"config\.json: encoder_layers is 1000000000\. A whole number from 1 to 128 was expected",
+    ),
+    "heads that do not divide": (
+        lambda folder: change(folder / "config.json", encoder_attention_heads=5),
+        r"config\.json: model: 5 heads do not divide a width of 32",
+    ),
+    "unknown activation": (
+        lambda folder: change(folder / "config.json", activation_function="mish"),
+        r"activation_function is 'mish'; one of relu, gelu, swish",
+    ),
+    "vocabulary without an id": (
+        lambda folder: (change(folder / "vocab.json", **{_token(folder, 17): None}),),
+        r"vocab\.json has no token with the id 17\. A token for each of the 171 ids",
+    ),
+    "vocabulary with an id twice": (
+        lambda folder: change(folder / "vocab.json", **{_token(folder, 17): 18}),
+        r"vocab\.json: the id 18 is that of",
+    ),
+    "vocabulary with an id beyond": (
+        lambda folder: change(folder / "vocab.json", more=5000),
+        r"vocab\.json: more is 5000\. A whole number from 0 to 170 was expected\.",
+    ),
+    "vocabulary without unk": (
+        lambda folder: (
+            change(folder / "vocab.json", **{"<unk>": None}),
+            change(folder / "vocab.json", other=1),
+        ),
+        r"vocab\.json has no token <unk>",
+    ),
+    "a list for a vocabulary": (
+        lambda folder: (folder / "vocab.json").write_text("[]"),
+        r"vocab\.json: .*an empty list",
+    ),
+    "broken configuration": (
+        lambda folder: (folder / "config.json").write_text('{"model_type": "mar'),
+        r"config\.json: It is no JSON text",
+    ),
+    "truncated weights": (
+        lambda folder: os.truncate(folder / "model.safetensors", 20_000),
+        r"model\.safetensors cannot be read .*may be cut off",
+    ),
+    "empty weights": (
+        lambda folder: os.truncate(folder / "model.safetensors", 0),
+        r"model\.safetensors cannot be read .*may be cut off",
+    ),
+    "truncated spm": (lambda folder: os.truncate(folder / "source.spm", 0), r"source\.spm is no SentencePiece model"),
+    "an spm of noise": (
+        lambda folder: (folder / "target.spm").write_bytes(b"nonsense" * 100),
+        r"target\.spm is no SentencePiece model",
+    ),
+    "padding that is no id": (
+        lambda folder: change(folder / "config.json", pad_token_id=171),
+        r"config\.json: pad_token_id is 171; the id of one of 171 tokens was expected",
+    ),
+    "weights that are integers": (
+        lambda folder: _with_weights(folder, lambda value: value.to(torch.int8)),
+        r"holds numbers of the kind torch\.int8",
+    ),
+}
+
+
+def _token(folder: Path, token_id: int) -> str:
+    vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    return next(token for token, each in vocabulary.items() if each == token_id)
+
+
+def _with_weights(folder: Path, changed: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    weights = load_file(folder / "model.safetensors")
+    save_file({name: changed(value) for name, value in weights.items()}, folder / "model.safetensors")
+
+
+@pytest.mark.parametrize(("spoil", "message"), SPOILED.values(), ids=SPOILED)
+def test_what_is_not_whole_is_refused_and_nothing_is_written(
+    folder: Path, spoil: Callable[[Path], object], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(folder)
+    with pytest.raises(ModelImportError, match=message):
+        import_model(folder)
+    out = folder.parent / "out" / "model.safetensors"
+    assert main(["import", str(folder), "--out", str(out)]) == 2
+    assert not list(out.parent.iterdir())
+    assert capsys.readouterr().err.startswith("augenmerk: ")
+
+
+def test_an_older_file_stays_where_an_import_fails(folder: Path) -> None:
+    out = folder.parent / "model.safetensors"
+    out.write_text("older")
+    (folder / "vocab.json").unlink()
+    assert main(["import", str(folder), "--out", str(out)]) == 2
+    assert out.read_text() == "older"
+
+
+def test_too_little_memory_is_told_before_anything_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = recognize(folder)
+    monkeypatch.setattr("core.interop.weights.available_memory", lambda: 200_000_000)
+    with pytest.raises(ModelImportError, match=r"needs about 0\.3 GB of memory, and 0\.2 GB are free"):
+        found.read(on_phase=pytest.fail)
+
+
+def test_free_memory_is_told_where_the_system_tells_it() -> None:
+    free = memory.available_memory()
+    assert free is None or free > 2**20
+
+
+def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
+    _with_weights(folder, lambda value: value * float("nan") if value.dim() == 2 else value)
+    with pytest.raises(ModelImportError, match=r"is not finite"):
+        import_model(folder)
+
+
+def test_an_import_can_be_stopped(folder: Path) -> None:
+    with pytest.raises(ImportStoppedError, match="Nothing was written"):
+        import_model(folder, should_stop=lambda: True)
+
+
+def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelImportError, match="There is nothing at"):
+        recognize(tmp_path / "nothing")
+    (tmp_path / "empty").touch()
+    with pytest.raises(ModelImportError, match="is empty"):
+        recognize(tmp_path / "empty")
+    (tmp_path / "text").write_text("not a model, though long enough")
+    with pytest.raises(ModelImportError, match="neither a PyTorch file nor a safetensors file"):
+        recognize(tmp_path / "text")
+
+
+def test_a_file_out_of_the_folder_names_the_folder(folder: Path) -> None:
+    with pytest.raises(ModelImportError, match=f"name {folder}, if it is that"):
+        recognize(folder / "model.safetensors")
+
+
+def test_our_own_file_needs_no_import(folder: Path, tmp_path: Path) -> None:
+    save_checkpoint(import_model(folder).checkpoint, tmp_path / "own.safetensors")
+    with pytest.raises(ModelImportError, match="own checkpoints already"):
+        recognize(tmp_path / "own.safetensors")
+
+
+def test_the_command_says_what_was_imported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = folder.parent / "model.safetensors"
+    assert main(["import", str(folder), "--out", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "opus-mt-de-en (Marian, by Hugging Face transformers), German to English" in said
+    assert "begin a text with the language to translate into: >>deu<< >>fra<< >>nld<<" in said
+    assert main(["info", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "imported    opus-mt-de-en (marian)" in said
+    assert "languages   German to English" in said
+    assert "max_steps                  23" in said
+    assert main(["translate", SENTENCE, "--checkpoint", str(out)]) == 0
+    assert capsys.readouterr().out.strip()
+
+
+def test_what_is_not_applied_is_told(folder: Path) -> None:
+    change(
+        folder / "generation_config.json", no_repeat_ngram_size=3, bad_words_ids=[[170], [4, 5]], forced_eos_token_id=5
+    )
+    notes = recognize(folder).summary.notes
+    assert any("no_repeat_ngram_size = 3" in note for note in notes)
+    assert any("[4, 5]" in note for note in notes)
+    assert any("forced_eos_token_id = 5" in note for note in notes)
+    decoding = import_model(folder).checkpoint.decoding
+    assert decoding.forbidden_ids == (170,)
+    assert not decoding.force_end
+
+
+def test_every_analysis_works_on_an_imported_model(translator: Translator) -> None:
+    heads = (Head("encoder", 1, 3), Head("cross", 0, 1))
+    experiment = Experiment(SENTENCE, interventions=tuple(HeadScaled(head, 0.0) for head in heads))
+    result = translator.compare(experiment)
+    for translation in (result.changed, result.original, translator.run(Experiment(SENTENCE, Beam(3, 1.0)))):
+        assert translation.predicted_tokens[-1] == "</s>"
+        assert translation.read_tokens[0] == "<pad>"
+        num_source, num_steps = len(translation.source_ids), len(translation.predicted_ids)
+        assert translation.maps.encoder.shape == (2, 4, num_source, num_source)
+        assert translation.maps.cross.shape == (2, 4, num_steps, num_source)
+        found = contributions_of(translator, translation)
+        total = found.source.sum(axis=-1) + found.prefix.sum(axis=-1)
+        assert abs(total - 1).max() < 1e-5
+        trace = trace_translation(translator, translation)
+        assert abs(trace.cross.weights - translation.maps.cross).max() < 1e-5
+        for measure in ("weight", "norm", "rollout"):
+            assert measure_maps(trace, measure, "cross").shape[-2:] == (num_steps, num_source)
+    occlusion = occlude_source_words(translator, result.original)
+    assert len(occlusion.words) == len(result.original.source_words)
+    assert [word.text for word in result.original.source_words][:4] == ["Ein", "Mann", "läuft", ","]
+
+
+def test_a_source_without_a_code_is_told_of_the_choice(translator: Translator) -> None:
+    assert any("translates into several languages" in note for note in translator.run(Experiment(SENTENCE)).notes)
+    with_code = translator.run(Experiment(f">>fra<< {SENTENCE}"))
+    assert with_code.source_tokens[:2] == (">>fra<<", "Ein")
+    assert not with_code.notes or "several languages" not in with_code.notes[0]
+
+
+def test_forced_tokens_edits_and_given_targets_work(translator: Translator) -> None:
+    token = next(token for token in translator.checkpoint.codecs.target.vocabulary.tokens if token.startswith("▁d"))
+    found = translator.run(Experiment(SENTENCE, interventions=(ForcedToken(2, token), SourceWordRemoved(1))))
+    assert len(found.predicted_ids) < 3 or found.predicted_tokens[2] == token.removeprefix("▁")
+    assert "Mann" not in [word.text for word in found.source_words]
+    given = translator.run(Experiment(SENTENCE, GivenTarget("A man runs, and a dog plays.")))
+    assert given.predicted_tokens[-1] == "</s>"
+    texts = [SENTENCE, "Ein Hund.", "", "Viele Kinder spielen."]
+    corpus = translator.translate_corpus(texts)
+    alone = ["" if not text else translator.run(Experiment(text)).text for text in texts]
+    assert [each.text for each in corpus] == alone
+    marked = translator.run(Experiment("Ein </s> Mann <pad>"))
+    assert marked.source_ids.count(translator.checkpoint.codecs.source.vocabulary.end_id) == 1
+
+
+def test_the_models_own_beam_is_used_unless_another_is_asked_for(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = folder.parent / "model.safetensors"
+    assert main(["import", str(folder), "--out", str(out)]) == 0
+    translate = ["translate", SENTENCE, "--json", "--checkpoint", str(out)]
+    for options, expected in (([], {"type": "beam", "size": 4}), (["--beam", "1"], {"type": "greedy"})):
+        capsys.readouterr()
+        assert main([*translate, *options]) == 0
+        found = json.loads(capsys.readouterr().out)["output"]
+        assert {name: found[name] for name in expected} == expected
+
+
+def test_an_imported_model_is_scored(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = folder.parent / "model.safetensors"
+    save_checkpoint(import_model(folder).checkpoint, out)
+    for name, lines in (("a.de", (SENTENCE, "Ein Hund.")), ("a.en", ("A man runs, and a dog plays.", "A dog."))):
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    command = ["evaluate", "--source", str(folder / "a.de"), "--reference", str(folder / "a.en"), "--json"]
+    capsys.readouterr()
+    assert main([*command, "--checkpoint", str(out)]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["beam"] == 4
+    translator = Translator.load(out, "cpu")
+    expected = [
+        -value
+        for source, target in ((SENTENCE, "A man runs, and a dog plays."), ("Ein Hund.", "A dog."))
+        for value in translator.run(Experiment(source, GivenTarget(target))).log_probabilities
+    ]
+    assert scores["loss"]["token_weighted"] == pytest.approx(sum(expected) / len(expected), rel=1e-5)

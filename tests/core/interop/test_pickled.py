@@ -1,0 +1,144 @@
+"""Pickles are read through one door: tensors come out, code never runs."""
+
+import sys
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.errors import ModelImportError
+from core.interop import pickled
+from core.interop.pickled import read_pickled
+from core.interop.stopping import ImportStoppedError
+
+pytestmark = pytest.mark.subprocess
+
+
+def test_tensors_in_plain_containers_come_out(tmp_path: Path) -> None:
+    weight = torch.randn(3, 4)
+    values = OrderedDict(
+        weight=weight,
+        shared=weight,
+        view=weight.t(),
+        row=weight[1],
+        half=torch.ones(2, dtype=torch.float16),
+        empty=torch.empty(0),
+        scalar=torch.tensor(3.0),
+        more={"step": 7, "names": ["a", None, True], "rate": 0.5, "pair": (weight, 1)},
+    )
+    torch.save(values, tmp_path / "model.pt")
+    found = read_pickled(tmp_path / "model.pt")
+    assert found.keys() == values.keys()
+    for name in ("weight", "shared", "view", "row", "half", "empty", "scalar"):
+        assert torch.equal(found[name], values[name])
+        assert found[name].dtype == values[name].dtype
+    assert found["more"]["step"] == 7
+    assert found["more"]["names"] == ["a", None, True]
+    assert found["more"]["rate"] == 0.5
+    assert torch.equal(found["more"]["pair"][0], weight)
+
+
+def test_the_format_from_before_2020_is_read(tmp_path: Path) -> None:
+    torch.save({"weight": torch.arange(4.0)}, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
+    assert torch.equal(read_pickled(tmp_path / "old.pt")["weight"], torch.arange(4.0))
+
+
+def malicious(kind: str, path: Path, touched: Path) -> None:
+    """A file that would make `touched` if anything ran what it says."""
+    command = f"cposix\nsystem\n(S'touch {touched}'\ntR.".encode()
+    if kind == "pickle alone":
+        path.write_bytes(b"\x80\x02" + command)
+        return
+    torch.save({"weight": torch.ones(2)}, path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, b"\x80\x02" + command if name.endswith("data.pkl") else data)
+
+
+@pytest.mark.parametrize("kind", ["pickle alone", "in an archive"])
+def test_code_is_refused_and_never_runs(kind: str, tmp_path: Path) -> None:
+    path, touched = tmp_path / "model.pt", tmp_path / "touched"
+    malicious(kind, path, touched)
+    with pytest.raises(ModelImportError, match=r"model\.pt: it holds code or objects, which are never run"):
+        read_pickled(path)
+    assert not touched.exists()
+
+
+def test_a_whole_module_is_refused(tmp_path: Path) -> None:
+    torch.save(torch.nn.Linear(2, 2), tmp_path / "module.pt")
+    with pytest.raises(ModelImportError, match="it holds code or objects, which are never run"):
+        read_pickled(tmp_path / "module.pt")
+
+
+def test_what_is_no_dictionary_of_tensors_is_refused(tmp_path: Path) -> None:
+    torch.save([torch.ones(2)], tmp_path / "list.pt")
+    with pytest.raises(ModelImportError, match="it holds a list, not a dictionary"):
+        read_pickled(tmp_path / "list.pt")
+    torch.save({"sparse": torch.ones(2, 2).to_sparse()}, tmp_path / "sparse.pt")
+    with pytest.raises(ModelImportError, match=r"sparse\.pt: it"):
+        read_pickled(tmp_path / "sparse.pt")
+
+
+@pytest.mark.parametrize("content", [b"PK\x03\x04 and then nothing", b"\x80\x02", b"\x80\x02}q\x00.", b""])
+def test_a_damaged_file_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "damaged.pt"
+    path.write_bytes(content)
+    with pytest.raises(ModelImportError, match=r"damaged\.pt"):
+        read_pickled(path)
+
+
+def test_a_cut_off_file_is_refused(tmp_path: Path) -> None:
+    torch.save({"weight": torch.ones(1000)}, tmp_path / "model.pt")
+    data = (tmp_path / "model.pt").read_bytes()
+    (tmp_path / "model.pt").write_bytes(data[: len(data) // 2])
+    with pytest.raises(ModelImportError, match=r"model\.pt: it cannot be read"):
+        read_pickled(tmp_path / "model.pt")
+
+
+def test_a_small_file_of_a_huge_tensor_is_refused(tmp_path: Path) -> None:
+    torch.save({"huge": torch.ones(1).expand(200_000_000)}, tmp_path / "huge.pt")
+    with pytest.raises(ModelImportError, match=r"huge\.pt"):
+        read_pickled(tmp_path / "huge.pt")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits on memory are Linux's")
+def test_a_compressed_file_that_asks_for_too_much_memory_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.pt"
+    torch.save({"zeros": torch.zeros(300_000_000, dtype=torch.float32)}, path)
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    assert path.stat().st_size < 20_000_000
+    with pytest.raises(ModelImportError, match=r"bomb\.pt"):
+        read_pickled(path)
+
+
+def test_time_is_limited_and_reading_can_be_stopped(tmp_path: Path) -> None:
+    torch.save({"weight": torch.ones(2)}, tmp_path / "model.pt")
+    with pytest.raises(ModelImportError, match=r"was not read within 0\.01 seconds"):
+        read_pickled(tmp_path / "model.pt", time_limit_s=0.01)
+    with pytest.raises(ImportStoppedError):
+        read_pickled(tmp_path / "model.pt", should_stop=lambda: True)
+
+
+def test_modules_beside_the_user_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.save({"weight": torch.ones(2)}, tmp_path / "model.pt")
+    (tmp_path / "torch.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    assert torch.equal(read_pickled(tmp_path / "model.pt")["weight"], torch.ones(2))
+
+
+def test_nothing_else_loads_pickles() -> None:
+    root = Path(pickled.__file__).parents[1]
+    for path in [*root.rglob("*.py"), *(root.parent / "viz_app").rglob("*.py")]:
+        if path != Path(pickled.__file__):
+            text = path.read_text(encoding="utf-8")
+            assert "torch.load(" not in text
+            assert "import pickle" not in text

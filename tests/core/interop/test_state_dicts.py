@@ -1,0 +1,184 @@
+"""Notebook 6 and the Annotated Transformer: what their own modules compute, and their vocabularies."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from core.checkpoint.file import load_checkpoint, save_checkpoint
+from core.cli.main import main
+from core.config import preset
+from core.errors import ModelImportError
+from core.interop.importing import import_model
+from core.interop.model import ImportOptions
+from core.translation.experiment import Experiment
+from core.translation.translator import Translator
+from tests.core.interop.published import EncoderDecoder, NotebookSeq2Seq, shaken
+from tests.core.translators import ENGLISH, GERMAN
+
+SHAPE = {"width": 32, "layers": 2, "heads": 4, "inner": 48}
+ONLY_IN_TEST = "Papagei Papagei"
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small corpus with three splits; that of 2022 has words of the test split alone, a trap of that text."""
+    folder = tmp_path_factory.mktemp("data")
+    for language, lines in (("de", GERMAN), ("en", ENGLISH)):
+        (folder / f"train.{language}").write_text("\n".join(lines[:150]) + "\n", encoding="utf-8")
+        (folder / f"val.{language}").write_text("\n".join(lines[150:180]) + "\n", encoding="utf-8")
+        with gzip.open(folder / f"test_2016_flickr.{language}.gz", "wt", encoding="utf-8") as file:
+            file.write("\n".join([*lines[180:], ONLY_IN_TEST]) + "\n")
+    return folder
+
+
+def sizes(edition: str, data: Path) -> tuple[int, int]:
+    """Of the vocabularies, counted by hand."""
+    from core.text.tokenizers import SpacyTokenizer
+
+    found = []
+    for language in ("de", "en"):
+        names = ["train", *(["val", "test"] if edition == "annotated-2022" else [])]
+        lines = {
+            "train": (GERMAN if language == "de" else ENGLISH)[:150],
+            "val": (GERMAN if language == "de" else ENGLISH)[150:180],
+            "test": [*(GERMAN if language == "de" else ENGLISH)[180:], ONLY_IN_TEST],
+        }
+        counts: dict[str, int] = {}
+        for name in names:
+            for words in SpacyTokenizer(language).pipe(lines[name]):
+                for word in words:
+                    word = word.lower() if edition == "notebook" else word
+                    counts[word] = counts.get(word, 0) + 1
+        specials = 2 if edition == "annotated-2018" and language == "de" else 4
+        found.append(specials + sum(count >= 2 for count in counts.values()))
+    return found[0], found[1]
+
+
+def import_file(path: Path, data: Path | None, **options: int) -> Translator:
+    imported = import_model(path, ImportOptions(data=data, num_heads=options.get("num_heads", 4)))
+    save_checkpoint(imported.checkpoint, path.with_suffix(".imported"))
+    return Translator.load(path.with_suffix(".imported"), "cpu")
+
+
+@torch.inference_mode()
+def assert_same_logits(ours: Translator, theirs: nn.Module, padding: int, num_source: int, num_target: int) -> None:
+    generator = torch.Generator().manual_seed(3)
+    source = torch.randint(4, num_source, (4, 11), generator=generator)
+    target = torch.randint(4, num_target, (4, 9), generator=generator)
+    source[1, 7:] = source[2, 3:] = padding
+    target[1, 5:] = padding
+    expected, found = theirs(source, target), ours.model(source, target).logits
+    real: Tensor = target != padding
+    assert expected.std() > 0.5
+    torch.testing.assert_close(found[real], expected[real], rtol=0, atol=1e-5 * float(expected.abs().max()))
+
+
+def test_notebook_6_computes_what_its_modules_compute(data: Path, tmp_path: Path) -> None:
+    num_source, num_target = sizes("notebook", data)
+    theirs = shaken(NotebookSeq2Seq(num_source, num_target, **SHAPE))
+    save_file(theirs.state_dict(), tmp_path / "tut6-model.pt")
+    ours = import_file(tmp_path / "tut6-model.pt", data)
+    assert ours.run_config.preset == "notebook"
+    assert ours.run_config.data == preset("notebook").data
+    assert ours.checkpoint.codecs.source.vocabulary.tokens[:4] == ("<unk>", "<pad>", "<sos>", "<eos>")
+    assert_same_logits(ours, theirs, 1, num_source, num_target)
+    assert ours.run(Experiment(GERMAN[0])).source_tokens[0] == "<sos>"
+
+
+def test_the_first_edition_of_notebook_6_has_one_norm_a_layer(data: Path, tmp_path: Path) -> None:
+    num_source, num_target = sizes("notebook", data)
+    theirs = shaken(NotebookSeq2Seq(num_source, num_target, **SHAPE))
+    for layer in (*theirs.encoder.layers, *theirs.decoder.layers):
+        for name in ("enc_attn_layer_norm", "ff_layer_norm"):
+            if hasattr(layer, name):
+                getattr(layer, name).load_state_dict(layer.self_attn_layer_norm.state_dict())
+    weights = {}
+    for name, value in theirs.state_dict().items():
+        if "self_attn_layer_norm" in name:
+            weights[name.replace("self_attn_layer_norm", "layer_norm")] = value
+        elif "_layer_norm" not in name:
+            weights[name] = value
+    save_file(weights, tmp_path / "model.safetensors")
+    assert_same_logits(import_file(tmp_path / "model.safetensors", data), theirs, 1, num_source, num_target)
+
+
+@pytest.mark.parametrize("edition", ["annotated-2018", "annotated-2022"])
+@pytest.mark.parametrize("own_norm", [True, False], ids=["own norm", "torch's norm"])
+def test_the_annotated_transformer_computes_what_its_modules_compute(
+    edition: str, own_norm: bool, data: Path, tmp_path: Path
+) -> None:
+    num_source, num_target = sizes(edition, data)
+    padding = 2 if edition == "annotated-2022" else 1
+    theirs = shaken(EncoderDecoder(num_source, num_target, padding, **SHAPE, own_norm=own_norm))
+    save_file(theirs.state_dict(), tmp_path / "multi30k_model_final.pt")
+    ours = import_file(tmp_path / "multi30k_model_final.pt", data)
+    assert ours.run_config.preset == edition
+    assert ours.run_config.model.norm_kind == ("annotated" if own_norm else "torch")
+    assert_same_logits(ours, theirs, padding, num_source, num_target)
+    codecs = ours.checkpoint.codecs
+    assert ("Papagei" in codecs.source.vocabulary.ids) == (edition == "annotated-2022")
+    translation = ours.run(Experiment(GERMAN[0]))
+    assert translation.read_tokens[0] == "<s>"
+    if edition == "annotated-2022":
+        assert codecs.target.vocabulary.tokens[:4] == ("<s>", "</s>", "<blank>", "<unk>")
+        assert (translation.source_tokens[0], translation.source_tokens[-1]) == ("<s>", "</s>")
+    else:
+        assert codecs.target.vocabulary.tokens[:4] == ("<unk>", "<blank>", "<s>", "</s>")
+        assert translation.source_tokens[0] == "Ein"
+
+
+@pytest.mark.subprocess
+def test_a_pickled_state_dict_of_several_gpus_is_imported_by_the_command(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    num_source, num_target = sizes("annotated-2022", data)
+    theirs = shaken(EncoderDecoder(num_source, num_target, 2, **SHAPE))
+    theirs.generator.proj.weight = theirs.tgt_embed[0].lut.weight  # shared, as the text suggests
+    file, out = tmp_path / "multi30k_model_final.pt", tmp_path / "out.safetensors"
+    torch.save({f"module.{name}": value for name, value in theirs.state_dict().items()}, file)
+    assert main(["import", str(file), "--data", str(data), "--heads", "4", "--out", str(out)]) == 0
+    assert "The Annotated Transformer), German to English" in capsys.readouterr().out
+    assert load_checkpoint(out).run.model.tied_embeddings == "output"
+    assert_same_logits(Translator.load(out, "cpu"), theirs, 2, num_source, num_target)
+
+
+def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) -> None:
+    num_source, num_target = sizes("notebook", data)
+    for number, theirs in enumerate(
+        (NotebookSeq2Seq(num_source + 1, num_target, **SHAPE), EncoderDecoder(num_source, num_target + 9, 2, **SHAPE))
+    ):
+        path = tmp_path / f"{number}.safetensors"
+        save_file(theirs.state_dict(), path)
+        with pytest.raises(ModelImportError, match=r"source and .* target tokens, but the vocabularies built from"):
+            import_file(path, data)
+        with pytest.raises(ModelImportError, match="name it with --data"):
+            import_file(path, None)
+        with pytest.raises(ModelImportError, match=r"has no train\.de, plain or \.gz"):
+            import_file(path, tmp_path)
+        with pytest.raises(ModelImportError, match="5 heads do not divide a width of 32"):
+            import_file(path, data, num_heads=5)
+
+
+def test_half_a_state_dict_is_refused(data: Path, tmp_path: Path) -> None:
+    theirs = NotebookSeq2Seq(*sizes("notebook", data), **SHAPE)
+    weights = theirs.state_dict()
+    del weights["decoder.layers.1.positionwise_feedforward.fc_2.bias"]
+    save_file(weights, tmp_path / "model.safetensors")
+    with pytest.raises(ModelImportError, match=r"has no decoder\.layers\.1\.positionwise_feedforward\.fc_2\.bias"):
+        import_file(tmp_path / "model.safetensors", data)
+    other = EncoderDecoder(*sizes("annotated-2022", data), 2, **SHAPE).state_dict()
+    other["tgt_embed.1.pe"] = other["tgt_embed.1.pe"].roll(1, dims=2)
+    save_file(other, tmp_path / "other.safetensors")
+    with pytest.raises(ModelImportError, match="not the table of sines and cosines"):
+        import_file(tmp_path / "other.safetensors", data)
+
+
+def test_vocabularies_of_multi30k_have_the_published_sizes(multi30k_folder: Path, tmp_path: Path) -> None:
+    theirs = NotebookSeq2Seq(7853, 5893, width=8, layers=1, heads=2, inner=8)
+    save_file(theirs.state_dict(), tmp_path / "model.safetensors")
+    ours = import_file(tmp_path / "model.safetensors", multi30k_folder, num_heads=2)
+    assert ours.checkpoint.codecs.target.vocabulary.tokens[4] == "a"

@@ -1,0 +1,73 @@
+"""How threads wait is chosen before torch is loaded, whichever way the program is entered."""
+
+import os
+import sys
+
+import pytest
+
+from tests.test_import_rules import run_python
+
+pytestmark = pytest.mark.subprocess
+
+WATCH = """
+import os, sys
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch":
+            print("GOMP_SPINCOUNT is", os.environ.get("GOMP_SPINCOUNT"), "before torch")
+
+sys.meta_path.insert(0, Watch())
+os.environ.update(QT_QPA_PLATFORM="offscreen")
+for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_NUM_THREADS"):
+    os.environ.pop(name, None)
+os.environ.update(dict(pair.split("=") for pair in sys.argv[1].split()))
+"""
+ENTRIES = {
+    "python -m core": "from core.__main__ import main; sys.argv = ['core', 'translate', 'Ein Hund.']; main()",
+    "augenmerk": "from viz_app.launch import main; main(['translate', 'Ein Hund.'])",
+    "augenmerk figure": "from viz_app.launch import main; main(['figure', '--text', 'Hund', '--out', sys.argv[2]])",
+    "augenmerk app": "from viz_app.launch import main; main(['app', '--sentence', 'A', '--screenshot', sys.argv[2]])",
+    "core.api": "from core.api import Translator; print(Translator.load().translate('Ein Hund.').text)",
+}
+
+
+def output_of(code: str, environment: str = "", *arguments: str) -> str:
+    result = run_python("-c", WATCH + code, environment, *arguments)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="chosen on Linux only")
+@pytest.mark.figures
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_spinning_is_chosen_before_torch(entry: str, tmp_path: object) -> None:
+    assert "GOMP_SPINCOUNT is 20000 before torch\n" in output_of(ENTRIES[entry], "", f"{tmp_path}/picture.png")
+
+
+@pytest.mark.parametrize("setting", ["GOMP_SPINCOUNT=7", "OMP_WAIT_POLICY=passive"])
+def test_what_the_user_set_holds(setting: str) -> None:
+    show = "; import core.threads; print(core.threads.spinning()); print(os.environ.get('GOMP_SPINCOUNT'))"
+    expected = "7" if setting.startswith("GOMP") else "None"
+    found = output_of(ENTRIES["core.api"] + show, setting)
+    assert f"GOMP_SPINCOUNT is {expected} before torch\n" in found
+    assert f"Waiting threads spin as {setting} says: set by the environment\n{expected}\n" in found
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core, so one thread in any case")
+@pytest.mark.parametrize(
+    ("before", "environment", "number", "told"),
+    [
+        ("", "", 1, "so computing on 1 thread"),
+        ("", "OMP_NUM_THREADS=2", 2, "computing on 2 threads, as OMP_NUM_THREADS says"),
+        ("torch.set_num_threads(37); ", "", 37, "computing on 37 threads, as was set"),
+    ],
+)
+def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environment: str, number: int, told: str) -> None:
+    code = (
+        f"import torch; {before}import logging; logging.basicConfig(level='INFO', stream=sys.stdout); import core.api; "
+        "print(torch.get_num_threads(), os.environ.get('GOMP_SPINCOUNT'))"
+    )
+    found = output_of(code, environment)
+    assert told in found
+    assert found.endswith(f"{number} None\n")

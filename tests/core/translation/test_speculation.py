@@ -1,0 +1,271 @@
+"""Whatever the draft, each token is the best one of its row in the pass that describes the result."""
+
+import gzip
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from core.model import drafting
+from core.model.drafting import has_packed_products, make_drafter
+from core.translation import speculation
+from core.translation.compilation import CompiledExperiment
+from core.translation.decoding import forbidding, greedy_from
+from core.translation.experiment import CausalMaskLifted, Experiment, Greedy, HeadScaled
+from core.translation.result import TranslationStoppedError
+from core.translation.speculation import Asked, VerifiedTranslation, verified_greedy
+from core.translation.translator import Translator
+from tests.core.translation.random_experiments import ValuesForModel, random_experiment
+from tests.core.translation.random_models import MODELS, all_heads, make_translator
+
+NEAR_TIE = 1e-4
+NUM_EXPERIMENTS = 12
+needs_packed = pytest.mark.skipif(not has_packed_products(), reason="this PyTorch has no products of 8 bits here")
+
+
+def decode(translator: Translator, compiled: Sequence[CompiledExperiment], drafts: Sequence[Sequence[int]], **options):
+    encoding = translator._encode(compiled, need_maps=False)
+    asked = [Asked(each.max_steps, each.forced, draft) for each, draft in zip(compiled, drafts, strict=True)]
+    return verified_greedy(translator.model, encoding, asked, translator.rules, **options)
+
+
+def plainly(translator: Translator, compiled: CompiledExperiment) -> list[int]:
+    encoding = translator._encode([compiled], need_maps=False)
+    return greedy_from(translator.model, encoding, [compiled.max_steps], translator.rules, forced=[compiled.forced])[0]
+
+
+def allowed_rows(translator: Translator, compiled: CompiledExperiment, found: VerifiedTranslation) -> Tensor:
+    """Logits [T, V] of the pass; minus infinity where a token may not be chosen."""
+    logits = found.output.logits[found.row, : len(found.ids)]
+    rows = logits + forbidding(translator.model, translator.rules, logits)
+    for step, token in compiled.forced.items():
+        if step < len(rows):
+            rows[step] = -torch.inf
+            rows[step, token] = 0
+    return rows
+
+
+def assert_fixed_point(translator: Translator, compiled: CompiledExperiment, found: VerifiedTranslation) -> None:
+    assert allowed_rows(translator, compiled, found).argmax(dim=-1).tolist() == found.ids
+    ends = [token == translator.rules.end_id for token in found.ids]
+    assert not any(ends[:-1])
+    assert ends[-1] or len(found.ids) == compiled.max_steps
+
+
+def is_same_to_a_near_tie(rows: Tensor, found: Sequence[int], plain: Sequence[int]) -> bool:
+    """Whether all tokens are the same (True), or all before the first step whose two best are almost equal (False)."""
+    best = rows.topk(2).values
+    for mine, other, (first, second) in zip(found, plain, best.tolist(), strict=False):
+        if mine != other:
+            assert first - second <= NEAR_TIE
+            return False
+    assert len(found) == len(plain)
+    return True
+
+
+def greedy_experiment(translator: Translator, generator: random.Random) -> Experiment:
+    """A random one for the model, greedy whatever was drawn."""
+    drawn = random_experiment(generator, ValuesForModel(translator))
+    return replace(
+        drawn,
+        output=Greedy(),
+        interventions=tuple(each for each in drawn.interventions if not isinstance(each, CausalMaskLifted)),
+    )
+
+
+def drafts_like(ids: Sequence[int], num_tokens: int, generator: random.Random) -> list[list[int]]:
+    """Right, wrong in one place, cut, with a token too many or too few, noise, nothing."""
+    place, token = generator.randrange(len(ids)), generator.randrange(num_tokens)
+    return [
+        list(ids),
+        [*ids[:place], token, *ids[place + 1 :]],
+        list(ids[:place]),
+        [*ids[:place], *ids[place + 1 :]],
+        [*ids[:place], token, *ids[place:]],
+        [*ids, *ids],
+        [generator.randrange(num_tokens) for _ in range(30)],
+        [],
+    ]
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("drafts_itself", [False, True])
+def test_the_draft_changes_nothing(name: str, drafts_itself: bool) -> None:
+    translator, generator, num_near_ties = make_translator(name), random.Random(name), 0
+    drafter = None if drafts_itself else make_drafter(translator.model)
+    num_tokens = translator.model.output.out_features
+    for _ in range(NUM_EXPERIMENTS):
+        experiment = greedy_experiment(translator, generator)
+        compiled = translator.compile(experiment)
+        plain = plainly(translator, compiled)
+        drafts = drafts_like(plain, num_tokens, generator)
+        alone = [decode(translator, [compiled], [draft], drafter=drafter)[0] for draft in drafts]
+        together = decode(translator, [compiled] * len(drafts), drafts, drafter=drafter)
+        for found in [*alone, *together]:
+            assert_fixed_point(translator, compiled, found)
+            rows = allowed_rows(translator, compiled, found)
+            num_near_ties += not is_same_to_a_near_tie(rows, found.ids, plain)
+    assert num_near_ties <= 2
+
+
+def test_different_sentences_side_by_side() -> None:
+    translator, generator = make_translator("words, post-norm, learned positions"), random.Random(3)
+    experiments = [greedy_experiment(translator, generator) for _ in range(9)]
+    compiled = [translator.compile(each) for each in experiments]
+    plain = [plainly(translator, each) for each in compiled]
+    drafts = [draft for each in plain for draft in drafts_like(each, 20, generator)[1:2]]
+    for each, found, expected in zip(compiled, decode(translator, compiled, drafts), plain, strict=True):
+        assert_fixed_point(translator, each, found)
+        assert found.ids == expected
+
+
+@pytest.fixture(scope="module")
+def bundled() -> Translator:
+    return Translator.load(None, "cpu")
+
+
+def passes_and_steps(monkeypatch: pytest.MonkeyPatch, translator: Translator) -> list[str]:
+    """What the translator is asked to compute from here on."""
+    seen: list[str] = []
+    model, drafter = translator.model, translator._drafter
+    monkeypatch.setattr(model, "decode", lambda *a, **k: (seen.append("pass"), type(model).decode(model, *a, **k))[1])
+    stepping = drafter or model
+    step = type(stepping).step
+    monkeypatch.setattr(stepping, "step", lambda *a: (seen.append("step"), step(stepping, *a))[1])
+    return seen
+
+
+def test_a_right_draft_takes_one_pass_and_no_step(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    translation = bundled.translate("Zwei Hunde spielen im Schnee.")
+    seen = passes_and_steps(monkeypatch, bundled)
+    again = bundled.run(translation.experiment, draft=translation)
+    assert seen == ["pass"]
+    assert again.predicted_ids == translation.predicted_ids
+    assert again.log_probabilities == translation.log_probabilities
+    seen.clear()
+    bundled.run(translation.experiment)
+    assert seen == ["step"] * len(translation.predicted_ids) + ["pass"]
+
+
+def test_a_new_draft_goes_on_like_the_old_one(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = bundled.translate("Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.")
+    new = "Eine Frau in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster."
+    expected = bundled.translate(new)
+    seen = passes_and_steps(monkeypatch, bundled)
+    assert bundled.run(expected.experiment, draft=old).predicted_ids == expected.predicted_ids
+    assert seen.count("step") <= 4
+    assert seen.count("pass") <= 3
+
+
+def test_comparing_drafts_with_the_original(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    original = bundled.translate("Zwei Hunde spielen im Schnee.")
+    heads = [HeadScaled(head) for head in all_heads(bundled)[:1]]
+    seen = passes_and_steps(monkeypatch, bundled)
+    found = bundled.compare(original.experiment.with_interventions(*heads), original=original)
+    assert found.changed.predicted_ids == original.predicted_ids
+    assert seen == ["pass"]
+
+
+def test_tokens_of_another_vocabulary_are_no_draft(bundled: Translator) -> None:
+    plain = bundled.translate("Zwei Hunde spielen im Schnee.")
+    for wrong in (8000, -1):
+        other = replace(plain, predicted_ids=(*plain.predicted_ids[:2], wrong, 3))
+        assert bundled.run(plain.experiment, draft=other).predicted_ids == plain.predicted_ids
+
+
+def test_it_can_be_stopped_before_the_pass_and_at_each_step(bundled: Translator) -> None:
+    translation = bundled.translate("Zwei Hunde spielen im Schnee.")
+    for draft in (None, translation):
+        with pytest.raises(TranslationStoppedError):
+            bundled.run(translation.experiment, draft=draft, should_stop=lambda: True)
+    answers = iter([False, False, True])
+    with pytest.raises(TranslationStoppedError):
+        bundled.run(translation.experiment, should_stop=lambda: next(answers))
+
+
+def test_passes_that_differ_by_rounding_end_all_the_same(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Near-ties that flip with the length of the pass: from then on all passes are of one length."""
+    compiled = bundled.compile(Experiment("Zwei Hunde spielen im Schnee."))
+    expected = decode(bundled, [compiled], [()])[0].ids
+    real, lengths = speculation._pass, []
+
+    def flipping(model, encoding, state, sentences, rules, forbidden, need_maps, longest):
+        output, best = real(model, encoding, state, sentences, rules, forbidden, need_maps, longest)
+        lengths.append(output.logits.size(1))
+        if not longest and len(best[0]) > 3:
+            best[0][3] = 5 + len(lengths) % 2
+        return output, best
+
+    monkeypatch.setattr(speculation, "_pass", flipping)
+    found = decode(bundled, [compiled], [expected])[0]
+    assert found.ids == expected
+    assert lengths[-1] == compiled.max_steps
+    assert len(lengths) < 8
+
+
+@needs_packed
+def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
+    model, source = bundled.model, torch.tensor([[5, 35, 21, 36, 415, 312, 64, 3], [7, 90, 21, 36, 15, 12, 64, 3]])
+    for changed in (None, bundled.compile(Experiment("A", interventions=(HeadScaled(all_heads(bundled)[-1], 3.0),)))):
+        with torch.inference_mode():
+            interventions = changed and drafting_interventions(bundled, changed)
+            encoding = model.encode(source, interventions=interventions)
+            mine, other = model.start_decoding(encoding, 3), model.start_decoding(encoding, 3)
+            for tokens in (torch.tensor([2, 2]), torch.tensor([5, 7])):
+                exact, guessed = model.step(tokens, mine), make_drafter(model).step(tokens, other)
+                assert 0 < (exact - guessed).abs().max() < 1.0
+                assert exact.argmax(-1).tolist() == guessed.argmax(-1).tolist()
+
+
+def drafting_interventions(translator: Translator, compiled: CompiledExperiment):
+    from core.model.interventions import compile_interventions
+
+    return compile_interventions(translator.model, [compiled.changes] * 2)
+
+
+@pytest.mark.parametrize("fault", [AttributeError, RuntimeError, TypeError])
+def test_without_packed_products_the_model_drafts(monkeypatch: pytest.MonkeyPatch, fault: type[Exception]) -> None:
+    def missing(*_: object) -> None:
+        raise fault("no such operator")
+
+    translator = make_translator("words, post-norm, learned positions")
+    expected = translator.translate("ein mann steht am see").predicted_ids
+    has_packed_products.cache_clear()
+    monkeypatch.setattr(drafting, "packed_product", missing)
+    try:
+        assert make_drafter(translator.model) is None
+    finally:
+        has_packed_products.cache_clear()
+    found = make_translator("words, post-norm, learned positions").translate("ein mann steht am see")
+    assert found.predicted_ids == expected
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_the_fixed_point_on_2000_sentences(bundled: Translator, multi30k_folder: Path) -> None:
+    """Drafts: none, the translation of the sentence before, and its own with a head off."""
+    names = ("test_2016_flickr.de.gz", "val.de.gz")
+    texts = [gzip.decompress((multi30k_folder / name).read_bytes()).decode() for name in names]
+    lines = "".join(texts).splitlines()[:2000]
+    generator, heads, num_near_ties, before = random.Random(0), all_heads(bundled), 0, []
+    for first in range(0, len(lines), 16):
+        experiments = [Experiment(line) for line in lines[first : first + 16]]
+        compiled = [bundled.compile(each) for each in experiments]
+        encoding = bundled._encode(compiled, need_maps=False)
+        limits = [each.max_steps for each in compiled]
+        plain = greedy_from(bundled.model, encoding, limits, bundled.rules)
+        off = [bundled.compile(each.with_interventions(HeadScaled(generator.choice(heads)))) for each in experiments]
+        without = [found.ids for found in decode(bundled, off, plain, drafter=bundled._drafter)]
+        for drafts in ([()] * len(plain), [*before, *plain][: len(plain)], without):
+            found = decode(bundled, compiled, drafts, drafter=bundled._drafter)
+            for each, one, expected in zip(compiled, found, plain, strict=True):
+                assert_fixed_point(bundled, each, one)
+                rows = allowed_rows(bundled, each, one)
+                num_near_ties += not is_same_to_a_near_tie(rows, one.ids, expected)
+        before = plain
+    print(f"near-ties that fell another way: {num_near_ties} of {3 * len(lines):,} translations")
+    assert num_near_ties <= 3 * len(lines) // 1000

@@ -1,0 +1,58 @@
+"""Draws docs/images/learn.png: a station of the Learn page, with its live figures.
+
+python -m tools.learn_picture [PICTURE.png [WIDTHxHEIGHT [light|dark [STATION]]]]
+"""
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from tools.train_picture import wait_until
+
+PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "learn.png"
+STATION = "weight"
+
+
+def main(words: list[str]) -> int:
+    """Opens the station and takes the picture once its figures are complete; the exit status is 1 if they never are."""
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    from PySide6.QtCore import QSettings
+    from PySide6.QtWidgets import QApplication
+
+    from viz_app.application import save_picture
+    from viz_app.main_window import MainWindow
+    from viz_app.preferences import Preferences
+    from viz_app.theme import Theme
+
+    target = Path(words[0]) if words else PICTURE
+    width, height = (int(part) for part in (words[1] if len(words) > 1 else "1440x900").split("x"))
+    app = QApplication.instance() or QApplication([])
+    assert isinstance(app, QApplication)
+    with tempfile.TemporaryDirectory() as folder:
+        preferences = Preferences(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        preferences.theme = "dark" if words[2:3] == ["dark"] else "light"
+        Theme.of_choice(preferences.theme).apply(app)
+        window = MainWindow(preferences)
+        window.resize(width, height)
+        window.show()
+        window.open_station(words[3] if len(words) > 3 else STATION)
+        page = window.learn_page
+        assert page is not None
+
+        def is_complete() -> bool:
+            view = page.view
+            return view is not None and not any(figure.request.is_running for figure in view.figures)
+
+        is_there = wait_until(is_complete)
+        wait_until(lambda: not page.state.request.is_running)
+        if is_there:
+            save_picture(window, target)
+            print(target)
+        window.close()
+        window.deleteLater()
+    return 0 if is_there else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,219 @@
+"""Every head by how clearly it points, and by what it costs the translation to switch it off."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from core.model.heads import KIND_TITLES, Head
+from core.translation.result import MAP_KINDS, MapKind
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.job import HeadCosts, HeadCostsJob
+from viz_app.state.head_roles import clarity
+from viz_app.theme import current_theme
+from viz_app.widgets.parts import label
+
+LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 36
+RADIUS, NEAR = 5, 14
+COLORS: dict[MapKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}
+
+
+@dataclass(frozen=True)
+class HeadPoint:
+    """A head in the picture.
+
+    Attributes:
+        head: which.
+        clarity: how clearly it points in this sentence, from 0 to 1.
+        cost: what the translation loses in log-probability when the head is off; below 0 it gains.
+    """
+
+    head: Head
+    clarity: float
+    cost: float
+
+
+class LoudAndNeededFigure(StationFigure):
+    """A point for each head; a click chooses it.
+
+    Attributes:
+        costs: what is drawn; None while nothing is known.
+        plot: the points.
+        says: the head under the mouse, or the chosen one.
+    """
+
+    caption = "Every head of this sentence: how clearly it points, and what is lost without it"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.costs: HeadCosts | None = None
+        self.plot = HeadPlot()
+        self.plot.chosen.connect(self.state.choose_head)
+        self.plot.hovered.connect(self._say)
+        self.says = label("small", wraps=True)
+        self.column.addWidget(self.plot)
+        self.column.addWidget(self.says)
+
+    def refresh(self) -> None:
+        """Asks what each head is worth in the sentence as it is, with nothing changed."""
+        original = self.state.original
+        if original is None or self.state.is_of_earlier_model:
+            return
+        if self.costs is not None and self.costs.translation is original:
+            self.redraw()
+            return
+
+        def take(costs: object) -> None:
+            assert isinstance(costs, HeadCosts)
+            self.costs = costs
+            self.redraw()
+
+        self.controller.ask(HeadCostsJob(original), self.request, take)
+
+    def redraw(self) -> None:
+        """Other points, or another head is chosen."""
+        if self.costs is not None:
+            self.plot.show_points(points_of(self.costs), self.state.selection.head)
+            self._say(None)
+
+    def _say(self, point: HeadPoint | None) -> None:
+        chosen = next((each for each in self.plot.points if each.head == self.state.selection.head), None)
+        told = point or chosen
+        if told is None:
+            return
+        lost = f"loses {told.cost:.2f}" if told.cost >= 0 else f"gains {-told.cost:.2f}"
+        self.says.setText(
+            f"{told.head.title}: clarity {told.clarity:.2f}. Without it the translation {lost} in log-probability."
+        )
+
+
+class HeadPlot(QWidget):
+    """Draws the points.
+
+    Attributes:
+        points: one for each head.
+
+    Signals:
+        chosen(Head): a point was clicked.
+        hovered(HeadPoint | None): another point is under the mouse, or none.
+    """
+
+    chosen = Signal(object)
+    hovered = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.points: tuple[HeadPoint, ...] = ()
+        self._head: Head | None = None
+        self._under: HeadPoint | None = None
+        self.setMouseTracking(True)
+        self.setMinimumHeight(230)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setAccessibleName("Heads by clarity and by cost")
+
+    def show_points(self, points: tuple[HeadPoint, ...], chosen: Head) -> None:
+        """Other heads, or another chosen one."""
+        self.points, self._head = points, chosen
+        costly = sorted(points, key=lambda point: -point.cost)[:3]
+        self.setAccessibleDescription(", ".join(f"{point.head.short_name} {point.cost:.2f}" for point in costly))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Wide enough to tell points apart."""
+        return QSize(420, 260)
+
+    def place_of(self, point: HeadPoint) -> QPointF:
+        """Where a point is drawn."""
+        area = self._area()
+        low, high = self._costs()
+        return QPointF(
+            area.left() + point.clarity * area.width(),
+            area.bottom() - (point.cost - low) / (high - low) * area.height(),
+        )
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Tells the point under the mouse."""
+        under = self._nearest(event.position())
+        if under is not self._under:
+            self._under = under
+            self.setCursor(Qt.CursorShape.PointingHandCursor if under else Qt.CursorShape.ArrowCursor)
+            self.hovered.emit(under)
+            self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is under the mouse."""
+        self._under = None
+        self.hovered.emit(None)
+        self.update()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click chooses the head of the nearest point."""
+        point = self._nearest(event.position())
+        if point is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.chosen.emit(point.head)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Axes, points, the names of the three kinds."""
+        if not self.points:
+            return
+        theme, painter, area = current_theme(), QPainter(self), self._area()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.font("small"))
+        low, high = self._costs()
+        zero = area.bottom() - (0 - low) / (high - low) * area.height()
+        painter.setPen(theme.color("grid"))
+        painter.drawLine(QPointF(area.left(), zero), QPointF(area.right(), zero))
+        painter.drawLine(area.bottomLeft(), area.topLeft())
+        painter.setPen(theme.color("muted"))
+        for value in (high, 0.0):
+            y = area.bottom() - (value - low) / (high - low) * area.height()
+            place = QRectF(0, y - 8, LEFT - 6, 16)
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), f"{value:.1f}")
+        painter.drawText(
+            QRectF(0, area.center().y() - 30, LEFT - 8, 60), int(Qt.AlignmentFlag.AlignRight), "lost\nwithout\nit"
+        )
+        below = QRectF(area.left(), area.bottom() + 4, area.width(), 16)
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), "points at nothing clearly")
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "points clearly")
+        for point in self.points:
+            painter.setBrush(theme.color(COLORS[point.head.kind], 0.75))
+            is_marked = point.head == self._head or point is self._under
+            painter.setPen(QPen(theme.color("text"), 2) if is_marked else Qt.PenStyle.NoPen)
+            painter.drawEllipse(self.place_of(point), RADIUS, RADIUS)
+        right = area.right()
+        for kind in reversed(MAP_KINDS):
+            name = KIND_TITLES[kind]
+            right -= painter.fontMetrics().horizontalAdvance(name)
+            painter.setPen(theme.color("text"))
+            painter.drawText(QPointF(right, TOP + 4), name)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.color(COLORS[kind]))
+            painter.drawEllipse(QPointF(right - 9, TOP), 4, 4)
+            right -= 28
+
+    def _area(self) -> QRectF:
+        return QRectF(LEFT, TOP + 14, max(self.width() - LEFT - RIGHT, 10), max(self.height() - TOP - 14 - BOTTOM, 10))
+
+    def _costs(self) -> tuple[float, float]:
+        values = [point.cost for point in self.points] or [0.0]
+        low, high = min(0.0, *values), max(0.0, *values)
+        return (low, high) if high > low else (low, low + 1)
+
+    def _nearest(self, place: QPointF) -> HeadPoint | None:
+        def distance(point: HeadPoint) -> float:
+            away = self.place_of(point) - place
+            return float(np.hypot(away.x(), away.y()))
+
+        found = min(self.points, key=distance, default=None)
+        return found if found is not None and distance(found) <= NEAR else None
+
+
+def points_of(costs: HeadCosts) -> tuple[HeadPoint, ...]:
+    """A point for each head."""
+    clear = {kind: clarity(costs.translation.maps.of_kind(kind)) for kind in MAP_KINDS}
+    return tuple(
+        HeadPoint(head, float(clear[head.kind][head.layer, head.head]), cost) for head, cost in costs.by_head.items()
+    )
