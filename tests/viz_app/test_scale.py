@@ -82,13 +82,14 @@ def test_nothing_is_cut_off(
         Theme.light(scale / 100).apply(qapp)
     window = make_window()
     pages = (TRANSLATE, LEARN, TRAIN)
-    for page in pages:
+    for page in reversed(pages):
         window.show_page(page)
     window.resize(1440, 900)
     if is_changed_at_runtime:
         window.set_scale(scale)
         window.top_bar.show_notice("")
-    for page in pages:
+    QApplication.processEvents()
+    for page in pages:  # the first stays in sight: what is shown again is laid out anew in any case
         window.show_page(page)
         QApplication.processEvents()
         QApplication.processEvents()
