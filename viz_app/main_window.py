@@ -21,6 +21,7 @@ from core.translation.experiment import Experiment
 from viz_app.analysis.area import AnalysisPanel
 from viz_app.analysis.tab import AnalysisContext
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
+from viz_app.documents.lesson_documents import LessonDocuments, shipped_lessons, title_of
 from viz_app.examples import example_sentences
 from viz_app.export.exportable import Exportable
 from viz_app.export.menu import ExportMenu
@@ -60,6 +61,10 @@ STANDARD_KEYS = {
 }
 MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole interface": ("Ctrl+_",)}
 """The same keys without Shift, or with it, as keyboards differ."""
+KEYS_OF_LESSONS = (
+    ("Page Up, Page Down", "The scene before, the next scene"),
+    ("← →", "The same, from the maps or the lesson's bar, while it is not edited"),
+)
 KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
@@ -76,6 +81,7 @@ class MainWindow(QMainWindow):
         state: the experiment that the Translate page and the analysis tabs show.
         translate_page, analysis: always there.
         commands: all that has a key, and more, for the palette and the sheet of keys.
+        documents, lessons: experiment files; the lesson that is shown above the Translate page.
         export_menu: exports what the page in sight shows.
         presentation: None before the first.
         learn_page, train_page: None until their tabs are first shown; matplotlib comes with the second.
@@ -122,6 +128,7 @@ class MainWindow(QMainWindow):
         self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
         self.translate_page = TranslatePage(controller, self.analysis, preferences)
         self.documents = ExperimentDocuments(self.state, self._worker, preferences, self)
+        self.lessons = LessonDocuments(self.state, self._worker, self.documents, preferences, self)
         self.export_menu = ExportMenu(self._page_in_sight, preferences, self)
         self._first_experiment = experiment
         self._loader = ModelLoader(self._worker, preferences, self)
@@ -167,6 +174,10 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ends the threads. A training is paused first; the window waits for it, but not for ever."""
         self.save()
+        if not self._has_ended and self.lessons.lesson.is_changed:
+            self.lessons.once_saved(self.close)
+            event.ignore()
+            return
         if self._is_training() and not self._may_leave_training():
             self._pause_training_then_close()
             event.ignore()
@@ -208,7 +219,7 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """A dropped file is opened: by its content an experiment, else a checkpoint."""
+        """A dropped file is opened: by its content an experiment or a lesson, else a checkpoint."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
@@ -243,6 +254,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Augenmerk")
         self.setAcceptDrops(True)
         self.setMinimumSize(*MIN_SIZE)
+        self.translate_page.show_above(self.lessons.bar)
         self._pages.addWidget(self.translate_page)
         central = QWidget()
         column = QVBoxLayout(central)
@@ -278,7 +290,12 @@ class MainWindow(QMainWindow):
         self.export_menu.done.connect(bar.show_notice)
         page.head.export_button.setMenu(self.export_menu)
         bar.offer_export(self.export_menu)
-        bar.offer_experiments(self.documents)
+        bar.offer_experiments((self.documents, self.lessons))
+        self.lessons.done.connect(bar.show_notice)
+        self.lessons.bar.focus_to = page.heads.grid
+        self.documents.lesson_read.connect(lambda *_: self.show_page(TRANSLATE))
+        page.step_scene = self._step_scene
+        self.lessons.bar.arrows_changed.connect(lambda: page.heads.show_keys(self.lessons.bar.takes_arrows))
         self.documents.done.connect(bar.show_notice)
         self.documents.failed.connect(self._on_experiment_failed)
         self.documents.model_requested.connect(self._open_on_translate_page)
@@ -356,13 +373,19 @@ class MainWindow(QMainWindow):
             Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
             for station in read_stations()
         ]
-        CommandPalette((*self.commands, *learn, *exports), self).open()
+        lessons = [
+            Command(f"Lesson: {title_of(path)}", partial(self.documents.open, path, is_shipped=True), group="Files")
+            for path in shipped_lessons()
+        ]
+        add_scene = Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files")
+        CommandPalette((*self.commands, *learn, *lessons, add_scene, *exports), self).open()
 
     def _show_keys(self) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
         for command in filter(lambda each: each.keys, self.commands):
             groups.setdefault(command.group, []).append((command.keys_shown, command.name))
         groups.setdefault("Maps", []).extend(KEYS_OF_MAPS)
+        groups["While a lesson is shown"] = list(KEYS_OF_LESSONS)
         ShortcutSheet(list(groups.items()), self).open()
 
     def offer_first_steps(self) -> None:
@@ -393,6 +416,13 @@ class MainWindow(QMainWindow):
 
     def _toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def _step_scene(self, by: int) -> bool:
+        """Shows the scene before or after, unless no lesson is shown or it is edited; returns whether one is shown."""
+        if not self.lessons.bar.takes_arrows:
+            return False
+        self.lessons.lesson.step(by)
+        return True
 
     def _switch_head(self) -> None:
         if self.state.result is not None:
@@ -434,6 +464,8 @@ class MainWindow(QMainWindow):
         if self._first_experiment is not None:
             path, self._first_experiment = self._first_experiment, None
             self.documents.open(path)
+            if self.lessons.lesson.lesson is not None and not self.lessons.lesson.scenes:
+                self.translate_page.ask_new_model()  # there is no scene to be shown
         else:
             self.translate_page.ask_new_model()
 

@@ -1,5 +1,6 @@
 """The bar at the top of the window: name, pages, status, model and device."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QTimer, Signal
@@ -101,10 +102,11 @@ class TopBar(QWidget):
         tab.clicked.connect(lambda: self.page_chosen.emit(index))
         return tab
 
-    def offer_experiments(self, documents: MenuFiller) -> None:
-        """Puts what can be done with the current experiment into the window's menu."""
+    def offer_experiments(self, fillers: Sequence[MenuFiller]) -> None:
+        """Puts what can be done with the current experiment, and lessons, into the window's menu."""
         menu = QMenu("Experiment", self.menu_button)
-        documents.fill_menu(menu)
+        for each in fillers:
+            each.fill_menu(menu)
         window_menu = self.menu_button.menu()
         window_menu.insertMenu(window_menu.actions()[0], menu)
 

@@ -144,6 +144,20 @@ class ExperimentState:
         if asks:
             self._ask(drops_misfits=True)
 
+    def set_history_aside(self) -> ExperimentHistory:
+        """Begins a history of its own with the experiment in use; `resume_history` takes the former up again."""
+        former, self._history = self._history, ExperimentHistory(self.experiment)
+        self.experiment_changed.emit()
+        return former
+
+    def resume_history(self, former: ExperimentHistory) -> None:
+        """The history from before `set_history_aside`, with the experiment in use as its newest step."""
+        current = self.experiment
+        former.restore()  # another model may have come into use meanwhile
+        former.push(current)
+        self._history = former
+        self.experiment_changed.emit()
+
     def tell(self, notice: str) -> None:
         """Something that the user should know about what is shown."""
         self._set_notice(notice)

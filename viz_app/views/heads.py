@@ -25,6 +25,8 @@ SCALES = {
 ANY_ROLE = "any"
 KEYS = """← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)
 ← → heads   ↑ ↓ layers   O on/off"""
+KEYS_BESIDE_SCENES = """Alt ← → heads   ↑ ↓ layers   O on/off   (← → scenes of the lesson)
+Alt ← → heads   ↑ ↓ layers   O on/off"""
 ORDERS: dict[str, tuple[str, str]] = {
     "layer": ("by layer", "By layer and head"),
     "role": ("by role", "By role, the clearest first"),
@@ -56,7 +58,7 @@ class HeadsPanel(QFrame):
         self.order_menu.chosen.connect(partial(setattr, state.settings, "order"))
         self.role_menu = ChoiceMenu("", {})
         self.role_menu.chosen.connect(self._choose_role)
-        hint = ElidingLabel("small", KEYS)
+        self.hint = hint = ElidingLabel("small", KEYS)
         self.title = label("heading")
         self.title.setText("All heads")
         self._menus = QWidget()
@@ -87,6 +89,10 @@ class HeadsPanel(QFrame):
             is_split=self.title.sizeHint().width() + self._menus.sizeHint().width() + scaled(PANEL_MARGIN + GAP)
             > self.width()
         )
+
+    def show_keys(self, is_beside_scenes: bool) -> None:
+        """Names the keys; `is_beside_scenes`: whether ← and → alone step through the scenes of a lesson now."""
+        self.hint.setText(KEYS_BESIDE_SCENES if is_beside_scenes else KEYS)
 
     def _fit(self, *, is_split: bool) -> None:
         self._header.removeWidget(self._menus)
