@@ -307,6 +307,9 @@ def scene_of(draft: Draft, translator: Translator, reference: ModelReference) ->
         "measure": "weight",
         "shown": "changed",
         "label_mode": "predicted",
+        "merges_words": False,  # weights as the texts name them: of tokens, none of them hidden
+        "hides_wrapping": False,
+        "hides_punctuation": False,
         "head": (head.kind, head.layer, head.head),
     }
     weight = ""

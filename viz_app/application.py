@@ -46,7 +46,7 @@ def run_app(
         TextError: a picture of an empty sentence was asked for.
 
     Args:
-        checkpoint: what to open: a checkpoint, or by its content an experiment; None for the model of the last time.
+        checkpoint: what to open: a checkpoint, or by its content an experiment or a lesson; None for the last model.
         sentence: what to translate first; None for the one typed last.
         screenshot: translate, save a PNG of the window here, and exit. The user's own settings are neither used nor
             changed then.

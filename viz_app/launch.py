@@ -21,7 +21,7 @@ Augenmerk translates German into English with a Transformer, and shows where eve
 
 The window:
   augenmerk                              open the window with the bundled model
-  augenmerk app [FILE]                   open it with a checkpoint, or with a saved experiment
+  augenmerk app [FILE]                   open it with a checkpoint, a saved experiment or a lesson
       --sentence TEXT                    start with this sentence; the word app may be left out before options
       --screenshot PNG                   translate, save a picture of the window, and exit
 

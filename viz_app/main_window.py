@@ -536,7 +536,7 @@ class MainWindow(QMainWindow):
     def _make_learn_page(self) -> "LearnPage":
         from viz_app.learn.page import LearnPage
 
-        page = LearnPage(self._worker.sibling(self))
+        page = LearnPage(self._worker.sibling(self), self.state)
         page.failed.connect(self.failed)
         self._pages.addWidget(page)
         self.learn_page = page

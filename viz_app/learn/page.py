@@ -20,7 +20,7 @@ from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJ
 
 FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 NARROW_PAGE = 1264
-LIST_WIDTH, NARROW_LIST_WIDTH = 238, 46
+LIST_WIDTH, NARROW_LIST_WIDTH = 238, 50
 
 
 class LearnPage(QWidget):
@@ -39,8 +39,15 @@ class LearnPage(QWidget):
     ready = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, worker: InferenceWorker | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        worker: InferenceWorker | None = None,
+        window_state: ExperimentState | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        """`window_state`: the experiment of the Translate page."""
         super().__init__(parent)
+        self._window_state = window_state
         self._worker = worker or InferenceWorker(parent=self)
         settings = MapViewSettings()
         settings.merges_words = False  # stations count tokens
@@ -81,7 +88,8 @@ class LearnPage(QWidget):
             return
         if place not in self._views:
             following = self.stations[place + 1].title if place + 1 < len(self.stations) else ""
-            view = StationView(self.stations[place], LearnContext(self.state, self.controller), following)
+            context = LearnContext(self.state, self.controller, self._window_state)
+            view = StationView(self.stations[place], context, following)
             view.next_wanted.connect(partial(self.open_station, place + 1))
             self._views[place] = view
             self._stack.addWidget(view)

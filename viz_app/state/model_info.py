@@ -20,6 +20,7 @@ class ModelInfo:
         num_parameters: trainable parameters.
         roles: what its heads do over a sample, if that lies beside it.
         digest: of weights and vocabularies; experiment files name models by it.
+        vocabulary_sizes: V of source and target.
     """
 
     name: str
@@ -29,6 +30,7 @@ class ModelInfo:
     num_parameters: int
     roles: SampleRoles | None = None
     digest: str = ""
+    vocabulary_sizes: tuple[int, int] = (0, 0)
 
     @property
     def title(self) -> str:

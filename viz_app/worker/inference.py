@@ -165,4 +165,5 @@ def _describe(translator: TranslatorLike) -> ModelInfo:
         translator.num_parameters,
         read_sample_roles(translator.path),
         translator.digest,
+        translator.vocabulary_sizes,
     )

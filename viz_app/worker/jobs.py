@@ -56,6 +56,11 @@ class TranslatorLike(Protocol):
         """Trainable parameters."""
         ...
 
+    @property
+    def vocabulary_sizes(self) -> tuple[int, int]:
+        """V of source and target."""
+        ...
+
     def run(self, experiment: Experiment, *, should_stop: ShouldStop = lambda: False) -> Translation:
         """See `Translator.run`."""
         ...

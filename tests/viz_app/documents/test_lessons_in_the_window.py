@@ -431,6 +431,11 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Pat
             scene.saved.view["head"]  # type: ignore[arg-type]
         )
         assert part.content.translation.source_text == scene.saved.experiment.source_text
+        if part.content.pinned is not None:
+            kind, layer, head = part.content.shown.kind, part.content.shown.layer, part.content.shown.head
+            shown = part.content.selection.apply(part.content.maps[kind], part.content.translation, kind)
+            percent = round(100 * float(shown.weights[layer, head][part.content.pinned]))
+            assert f"{percent} %" in scene.text, "the map shows what the sentence says"
         assert "the scene was made with the model" not in part.content.facts
 
 

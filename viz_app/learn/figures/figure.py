@@ -25,10 +25,12 @@ class LearnContext:
     Attributes:
         state: the experiment that the Learn page shows: the reader's sentence.
         controller: answers questions about it.
+        window_state: the experiment of the Translate page, whose model the user has opened; None if there is none.
     """
 
     state: ExperimentState
     controller: ExperimentController
+    window_state: ExperimentState | None = None
 
 
 class StationFigure(QFrame):
