@@ -26,6 +26,7 @@ from viz_app.examples import example_sentences
 from viz_app.export.exportable import Exportable
 from viz_app.export.menu import ExportMenu
 from viz_app.learn.station import read_stations
+from viz_app.models.foreign import foreign_source
 from viz_app.models.loader import ModelLoader
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
@@ -210,6 +211,7 @@ class MainWindow(QMainWindow):
             self.train_page.shutdown(waits_for_training=waits_for_training)
         if self.learn_page is not None:
             self.learn_page.shutdown()
+        self._loader.shutdown()
         self._worker.close()
         self._preferences.settings.sync()
 
@@ -219,12 +221,12 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """A dropped file is opened: by its content an experiment or a lesson, else a checkpoint."""
+        """A dropped file or folder is opened: by its content an experiment or a lesson, else a model."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
             self.show_page(TRANSLATE)
-            if is_experiment(paths[0]):
+            if foreign_source(paths[0]) is None and is_experiment(paths[0]):
                 self.documents.open(paths[0])
             else:
                 self.open_model(paths[0])
@@ -281,6 +283,7 @@ class MainWindow(QMainWindow):
         loader.failed.connect(self._on_model_failed)
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.file_chosen.connect(self._open_on_translate_page)
+        loader.import_offered.connect(self._on_import_offered)
         self.state.result_changed.connect(self._on_result)
         page.failed.connect(self.failed)
         self.analysis.closed.connect(page.hide_analysis)
@@ -301,6 +304,8 @@ class MainWindow(QMainWindow):
         self.documents.model_requested.connect(self._open_on_translate_page)
         bar.page_chosen.connect(self.show_page)
         bar.model_button.open_requested.connect(loader.choose_file)
+        bar.model_button.folder_requested.connect(loader.choose_folder)
+        bar.model_button.name_requested.connect(loader.choose_name)
         bar.model_button.bundled_requested.connect(lambda: self._open_on_translate_page(None))
         bar.model_button.recent_requested.connect(self._open_on_translate_page)
         bar.theme_chosen.connect(self.set_theme)
@@ -332,6 +337,8 @@ class MainWindow(QMainWindow):
             ),
             Command("Switch the chosen head off or on", self._switch_head, group="Maps"),
             Command("Open a model", self._loader.choose_file, "Ctrl+O", "Files"),
+            Command("Open the folder of a model", self._loader.choose_folder, group="Files"),
+            Command("Open a model from Hugging Face", self._loader.choose_name, group="Files"),
             Command("Open the bundled model", partial(self._open_on_translate_page, None), group="Files"),
             Command("First steps", self.offer_first_steps, group="Help"),
             Command("Gallery of examples", self.translate_page.sentence.open_gallery, group="Sentence"),
@@ -455,6 +462,12 @@ class MainWindow(QMainWindow):
             self.translate_page.show_message(f"Opening {name} …")
         else:
             self.top_bar.device.setText(f"opening {name} …")
+
+    def _on_import_offered(self, name: str) -> None:
+        if self.model is None:
+            self.translate_page.show_message(
+                f"{name} is a model of another project. It is imported before it is opened."
+            )
 
     def _on_model_loaded(self, info: ModelInfo) -> None:
         self._show_model(info)

@@ -21,6 +21,7 @@ class ModelInfo:
         roles: what its heads do over a sample, if that lies beside it.
         digest: of weights and vocabularies; experiment files name models by it.
         vocabulary_sizes: V of source and target.
+        target_codes: tokens that a sentence may begin with to say into which language; empty for one pair.
     """
 
     name: str
@@ -31,6 +32,7 @@ class ModelInfo:
     roles: SampleRoles | None = None
     digest: str = ""
     vocabulary_sizes: tuple[int, int] = (0, 0)
+    target_codes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

@@ -188,7 +188,10 @@ class TranslatePage(QWidget):
 
     def _show_hint(self, problem: str = "") -> None:
         """There is nothing to translate, or it cannot be: drops the old translation and says what to do."""
-        hint = f"{typing_hint(self.state.languages[0])}, or choose an example."
+        ending = ", or choose an example." if self.sentence.examples.isEnabled() else "."
+        hint = f"{typing_hint(self.state)}{ending}"
         self.state.clear()
         self.sentence.sentence.setPlaceholderText("" if problem else hint)
-        self.show_message(f"{problem} Or choose an example." if problem else hint)
+        self.show_message(
+            f"{problem}{' Or choose an example.' if self.sentence.examples.isEnabled() else ''}" if problem else hint
+        )

@@ -7,11 +7,13 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from core.durations import duration
+from core.text.languages import a_sentence_in
 from core.translation.experiment import Experiment, GivenTarget
 from core.translation.result import ExperimentResult, Translation
 from viz_app.examples import Example, copy_examples, example_sentences, gallery
 from viz_app.state.changed_words import new_words
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.languages import language_of, with_code
 from viz_app.state.map_selection import MARKS
 from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
@@ -25,6 +27,7 @@ from viz_app.views.intervention_chips import InterventionChips
 from viz_app.views.sentence_input import SentenceInput
 from viz_app.views.shown_maps_switch import ShownMapsSwitch
 from viz_app.views.target_line import TargetLine
+from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.menu_button import MenuButton
@@ -35,6 +38,8 @@ LONG_TEXT = 150
 LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
+EXAMPLES_LANGUAGE, BUNDLED_LANGUAGE = "German", "de"
+"""Of the examples; of the model that opens if no other does."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
 BUSY = "translating …"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
@@ -54,6 +59,7 @@ class SentencePanel(QFrame):
         shown_switch: original, changed, or difference: which maps are shown.
         is_folded: whether the words stand in place of the sentence that they make: where there is little room.
         examples: the button that holds the example sentences.
+        target_menu: into which language, of a model that knows several.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -72,6 +78,7 @@ class SentencePanel(QFrame):
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._examples: tuple[str, ...] = ()
         self.examples = MenuButton("examples ▾", "Choose an example")
+        self.target_menu = ChoiceMenu("Into which language the model translates", {}, "into: ")
         self.copy_button = flat_button("copy", "Copy the translation")
         self.edit_button = flat_button("✎ edit", EDIT_TIP)
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
@@ -189,6 +196,8 @@ class SentencePanel(QFrame):
             field.textChanged.connect(partial(self._on_text_changed, field))
         self.input.text_settled.connect(self._on_typed)
         state.experiment_changed.connect(self._on_experiment)
+        state.experiment_changed.connect(self._on_target_code)
+        self.target_menu.chosen.connect(self._choose_target_language)
         state.result_changed.connect(self._show_result)
         state.result_changed.connect(self._point_at_example)
         state.model_changed.connect(self._on_model)
@@ -231,7 +240,30 @@ class SentencePanel(QFrame):
         model = self._state.model
         assert model is not None
         is_copy = model.run.is_copy_task
-        self._offer_examples(copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences())
+        is_german = self._state.languages[0] == EXAMPLES_LANGUAGE
+        self._offer_examples(
+            copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences() if is_german else ()
+        )
+        codes = {code: (language_of(code), f"{language_of(code)}   {code}") for code in model.target_codes}
+        self.target_menu.set_entries(dict(sorted(codes.items(), key=lambda each: each[1])))
+        self._show_target_code()
+
+    def _show_target_code(self) -> None:
+        model, code = self._state.model, self._state.target_code
+        has_choice = model is not None and bool(model.target_codes)
+        set_visible(self.target_menu, has_choice, focus_to=self.input)
+        if has_choice:
+            self.target_menu.show_choice(code or "choose")
+
+    def _on_target_code(self) -> None:
+        model = self._state.model
+        if model is not None and model.target_codes:
+            self._show_languages()
+            self._show_target_code()
+
+    def _choose_target_language(self, code: str) -> None:
+        """It is a matter of the sentence, which begins with it: saved, undone and sent on like any other word."""
+        self.input.set_text(with_code(self.input.text, code))
 
     def _show_busy(self) -> None:
         self.facts.setText(f"{BUSY}\n")  # as many lines as the facts: nothing jumps
@@ -342,7 +374,7 @@ class SentencePanel(QFrame):
         self._source_name.setText(source.capitalize())
         self._target_name.setText(target.capitalize())
         self._fit_names()
-        self.input.setPlaceholderText(typing_hint(source))
+        self.input.setPlaceholderText(typing_hint(self._state))
 
     def _fit_names(self) -> None:
         names = (self._source_name, self._target_name)
@@ -387,7 +419,9 @@ class SentencePanel(QFrame):
         self._source_side = QHBoxLayout(corner)
         self._source_side.setContentsMargins(0, 0, 0, 0)
         scales(self._source_side.setSpacing, 2)
+        self._source_side.addWidget(self.target_menu)
         self._source_side.addWidget(self.examples)
+        self.target_menu.hide()
         column.addLayout(labelled_row(self._source_name, self.input, corner))
         scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
         pair = QHBoxLayout()
@@ -464,9 +498,12 @@ def cell_of(translation: Translation, example: Example) -> Pair | None:
     return Pair(targets[0].start, sources[0].start) if targets and sources else None
 
 
-def typing_hint(source_language: str) -> str:
-    """What to type; `source_language` as `ExperimentState.languages` names it."""
-    return "Type numbers with spaces between" if source_language == "source" else f"Type a {source_language} sentence"
+def typing_hint(state: ExperimentState) -> str:
+    """What to type for the model in use."""
+    run = state.model.run if state.model is not None else None
+    if run is not None and run.is_copy_task:
+        return "Type numbers with spaces between"
+    return f"Type {a_sentence_in(run.data.source_language if run is not None else BUNDLED_LANGUAGE)}"
 
 
 def _original_text(result: ExperimentResult) -> str:
