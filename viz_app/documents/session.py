@@ -63,7 +63,7 @@ def read_session(state: ExperimentState, path: Path) -> SavedExperiment | None:
         saved = read_experiment_file(path)
         check_view(state, saved.view)
         check_length(saved.experiment)
-    except ExperimentFileError as error:
+    except AugenmerkError as error:  # of whatever kind: nothing in this file may keep the app from starting
         logger.info("The session of the last time cannot be restored: %s", error)
         _set_aside(path)
         return None

@@ -18,7 +18,7 @@ from core.config import preset
 from core.device import DeviceChoice
 from core.model.heads import Head
 from core.translation.experiment import Experiment, ForcedToken, GivenTarget, Greedy, HeadScaled
-from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
+from core.translation.experiment_file import ModelReference, SavedExperiment, to_bytes, write_experiment_file
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
@@ -240,6 +240,19 @@ def test_a_session_that_cannot_be_restored_is_set_aside(
     assert not path.exists()
     assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
     assert read_session(ExperimentState(), path) is None
+
+
+def test_a_session_with_an_impossible_intervention_is_set_aside(
+    documents: ExperimentDocuments, preferences: Preferences
+) -> None:
+    path = preferences.session_path
+    saved = SavedExperiment(
+        Experiment("ein mann", interventions=(ForcedToken(0, "dog"),)), ModelReference("one", "a" * 64)
+    )
+    content = to_bytes(saved).replace(b'"dog"', b'""')
+    path.write_bytes(content)
+    assert not documents.restore_session()
+    assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
 
 
 @pytest.mark.parametrize("experiment", [Experiment("x" * 900_000), Experiment("ein mann", GivenTarget("x" * 900_000))])
