@@ -371,7 +371,7 @@ class SentencePanel(QFrame):
             old.deleteLater()
         self.examples.setEnabled(bool(sentences))
         if sentences and is_untouched:
-            self._state.open_experiment(Experiment(sentences[0]), asks=False)
+            self._state.prepare_text(sentences[0])
 
     def _lay_out(self) -> None:
         self._source_name.setContentsMargins(0, 7, 0, 0)

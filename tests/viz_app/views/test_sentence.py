@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from core.config import preset
 from core.device import DeviceChoice
 from core.model.heads import Head
-from core.translation.experiment import Experiment, ForcedToken, GivenTarget
+from core.translation.experiment import Experiment, ForcedToken, GivenTarget, HeadScaled
 from core.translation.result import ExperimentResult
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 from viz_app.examples import example_sentences
@@ -160,6 +160,31 @@ def test_an_untouched_example_gives_way_to_one_of_the_next_model(
     state.open_experiment(Experiment("1 2 2 2"), asks=False)
     state.begin_model(MODEL)
     assert state.experiment.source_text == "1 2 2 2", "what somebody typed stays"
+
+
+def test_an_example_that_gives_way_keeps_what_concerns_heads_and_names_what_it_drops(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
+    state.begin_text(example_sentences()[0])
+    panel = SentencePanel(state)
+    qtbot.addWidget(panel)
+    there, missing = HeadScaled(Head("cross", 1, 3)), HeadScaled(Head("encoder", 0, 7))
+    answer(state)
+    state.intervene(there, missing, ForcedToken(1, "dog"))
+    answer(state)
+    before = state.experiment
+    state.begin_model(COPY)
+    assert state.experiment.source_text.split()[0] == "1"
+    assert state.experiment.interventions == (missing, there)
+    told = "Dropped with the sentence that it belongs to: step 2: dog. Undo brings it back."
+    assert state.notice == told
+    result = make_result(make_translation(state.experiment.source_text))
+    state.accept(replace(result, dropped=(missing,)))
+    assert state.notice.startswith(told)
+    assert "encoder 1·8 off" in state.notice.removeprefix(told)
+    state.undo()
+    state.undo()
+    assert state.experiment == before
 
 
 def test_picked_words_shade_the_source_words_they_look_at(panel: SentencePanel, state: ExperimentState) -> None:
