@@ -97,10 +97,9 @@ def _print_one(
     translator: "Translator", experiment: Experiment, own_output: Output, options: argparse.Namespace
 ) -> int:
     """One sentence; a given translation beside the model's own, which lifts no mask: it has no later tokens to see."""
-    own = (
-        replace(experiment.without(CausalMaskLifted()), output=own_output) if options.target is not None else experiment
-    )
-    experiments = [own] if own is experiment else [own, experiment]
+    experiments = [experiment]
+    if options.target is not None:
+        experiments.insert(0, replace(experiment.without(CausalMaskLifted()), output=own_output))
     found = list(translator.run_many(experiments, need_maps=options.attention is not None))
     translation, given = found[0], found[1] if len(found) > 1 else None
     if options.attention:

@@ -401,7 +401,7 @@ class ExperimentState:
 
 
 def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brings") -> str:
-    """What was left out, in a sentence; empty if nothing was. `undo` is the beginning of how it comes back, if it can."""
+    """What was left out, in a sentence; empty if nothing was. `undo` begins the one on how it comes back."""
     if not interventions:
         return ""
     it = "it" if len(interventions) == 1 else "them"
