@@ -43,7 +43,7 @@ def check_length(experiment: Experiment) -> None:
 
 
 def keep_session(state: ExperimentState, path: Path) -> None:
-    """Writes what is on the screen; what cannot be written is told in the log alone, for the window is closing."""
+    """Writes what is on the screen; what cannot be written is told in the log alone: nobody asked for it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_experiment_file(saved_experiment(state), path)

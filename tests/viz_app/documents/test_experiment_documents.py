@@ -191,12 +191,13 @@ def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
     state.intervene(*CHANGES)
     saved = state.experiment
     documents.save(tmp_path / "one.augenmerk")
-    state.begin_model(replace(MODEL, digest="b" * 64))
-    state.reset()
-    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
-    documents.open(tmp_path / "one.augenmerk")
-    qtbot.waitUntil(lambda: state.experiment == saved)
-    assert "made with the model “one”" in state.notice
+    for name, told in (("one", "made with another version of the model “one”"), ("two", "made with the model “one”")):
+        state.begin_model(replace(MODEL, name=name, digest="b" * 64))
+        state.reset()
+        documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+        documents.open(tmp_path / "one.augenmerk")
+        qtbot.waitUntil(lambda: state.experiment == saved)
+        assert told in state.notice
 
 
 @pytest.mark.subprocess
@@ -228,6 +229,28 @@ def test_what_was_on_the_screen_comes_back(
     assert later.experiment == state.experiment
     assert not later.can_undo
     assert later.selection.head == state.selection.head
+
+
+def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
+    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
+) -> None:
+    path, timer = preferences.session_path, documents.keep_timer
+    assert not path.exists()
+    timer.setInterval(1_000)
+    state.intervene(*CHANGES)
+    state.accept(make_result(make_translation("ein mann schläft .", experiment=state.experiment)))
+    assert timer.isActive()
+    started = timer.remainingTime()
+    qtbot.wait(50)
+    state.accept(make_result(make_translation("ein mann schläft .", experiment=state.experiment)))
+    assert timer.remainingTime() < started, "further results do not put it off"
+    qtbot.waitUntil(path.exists, timeout=5_000)
+    kept = read_session(ExperimentState(), path)
+    assert kept is not None
+    assert kept.experiment == state.experiment
+    assert not timer.isActive()
+    state.clear()
+    assert not timer.isActive(), "nothing is on the screen"
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"format": "augenmerk", "version": 99}', b"[" * 100_000])

@@ -70,6 +70,19 @@ def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
     assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
 
 
+def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
+    state.toggle_head(Head("cross", 0, 0))
+    result = answer(state)
+    before, *rest = result.original.log_probabilities
+    original = replace(result.original, log_probabilities=(before - sum((before, *rest)) - 1.282, *rest))
+    for change, told in ((-0.0015, "−1.282 → −1.284"), (0.0, "−1.28 → −1.28"), (-0.25, "−1.28 → −1.53")):
+        now = (original.log_probabilities[0] + change, *rest)
+        state.accept(replace(result, original=original, original_log_probabilities=now))
+        assert panel.facts.text().endswith(f"of the original: {told}")
+
+
 def test_where_the_words_stay_this_is_said(panel: SentencePanel, state: ExperimentState) -> None:
     state.force(1, "mann")
     answer(state)
