@@ -246,8 +246,9 @@ class ExperimentDocuments(QObject):
 
 
 def is_experiment(path: Path) -> bool:
-    """Whether a file is an experiment by its content; what cannot be read is none."""
+    """Whether a file is an experiment by its content; by its name where that says nothing, or cannot be read."""
     try:
-        return kind_of_file(path) == "experiment"
+        kind = kind_of_file(path)
     except ExperimentFileError:
-        return False
+        kind = "unknown"
+    return kind == "experiment" or (kind == "unknown" and path.suffix == SUFFIX)

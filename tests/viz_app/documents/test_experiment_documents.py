@@ -296,3 +296,14 @@ def test_experiments_and_checkpoints_are_told_apart_by_content(documents: Experi
     assert not is_experiment(write_untrained_checkpoint(tmp_path / "looks.augenmerk"))
     assert not is_experiment(tmp_path)
     assert not is_experiment(tmp_path / "missing")
+
+
+def test_a_folder_named_like_an_experiment_is_refused_as_one_in_plain_words(
+    documents: ExperimentDocuments, tmp_path: Path
+) -> None:
+    folder = tmp_path / "one.augenmerk"
+    folder.mkdir()
+    assert is_experiment(folder)
+    assert is_experiment(tmp_path / "missing.augenmerk")
+    documents.open(folder)
+    assert f"{folder} cannot be read: it is a folder. An experiment" in problem(documents)
