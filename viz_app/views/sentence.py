@@ -365,7 +365,7 @@ class SentencePanel(QFrame):
         if not result.is_changed:
             return f"{first}\n{duration(translation.seconds, exact=True)}"
         before, now = result.original.log_probability, sum(result.original_log_probabilities)
-        return f"{first}\nof the original: {_signed(before)} → {_signed(now)}"
+        return f"{first}\nof the original: {_from_to(before, now)}"
 
     # --- looks ----------------------------------------------------------------------------------------------------
 
@@ -409,7 +409,7 @@ class SentencePanel(QFrame):
             old.deleteLater()
         self.examples.setEnabled(bool(sentences))
         if sentences and is_untouched:
-            self._state.open_experiment(Experiment(sentences[0]), asks=False)
+            self._state.prepare_text(sentences[0])
 
     def _lay_out(self) -> None:
         scales(self._source_name.setContentsMargins, 0, 7, 0, 0)
@@ -522,6 +522,12 @@ def _per_token(translation: Translation) -> str:
     return f"{_signed(total)} ({_signed(total / max(len(translation.log_probabilities), 1))} a token)"
 
 
-def _signed(value: float) -> str:
+def _from_to(before: float, now: float) -> str:
+    """Both numbers; with three decimals where two would hide that they differ."""
+    digits = 3 if before != now and _signed(before) == _signed(now) else 2
+    return f"{_signed(before, digits)} → {_signed(now, digits)}"
+
+
+def _signed(value: float, digits: int = 2) -> str:
     """With a typographic minus."""
-    return f"{value:.2f}".replace("-", "−")
+    return f"{value:.{digits}f}".replace("-", "−")

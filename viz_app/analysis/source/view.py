@@ -23,6 +23,9 @@ WAITING = "…"
 HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."
 TICKS = "Ticks on the bars: the original."
 WORDS_TITLE = "Δ log-probability of the\ntranslation without the word"
+ROWS_LEFT_OUT = (
+    "Compared without the rows of attention over the source that you set: they do not fit a sentence with a word less."
+)
 ALTI_TIP = (
     "Ferrando et al. 2022, “Towards Opening the Black Box of Neural Machine Translation”. It follows how attention "
     "mixes vectors through all layers; feed-forward networks are taken to move nothing between words."
@@ -63,6 +66,7 @@ class SourceTab(AnalysisTab):
         self.replace.setToolTip("Translate with this word in place of the one that was clicked last")
         self.warnings = label("warm", wraps=True)
         self._shares_title, self._words_title = label("small", wraps=True), label("small", wraps=True)
+        self._left_out = label("small", wraps=True)
         self._hint = label("small", wraps=True)
         self._lay_out()
         self.words.label_clicked.connect(self._on_word)
@@ -117,6 +121,9 @@ class SourceTab(AnalysisTab):
     def _show_words(self) -> None:
         problem = self.source.findings.problem if self.source.findings is not None else ""
         self._words_title.setText(problem or WORDS_TITLE)
+        occlusion = self.source.findings.occlusion if self.source.findings is not None else None
+        self._left_out.setText(ROWS_LEFT_OUT)
+        self._left_out.setVisible(occlusion is not None and bool(occlusion.left_out))
         words = self.source.words()
         changes = [change for word in words for change in (word.change, word.before) if change is not None]
         largest = max((-change for change in changes), default=0.0)
@@ -164,6 +171,8 @@ class SourceTab(AnalysisTab):
             scales(column.setSpacing, 4)
             column.addWidget(title)
             column.addWidget(bars)
+            if bars is self.words:
+                column.addWidget(self._left_out)  # below: words must not move from under the mouse
             column.addStretch(1)
             columns.addLayout(column, 1)
         body.addLayout(columns)
