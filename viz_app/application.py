@@ -88,7 +88,7 @@ def _run_window(
     preferences = Preferences(QSettings("augenmerk", "augenmerk"))
     if theme is not None:
         preferences.theme = theme
-    Theme.of_choice(preferences.theme).apply(app)
+    Theme.of_choice(preferences.theme, preferences.scale / 100).apply(app)
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
     if not preferences.has_taken_first_steps and sentence is None and experiment is None:

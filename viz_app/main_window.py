@@ -33,14 +33,16 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_navigation import Direction
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
-from viz_app.theme import GAP, PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
+from viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, scales, style_sheet_set_aside
 from viz_app.top_bar import THEME_NAMES, TopBar
 from viz_app.translate.first_steps import FirstSteps
 from viz_app.translate.page import TranslatePage
+from viz_app.translate.presentation import Presentation
 from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet
 from viz_app.widgets.dialogs import show_about
 from viz_app.widgets.explain import TermExplainer
+from viz_app.widgets.scroll_areas import WindowScrollArea
 from viz_app.worker import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
 if TYPE_CHECKING:
@@ -49,12 +51,17 @@ if TYPE_CHECKING:
 
 TRANSLATE, LEARN, TRAIN = 0, 1, 2
 CLOSE_POLL_MS = 100
+MIN_SIZE = 960, 620
+CONTENT_SIZE = 940, 596
+"""The least at 100 %: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150 %."""
 ALT_DIRECTIONS: dict[str, Direction] = {"left": "left", "right": "right", "up": "up", "down": "down"}
 STANDARD_KEYS = {
     "Undo": QKeySequence.StandardKey.Undo,
     "Redo": QKeySequence.StandardKey.Redo,
     "Open a model": QKeySequence.StandardKey.Open,
 }
+MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole interface": ("Ctrl+_",)}
+"""The same keys without Shift, or with it, as keyboards differ."""
 KEYS_OF_LESSONS = (
     ("Page Up, Page Down", "The scene before, the next scene"),
     ("← →", "The same, from the maps or the lesson's bar, while it is not edited"),
@@ -77,6 +84,7 @@ class MainWindow(QMainWindow):
         commands: all that has a key, and more, for the palette and the sheet of keys.
         documents, lessons: experiment files; the lesson that is shown above the Translate page.
         export_menu: exports what the page in sight shows.
+        presentation: None before the first.
         learn_page, train_page: None until their tabs are first shown; matplotlib comes with the second.
 
     Signals:
@@ -110,6 +118,7 @@ class MainWindow(QMainWindow):
         self._close_timer.timeout.connect(self._go_on_closing)
         self.learn_page: LearnPage | None = None
         self.train_page: TrainPage | None = None
+        self.presentation: Presentation | None = None
         self._restored: Experiment | None = None
         self._theme_choice: ThemeChoice = preferences.theme
         self.top_bar = TopBar(self._theme_choice)
@@ -227,15 +236,26 @@ class MainWindow(QMainWindow):
         self._theme_choice = self._preferences.theme = choice
         self._apply_theme()
 
+    def set_scale(self, percent: int) -> None:
+        """How large everything is: one of `SCALES`. Remembered."""
+        if percent != self._preferences.scale:
+            self._preferences.scale = percent
+            self._apply_theme()
+        self.top_bar.show_notice(f"Size of the interface: {percent} %")
+
+    def _step_scale(self, num_steps: int) -> None:
+        place = SCALES.index(self._preferences.scale) + num_steps
+        self.set_scale(SCALES[min(max(place, 0), len(SCALES) - 1)])
+
     def _apply_theme(self) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        Theme.of_choice(self._theme_choice).apply(app)
+        Theme.of_choice(self._theme_choice, self._preferences.scale / 100).apply(app)
 
     def _lay_out(self) -> None:
         self.setWindowTitle("Augenmerk")
         self.setAcceptDrops(True)
-        self.setMinimumSize(960, 620)
+        self.setMinimumSize(*MIN_SIZE)
         self.translate_page.show_above(self.lessons.bar)
         self._pages.addWidget(self.translate_page)
         central = QWidget()
@@ -245,12 +265,14 @@ class MainWindow(QMainWindow):
         column.addWidget(self.top_bar)
         self._notices = QVBoxLayout()
         pages = QVBoxLayout()
-        pages.setContentsMargins(PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
-        pages.setSpacing(GAP)
+        scales(pages.setContentsMargins, PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
+        scales(pages.setSpacing, GAP)
         pages.addLayout(self._notices)
         pages.addWidget(self._pages)
         column.addLayout(pages, 1)
-        self.setCentralWidget(central)
+        scales(central.setMinimumSize, *CONTENT_SIZE)
+        self._content = WindowScrollArea(central)
+        self.setCentralWidget(self._content)
         self.resize(1440, 900)
         self.restoreGeometry(self._preferences.bytes("window"))
 
@@ -289,6 +311,9 @@ class MainWindow(QMainWindow):
         bar.theme_chosen.connect(self.set_theme)
         bar.explanation_requested.connect(self._explainer.begin)
         bar.keys_requested.connect(self._show_keys)
+        bar.presentation_requested.connect(self.present)
+        bar.scale_stepped.connect(self._step_scale)
+        bar.usual_scale_requested.connect(lambda: self.set_scale(100))
         bar.palette_requested.connect(self._show_palette)
         bar.about_requested.connect(lambda: show_about(self))
         bar.quit_requested.connect(self.close)
@@ -325,15 +350,21 @@ class MainWindow(QMainWindow):
                 Command(f"Colours: {name.lower()}", partial(self.set_theme, choice), group="Window")
                 for choice, name in THEME_NAMES.items()
             ),
+            Command("Presentation: one map, large, keys only", self.present, "F5", "Window"),
             Command("Full screen", self._toggle_full_screen, "F11", "Window"),
+            Command("Larger: the whole interface", partial(self._step_scale, 1), "Ctrl++", "Window"),
+            Command("Smaller: the whole interface", partial(self._step_scale, -1), "Ctrl+-", "Window"),
+            Command("Usual size: 100 %", partial(self.set_scale, 100), "Ctrl+0", "Window"),
             Command("Quit", self.close, "Ctrl+Q", "Window"),
         )
 
     def _add_shortcuts(self) -> None:
         for command in filter(lambda each: each.keys, self.commands):
             shortcut = QShortcut(self)
-            standard = STANDARD_KEYS.get(command.name)
-            if standard is None:
+            standard, more = STANDARD_KEYS.get(command.name), MORE_KEYS.get(command.name)
+            if more is not None:
+                shortcut.setKeys([QKeySequence(command.keys), *map(QKeySequence, more)])
+            elif standard is None:
                 shortcut.setKey(QKeySequence(command.keys))
             else:
                 shortcut.setKeys(standard)  # all of them: of redo the first is Ctrl+Y on some platforms
@@ -383,6 +414,12 @@ class MainWindow(QMainWindow):
         self.show_page(LEARN)
         assert self.learn_page is not None
         self.learn_page.open_named(name)
+
+    def present(self) -> None:
+        """Sentence, translation and the chosen map fill the screen, until Escape."""
+        if self.presentation is None:
+            self.presentation = Presentation(self.state, self)
+        self.presentation.begin()
 
     def _toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)

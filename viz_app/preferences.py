@@ -10,7 +10,7 @@ from PySide6.QtCore import QByteArray, QSettings
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS
 from viz_app.state.evented_options import remembered
-from viz_app.theme import THEME_CHOICES, ThemeChoice
+from viz_app.theme import SCALES, THEME_CHOICES, ThemeChoice
 
 MAX_RECENT = 8
 MAX_IMPORTS = 64
@@ -70,6 +70,16 @@ class Preferences:
     @theme.setter
     def theme(self, choice: ThemeChoice) -> None:
         self.settings.setValue("theme", choice)
+
+    @property
+    def scale(self) -> int:
+        """How large everything is, in percent."""
+        stored = str(self.settings.value("scale", "100"))
+        return next((scale for scale in SCALES if stored == str(scale)), 100)
+
+    @scale.setter
+    def scale(self, percent: int) -> None:
+        self.settings.setValue("scale", percent)
 
     @property
     def sentence(self) -> str:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from core.errors import ExperimentFileError
+from core.errors import AugenmerkError, ExperimentFileError
 from core.storage import atomic_path, open_file
 from core.strict_json import Field, JsonError, parse
 from core.translation.experiment import Experiment
@@ -159,7 +159,7 @@ def from_bytes(data: bytes, path: Path | str) -> SavedExperiment:
     """What `to_bytes` gave; `path` is for the message. Raises `ExperimentFileError`."""
     try:
         return _read_bytes(data)
-    except JsonError as error:
+    except (JsonError, AugenmerkError) as error:  # the latter of a value that the reader let through
         raise ExperimentFileError(
             f"{path} cannot be used as an experiment. {error} Nothing was opened; correct the file, or choose another."
         ) from error

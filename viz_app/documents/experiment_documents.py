@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
@@ -27,6 +27,8 @@ from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure, InferenceWorker, Request
 
 FILTER = f"Experiments and lessons (*{SUFFIX});;All files (*)"
+KEEP_MS = 3_000
+"""After a result; a process that is killed loses no more than that."""
 NOTHING = "Nothing to save yet: translate a sentence first"
 
 
@@ -35,6 +37,7 @@ class ExperimentDocuments(QObject):
 
     Attributes:
         dialog: the file dialog that is open, or None.
+        keep_timer: what is on the screen is kept at its end: it runs from a result on.
 
     Signals:
         done(str): what was saved or copied, in a few words.
@@ -60,7 +63,10 @@ class ExperimentDocuments(QObject):
         self._newest: SavedExperiment | None = None
         self._scene: SavedExperiment | None = None
         self._not_found: set[str] = set()
+        self.keep_timer = QTimer(self, interval=KEEP_MS, singleShot=True)
+        self.keep_timer.timeout.connect(self.keep_session)
         state.model_changed.connect(self._on_model)
+        state.result_changed.connect(self._keep_soon)
 
     def fill_menu(self, menu: QMenu) -> None:
         """Adds what can be done with the current experiment."""
@@ -206,8 +212,10 @@ class ExperimentDocuments(QObject):
 
     def _show_with_model_in_use(self, saved: SavedExperiment) -> None:
         self._show(saved)
+        is_in_use = self._state.model is not None and self._state.model.title == saved.model.name
+        which = "another version of the model" if is_in_use else "the model"
         self._state.tell(
-            f"This experiment was made with the model “{saved.model.name}”, which is neither among the recent "
+            f"This experiment was made with {which} “{saved.model.name}”, which is neither among the recent "
             "ones nor beside the file. It is shown with the model in use."
         )
 
@@ -236,7 +244,13 @@ class ExperimentDocuments(QObject):
 
     def keep_session(self) -> None:
         """What is on the screen is kept until the next start."""
+        self.keep_timer.stop()
         keep_session(self._state, self._preferences.session_path)
+
+    def _keep_soon(self) -> None:
+        """Results that follow each other within seconds, as somebody types, are kept by one writing."""
+        if self._state.result is not None and not self.keep_timer.isActive():
+            self.keep_timer.start()
 
     def restore_session(self) -> bool:
         """What was on the screen the last time is asked for once a model is open; False if nothing was kept."""
@@ -276,8 +290,9 @@ class ExperimentDocuments(QObject):
 
 
 def is_experiment(path: Path) -> bool:
-    """Whether a file is an experiment by its content; what cannot be read is none."""
+    """Whether a file is an experiment by its content; by its name where that says nothing, or cannot be read."""
     try:
-        return kind_of_file(path) == "experiment"
+        kind = kind_of_file(path)
     except ExperimentFileError:
-        return False
+        kind = "unknown"
+    return kind == "experiment" or (kind == "unknown" and path.suffix == SUFFIX)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from core.translation.lesson_file import MAX_TITLE_CHARACTERS
 from viz_app.documents.lesson import OpenLesson, as_line, as_title
-from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.theme import PANEL_MARGIN, scales, set_role
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.focus import set_visible
@@ -123,11 +123,11 @@ class LessonBar(QFrame):
 
     def _lay_out(self) -> None:
         words = QVBoxLayout()
-        words.setSpacing(2)
+        scales(words.setSpacing, 2)
         words.addWidget(self.title)
         words.addWidget(self.text)
         row = QHBoxLayout()
-        row.setSpacing(6)
+        scales(row.setSpacing, 6)
         middle = Qt.AlignmentFlag.AlignVCenter
         for part in (self.back_button, self.place, self.on_button):
             row.addWidget(part, 0, middle)
@@ -137,8 +137,8 @@ class LessonBar(QFrame):
             row.addWidget(button, 0, middle)
         self._fill_edit_row()
         column = QVBoxLayout(self)
-        column.setContentsMargins(PANEL_MARGIN - 8, 6, PANEL_MARGIN - 8, 6)
-        column.setSpacing(4)
+        scales(column.setContentsMargins, PANEL_MARGIN - 8, 6, PANEL_MARGIN - 8, 6)
+        scales(column.setSpacing, 4)
         column.addLayout(row)
         column.addWidget(self.edit_row)
 
@@ -219,7 +219,7 @@ class SceneDialog(QDialog):
         self.title.setMaxLength(MAX_TITLE_CHARACTERS)
         for field in (self.text, self.question):
             field.setTabChangesFocus(True)
-            field.setMinimumWidth(420)
+            scales(field.setMinimumWidth, 420)
             field.setFixedHeight(5 * field.fontMetrics().lineSpacing())
         self.question.setPlaceholderText("For the worksheet; may be left empty")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
@@ -260,7 +260,7 @@ class TitleDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.title = QLineEdit(title)
         self.title.setMaxLength(MAX_TITLE_CHARACTERS)
-        self.title.setMinimumWidth(360)
+        scales(self.title.setMinimumWidth, 360)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         self.buttons.accepted.connect(self._give)
         self.buttons.rejected.connect(self.reject)

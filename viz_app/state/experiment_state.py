@@ -83,6 +83,7 @@ class ExperimentState:
         self._model_roles: SampleRoles | None = None
         self._has_picked_head = False
         self._drops_misfits = False
+        self._prepared_notice = ""
         self._pin_next: Pair | None = None
         self._head_next: Head | None = None
         self.settings.events.shown.connect(self._on_shown)
@@ -129,10 +130,7 @@ class ExperimentState:
         """Another sentence: head scalings are kept; what belonged to the words of the old one is dropped, and named."""
         if text == self.experiment.source_text:
             return
-        edited = replace(self.experiment.edited(text), output=self.own_output)
-        dropped = [each for each in self.experiment.interventions if each not in edited.interventions]
-        self._set_notice(_dropped("with the sentence that they belong to", dropped))
-        self.set_experiment(edited)
+        self.set_experiment(self._edited(text))
 
     def begin_text(self, text: str) -> None:
         """A sentence before a model is open; nothing is asked for yet. A restored experiment changes as by an edit."""
@@ -141,10 +139,20 @@ class ExperimentState:
         if not self.experiment.interventions:
             self._history = ExperimentHistory(Experiment(text, self.experiment.output))
             return
-        edited = self.experiment.edited(text)
+        self._history.push(self._edited(text))
+
+    def prepare_text(self, text: str) -> None:
+        """The same as `edit_text`, but asked for once the model that is in use from now on is asked."""
+        self._history.push(self._edited(text))
+        self._prepared_notice = self.notice
+
+    def _edited(self, text: str) -> Experiment:
+        """The experiment with another sentence; what is dropped with the old one is named."""
+        edited = replace(self.experiment.edited(text), output=self.own_output)
         dropped = [each for each in self.experiment.interventions if each not in edited.interventions]
-        self._history.push(edited)
-        self._set_notice(_dropped("with the sentence that they belong to", dropped))
+        whose = "it belongs" if len(dropped) == 1 else "they belong"
+        self._set_notice(_dropped(f"with the sentence that {whose} to", dropped))
+        return edited
 
     def open_experiment(self, experiment: Experiment, *, asks: bool = True, forgets_history: bool = False) -> None:
         """An experiment that was saved; what does not fit the model in use is dropped, and named.
@@ -306,9 +314,12 @@ class ExperimentState:
         self.request.finish()
         if result.dropped:
             (self._history.push if self.is_of_earlier_model else self._history.fit)(result.experiment)
-            undo = "With the former model, undo brings it back." if self.is_of_earlier_model else ""
-            why = "because it does not fit this model or sentence"
-            self._set_notice(_dropped(why, list(result.dropped), undo))
+            undo = "With the former model, undo brings" if self.is_of_earlier_model else ""
+            why = f"because {'it does' if len(result.dropped) == 1 else 'they do'} not fit this model or sentence"
+            told = _dropped(why, list(result.dropped), undo)
+            before = self._prepared_notice if self.notice == self._prepared_notice else ""
+            self._set_notice(f"{before} {told}".lstrip())
+        self._prepared_notice = ""
         self._show(result)
 
     def refuse(self, problem: str) -> None:
@@ -421,11 +432,12 @@ class ExperimentState:
             self.notice_changed.emit()
 
 
-def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brings it back.") -> str:
-    """What was left out, in a sentence; empty if nothing was."""
+def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brings") -> str:
+    """What was left out, in a sentence; empty if nothing was. `undo` begins the one on how it comes back."""
     if not interventions:
         return ""
-    return f"Dropped {why}: {', '.join(map(str, interventions))}. {undo}".rstrip()
+    it = "it" if len(interventions) == 1 else "them"
+    return f"Dropped {why}: {', '.join(map(str, interventions))}." + (f" {undo} {it} back." if undo else "")
 
 
 def _refused(refused: Experiment, kept: Experiment) -> str:

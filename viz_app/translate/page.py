@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from viz_app.export.exportable import ExportSource
 from viz_app.preferences import Preferences
 from viz_app.state.head_navigation import Direction, neighbour
-from viz_app.theme import GAP
+from viz_app.theme import GAP, scales
 from viz_app.translate.arrangement import Arrangement
+from viz_app.translate.keys import DIRECTIONS, SWITCH_KEYS
 from viz_app.translate.no_model_message import NoModelMessage
 from viz_app.views.head import HeadPanel
 from viz_app.views.heads import HeadsPanel
@@ -20,16 +21,7 @@ from viz_app.widgets.focus import set_visible
 from viz_app.widgets.veil import Veil
 from viz_app.worker import ExperimentController, Failure
 
-DIRECTIONS: dict[int, Direction] = {
-    Qt.Key.Key_Left: "left",
-    Qt.Key.Key_Right: "right",
-    Qt.Key.Key_Up: "up",
-    Qt.Key.Key_Down: "down",
-    Qt.Key.Key_Home: "first",
-    Qt.Key.Key_End: "last",
-}
 SCENE_KEYS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-SWITCH_KEYS = (Qt.Key.Key_O, Qt.Key.Key_Space)
 
 
 class TranslatePage(QWidget):
@@ -151,7 +143,7 @@ class TranslatePage(QWidget):
         self.sentence.add_button(self.analysis_button)
         self._column = column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
+        scales(column.setSpacing, GAP)
         column.addWidget(self.sentence)
         column.addWidget(self._arrangement, 1)
         column.addWidget(self.message, 1)

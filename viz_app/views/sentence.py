@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from core.durations import duration
@@ -19,7 +19,7 @@ from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import ignored_span, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out
-from viz_app.theme import PANEL_MARGIN
+from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
 from viz_app.views.gallery import GalleryPopup
@@ -130,15 +130,21 @@ class SentencePanel(QFrame):
 
     def fit(self, page_width: int, page_height: int) -> None:
         """A small page leaves the maps their room: long sentences show fewer lines, and the card is folded."""
-        is_folded = page_width < NARROW_PAGE or page_height < LOW_PAGE_TO_FOLD
+        is_folded = page_width < scaled(NARROW_PAGE) or page_height < scaled(LOW_PAGE_TO_FOLD)
         if is_folded != self.is_folded:
             self.is_folded = is_folded
             self._arrange()
             self._show_result()
         self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())  # with the switch nothing moves
-        self.input.set_max_lines(3 if page_height < LOW_PAGE else 4)
+        self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
         for translated in (self.sentence, self.chips_area):
-            translated.set_max_lines(2 if page_height < LOW_PAGE else 4)
+            translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The fonts may be others, see `Theme.apply`."""
+        super().resizeEvent(event)
+        self._fit_names()
+        self._fit_side()
 
     def showEvent(self, event: QShowEvent) -> None:
         """The fonts are known now."""
@@ -359,7 +365,7 @@ class SentencePanel(QFrame):
         if not result.is_changed:
             return f"{first}\n{duration(translation.seconds, exact=True)}"
         before, now = result.original.log_probability, sum(result.original_log_probabilities)
-        return f"{first}\nof the original: {_signed(before)} → {_signed(now)}"
+        return f"{first}\nof the original: {_from_to(before, now)}"
 
     # --- looks ----------------------------------------------------------------------------------------------------
 
@@ -403,24 +409,24 @@ class SentencePanel(QFrame):
             old.deleteLater()
         self.examples.setEnabled(bool(sentences))
         if sentences and is_untouched:
-            self._state.open_experiment(Experiment(sentences[0]), asks=False)
+            self._state.prepare_text(sentences[0])
 
     def _lay_out(self) -> None:
-        self._source_name.setContentsMargins(0, 7, 0, 0)
-        self._target_name.setContentsMargins(0, 5, 0, 0)
+        scales(self._source_name.setContentsMargins, 0, 7, 0, 0)
+        scales(self._target_name.setContentsMargins, 0, 5, 0, 0)
         column = self._column = QVBoxLayout(self)
         corner = QWidget()
         self._source_side = QHBoxLayout(corner)
         self._source_side.setContentsMargins(0, 0, 0, 0)
-        self._source_side.setSpacing(2)
+        scales(self._source_side.setSpacing, 2)
         self._source_side.addWidget(self.target_menu)
         self._source_side.addWidget(self.examples)
         self.target_menu.hide()
         column.addLayout(labelled_row(self._source_name, self.input, corner))
-        self._words_name.setContentsMargins(0, 5, 0, 0)
+        scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
         pair = QHBoxLayout()
         pair.setContentsMargins(0, 0, 0, 0)
-        pair.setSpacing(2)
+        scales(pair.setSpacing, 2)
         pair.addStretch(1)
         pair.addWidget(self.edit_button)
         pair.addWidget(self.copy_button)
@@ -432,7 +438,7 @@ class SentencePanel(QFrame):
         self._target_row = labelled_row(self._target_name, self.sentence, self._side)
         original = QHBoxLayout(self._original_row)
         original.setContentsMargins(0, 0, 0, 0)
-        original.setSpacing(12)
+        scales(original.setSpacing, 12)
         original.addWidget(self._indents[0])
         self._words_row = labelled_row(self._words_name, self.chips_area, self.facts)
         self._words_row.setAlignment(self.chips_area, Qt.AlignmentFlag.AlignTop)
@@ -460,25 +466,29 @@ class SentencePanel(QFrame):
                 self._page_button, 0, Qt.AlignmentFlag.AlignTop
             )
         margin = 6 if self.is_folded else 10
-        self._column.setContentsMargins(PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
-        self._column.setSpacing(4 if self.is_folded else 5)
+        scales(self._column.setContentsMargins, PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
+        scales(self._column.setSpacing, 4 if self.is_folded else 5)
         if self.is_folded:
             self._words_row.addWidget(self._side, 0, corner)
             self._side_column.addWidget(self.facts, 0, corner)
-            self.facts.setContentsMargins(0, 0, 7, 0)
-            self._side.setMinimumWidth(self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + 12)
-            self.original_line.setContentsMargins(10, 0, 10, 0)
+            scales(self.facts.setContentsMargins, 0, 0, 7, 0)
+            scales(self.original_line.setContentsMargins, 10, 0, 10, 0)
             self.interventions.put_beside(self.original_line)
         else:
             self._target_row.addWidget(self._side, 0, corner)
             self._words_row.addWidget(self.facts, 0, corner)
-            self.facts.setContentsMargins(0, 8, 7, 0)
-            self._side.setMinimumWidth(0)
+            scales(self.facts.setContentsMargins, 0, 8, 7, 0)
             row = self._original_row.layout()
             assert isinstance(row, QHBoxLayout)
             self.original_line.setContentsMargins(0, 0, 0, 0)
             row.addWidget(self.original_line, 1)
             self.interventions.put_beside(None)
+        self._fit_side()
+
+    def _fit_side(self) -> None:
+        """Folded, the facts have the same room whatever they say."""
+        widest = self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + scaled(12)
+        self._side.setMinimumWidth(widest if self.is_folded else 0)
 
 
 def cell_of(translation: Translation, example: Example) -> Pair | None:
@@ -512,6 +522,12 @@ def _per_token(translation: Translation) -> str:
     return f"{_signed(total)} ({_signed(total / max(len(translation.log_probabilities), 1))} a token)"
 
 
-def _signed(value: float) -> str:
+def _from_to(before: float, now: float) -> str:
+    """Both numbers; with three decimals where two would hide that they differ."""
+    digits = 3 if before != now and _signed(before) == _signed(now) else 2
+    return f"{_signed(before, digits)} → {_signed(now, digits)}"
+
+
+def _signed(value: float, digits: int = 2) -> str:
     """With a typographic minus."""
-    return f"{value:.2f}".replace("-", "−")
+    return f"{value:.{digits}f}".replace("-", "−")
