@@ -88,6 +88,24 @@ def test_a_file_names_no_path(documents: ExperimentDocuments, state: ExperimentS
     assert json.loads(text)["model"] == {"name": "one", "digest": "a" * 64}
 
 
+def test_scope_combination_heads_shown_together_and_zoom_come_back(
+    documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    settings, together = state.settings, frozenset({Head("cross", 0, 0), Head("cross", 1, 1)})
+    state.choose_head(Head("cross", 0, 0))
+    for scope, several in (("layer", frozenset()), ("all", frozenset()), ("chosen", together), ("head", frozenset())):
+        settings.scope, settings.several = scope, several
+        settings.combination, settings.zoom = "max", 24.5
+        view = view_values(state)
+        path = tmp_path / f"{scope}.augenmerk"
+        documents.save(path)
+        settings.scope, settings.several, settings.combination, settings.zoom = "head", frozenset(), "mean", -1.0
+        documents.open(path)
+        assert (settings.scope, settings.several) == (scope, several)
+        assert (settings.combination, settings.zoom) == ("max", 24.5)
+        assert view_values(state) == view
+
+
 @pytest.mark.parametrize(
     ("field", "value", "named"),
     [
@@ -96,6 +114,12 @@ def test_a_file_names_no_path(documents: ExperimentDocuments, state: ExperimentS
         ("view", {"merges_words": "yes"}, "view.merges_words"),
         ("view", {"head": ["cross", -1, 0]}, "view.head"),
         ("view", {"pinned": [1]}, "view.pinned"),
+        ("view", {"scope": "some"}, "view.scope"),
+        ("view", {"combination": "sum"}, "view.combination"),
+        ("view", {"several": [["cross", 0, 0], ["encoder", 0, 0]]}, "view.several"),
+        ("view", {"several": "cross"}, "view.several"),
+        ("view", {"zoom": -2}, "view.zoom"),
+        ("view", {"zoom": True}, "view.zoom"),
         ("view", {"colour": "red"}, "view.colour"),
         ("version", 2, "version"),
     ],
