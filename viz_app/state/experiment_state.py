@@ -22,7 +22,7 @@ from core.translation.experiment import (
 from core.translation.result import ExperimentResult, Translation
 from viz_app.state.experiment_history import ExperimentHistory
 from viz_app.state.head_roles import HeadRoles, clearest_head
-from viz_app.state.languages import language_names
+from viz_app.state.languages import NEUTRAL, code_of, language_names, language_of
 from viz_app.state.map_selection import MapSelection
 from viz_app.state.map_source import MapSource
 from viz_app.state.map_view import Pair
@@ -46,7 +46,6 @@ class ExperimentState:
         request: the answer that is awaited.
         measuring: the maps in other measures that are awaited.
         model: the model in use; None before the first.
-        languages: what source and target are called in sentences: "German" and "English".
         result: what is shown; None while there is nothing.
         is_of_earlier_model: what is shown was made by the model before; nothing more can be asked about it.
         notice: what was dropped by the last change of text or model, in a sentence; empty if nothing was.
@@ -76,7 +75,7 @@ class ExperimentState:
         self.roles = HeadRoles(self.maps)
         self.request, self.measuring = RequestState(), RequestState()
         self.model: ModelInfo | None = None
-        self.languages = ("German", "English")
+        self._languages = ("German", "English")
         self.result: ExperimentResult | None = None
         self.is_of_earlier_model = False
         self.notice = ""
@@ -95,6 +94,25 @@ class ExperimentState:
     def experiment(self) -> Experiment:
         """What is asked for."""
         return self._history.current
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """What source and target are called in sentences: "German" and "English"."""
+        if self.model is None or not self.model.target_codes:
+            return self._languages
+        code = self.target_code
+        return self._languages[0], NEUTRAL[1] if code is None else language_of(code)
+
+    @languages.setter
+    def languages(self, names: tuple[str, str]) -> None:
+        self._languages = names
+
+    @property
+    def target_code(self) -> str | None:
+        """The token `>>xx<<` by which the sentence says into which language; None if it says nothing."""
+        if self.model is None or not self.model.target_codes:
+            return None
+        return code_of(self.experiment.source_text, self.model.target_codes)
 
     @property
     def drops_misfits(self) -> bool:
@@ -151,6 +169,20 @@ class ExperimentState:
             self._history.push(experiment)
         if asks:
             self._ask(drops_misfits=True)
+
+    def set_history_aside(self) -> ExperimentHistory:
+        """Begins a history of its own with the experiment in use; `resume_history` takes the former up again."""
+        former, self._history = self._history, ExperimentHistory(self.experiment)
+        self.experiment_changed.emit()
+        return former
+
+    def resume_history(self, former: ExperimentHistory) -> None:
+        """The history from before `set_history_aside`, with the experiment in use as its newest step."""
+        current = self.experiment
+        former.restore()  # another model may have come into use meanwhile
+        former.push(current)
+        self._history = former
+        self.experiment_changed.emit()
 
     def tell(self, notice: str) -> None:
         """Something that the user should know about what is shown."""
@@ -370,7 +402,7 @@ class ExperimentState:
 
     def begin_model(self, model: ModelInfo) -> None:
         """Another model answers from now on; its roles hold from its first answer on."""
-        self.model, self.languages = model, language_names(model.run)
+        self.model, self._languages = model, language_names(model.run)
         self._model_roles = model.roles
         self._history.restore()
         self.is_of_earlier_model = self.result is not None

@@ -3,21 +3,23 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from core.durations import duration
+from core.text.languages import a_sentence_in
 from core.translation.experiment import Experiment, GivenTarget
 from core.translation.result import ExperimentResult, Translation
 from viz_app.examples import Example, copy_examples, example_sentences, gallery
 from viz_app.state.changed_words import new_words
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.languages import language_of, with_code
 from viz_app.state.map_selection import MARKS
 from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import ignored_span, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out
-from viz_app.theme import PANEL_MARGIN
+from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
 from viz_app.views.gallery import GalleryPopup
@@ -25,6 +27,7 @@ from viz_app.views.intervention_chips import InterventionChips
 from viz_app.views.sentence_input import SentenceInput
 from viz_app.views.shown_maps_switch import ShownMapsSwitch
 from viz_app.views.target_line import TargetLine
+from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.menu_button import MenuButton
@@ -35,6 +38,8 @@ LONG_TEXT = 150
 LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
+EXAMPLES_LANGUAGE, BUNDLED_LANGUAGE = "German", "de"
+"""Of the examples; of the model that opens if no other does."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
 BUSY = "translating …"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
@@ -54,6 +59,7 @@ class SentencePanel(QFrame):
         shown_switch: original, changed, or difference: which maps are shown.
         is_folded: whether the words stand in place of the sentence that they make: where there is little room.
         examples: the button that holds the example sentences.
+        target_menu: into which language, of a model that knows several.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -72,6 +78,7 @@ class SentencePanel(QFrame):
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._examples: tuple[str, ...] = ()
         self.examples = MenuButton("examples ▾", "Choose an example")
+        self.target_menu = ChoiceMenu("Into which language the model translates", {}, "into: ")
         self.copy_button = flat_button("copy", "Copy the translation")
         self.edit_button = flat_button("✎ edit", EDIT_TIP)
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
@@ -123,15 +130,21 @@ class SentencePanel(QFrame):
 
     def fit(self, page_width: int, page_height: int) -> None:
         """A small page leaves the maps their room: long sentences show fewer lines, and the card is folded."""
-        is_folded = page_width < NARROW_PAGE or page_height < LOW_PAGE_TO_FOLD
+        is_folded = page_width < scaled(NARROW_PAGE) or page_height < scaled(LOW_PAGE_TO_FOLD)
         if is_folded != self.is_folded:
             self.is_folded = is_folded
             self._arrange()
             self._show_result()
         self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())  # with the switch nothing moves
-        self.input.set_max_lines(3 if page_height < LOW_PAGE else 4)
+        self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
         for translated in (self.sentence, self.chips_area):
-            translated.set_max_lines(2 if page_height < LOW_PAGE else 4)
+            translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The fonts may be others, see `Theme.apply`."""
+        super().resizeEvent(event)
+        self._fit_names()
+        self._fit_side()
 
     def showEvent(self, event: QShowEvent) -> None:
         """The fonts are known now."""
@@ -183,6 +196,8 @@ class SentencePanel(QFrame):
             field.textChanged.connect(partial(self._on_text_changed, field))
         self.input.text_settled.connect(self._on_typed)
         state.experiment_changed.connect(self._on_experiment)
+        state.experiment_changed.connect(self._on_target_code)
+        self.target_menu.chosen.connect(self._choose_target_language)
         state.result_changed.connect(self._show_result)
         state.result_changed.connect(self._point_at_example)
         state.model_changed.connect(self._on_model)
@@ -225,7 +240,30 @@ class SentencePanel(QFrame):
         model = self._state.model
         assert model is not None
         is_copy = model.run.is_copy_task
-        self._offer_examples(copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences())
+        is_german = self._state.languages[0] == EXAMPLES_LANGUAGE
+        self._offer_examples(
+            copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences() if is_german else ()
+        )
+        codes = {code: (language_of(code), f"{language_of(code)}   {code}") for code in model.target_codes}
+        self.target_menu.set_entries(dict(sorted(codes.items(), key=lambda each: each[1])))
+        self._show_target_code()
+
+    def _show_target_code(self) -> None:
+        model, code = self._state.model, self._state.target_code
+        has_choice = model is not None and bool(model.target_codes)
+        set_visible(self.target_menu, has_choice, focus_to=self.input)
+        if has_choice:
+            self.target_menu.show_choice(code or "choose")
+
+    def _on_target_code(self) -> None:
+        model = self._state.model
+        if model is not None and model.target_codes:
+            self._show_languages()
+            self._show_target_code()
+
+    def _choose_target_language(self, code: str) -> None:
+        """It is a matter of the sentence, which begins with it: saved, undone and sent on like any other word."""
+        self.input.set_text(with_code(self.input.text, code))
 
     def _show_busy(self) -> None:
         self.facts.setText(f"{BUSY}\n")  # as many lines as the facts: nothing jumps
@@ -336,7 +374,7 @@ class SentencePanel(QFrame):
         self._source_name.setText(source.capitalize())
         self._target_name.setText(target.capitalize())
         self._fit_names()
-        self.input.setPlaceholderText(typing_hint(source))
+        self.input.setPlaceholderText(typing_hint(self._state))
 
     def _fit_names(self) -> None:
         names = (self._source_name, self._target_name)
@@ -374,19 +412,21 @@ class SentencePanel(QFrame):
             self._state.prepare_text(sentences[0])
 
     def _lay_out(self) -> None:
-        self._source_name.setContentsMargins(0, 7, 0, 0)
-        self._target_name.setContentsMargins(0, 5, 0, 0)
+        scales(self._source_name.setContentsMargins, 0, 7, 0, 0)
+        scales(self._target_name.setContentsMargins, 0, 5, 0, 0)
         column = self._column = QVBoxLayout(self)
         corner = QWidget()
         self._source_side = QHBoxLayout(corner)
         self._source_side.setContentsMargins(0, 0, 0, 0)
-        self._source_side.setSpacing(2)
+        scales(self._source_side.setSpacing, 2)
+        self._source_side.addWidget(self.target_menu)
         self._source_side.addWidget(self.examples)
+        self.target_menu.hide()
         column.addLayout(labelled_row(self._source_name, self.input, corner))
-        self._words_name.setContentsMargins(0, 5, 0, 0)
+        scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
         pair = QHBoxLayout()
         pair.setContentsMargins(0, 0, 0, 0)
-        pair.setSpacing(2)
+        scales(pair.setSpacing, 2)
         pair.addStretch(1)
         pair.addWidget(self.edit_button)
         pair.addWidget(self.copy_button)
@@ -398,7 +438,7 @@ class SentencePanel(QFrame):
         self._target_row = labelled_row(self._target_name, self.sentence, self._side)
         original = QHBoxLayout(self._original_row)
         original.setContentsMargins(0, 0, 0, 0)
-        original.setSpacing(12)
+        scales(original.setSpacing, 12)
         original.addWidget(self._indents[0])
         self._words_row = labelled_row(self._words_name, self.chips_area, self.facts)
         self._words_row.setAlignment(self.chips_area, Qt.AlignmentFlag.AlignTop)
@@ -426,25 +466,29 @@ class SentencePanel(QFrame):
                 self._page_button, 0, Qt.AlignmentFlag.AlignTop
             )
         margin = 6 if self.is_folded else 10
-        self._column.setContentsMargins(PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
-        self._column.setSpacing(4 if self.is_folded else 5)
+        scales(self._column.setContentsMargins, PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
+        scales(self._column.setSpacing, 4 if self.is_folded else 5)
         if self.is_folded:
             self._words_row.addWidget(self._side, 0, corner)
             self._side_column.addWidget(self.facts, 0, corner)
-            self.facts.setContentsMargins(0, 0, 7, 0)
-            self._side.setMinimumWidth(self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + 12)
-            self.original_line.setContentsMargins(10, 0, 10, 0)
+            scales(self.facts.setContentsMargins, 0, 0, 7, 0)
+            scales(self.original_line.setContentsMargins, 10, 0, 10, 0)
             self.interventions.put_beside(self.original_line)
         else:
             self._target_row.addWidget(self._side, 0, corner)
             self._words_row.addWidget(self.facts, 0, corner)
-            self.facts.setContentsMargins(0, 8, 7, 0)
-            self._side.setMinimumWidth(0)
+            scales(self.facts.setContentsMargins, 0, 8, 7, 0)
             row = self._original_row.layout()
             assert isinstance(row, QHBoxLayout)
             self.original_line.setContentsMargins(0, 0, 0, 0)
             row.addWidget(self.original_line, 1)
             self.interventions.put_beside(None)
+        self._fit_side()
+
+    def _fit_side(self) -> None:
+        """Folded, the facts have the same room whatever they say."""
+        widest = self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + scaled(12)
+        self._side.setMinimumWidth(widest if self.is_folded else 0)
 
 
 def cell_of(translation: Translation, example: Example) -> Pair | None:
@@ -454,9 +498,12 @@ def cell_of(translation: Translation, example: Example) -> Pair | None:
     return Pair(targets[0].start, sources[0].start) if targets and sources else None
 
 
-def typing_hint(source_language: str) -> str:
-    """What to type; `source_language` as `ExperimentState.languages` names it."""
-    return "Type numbers with spaces between" if source_language == "source" else f"Type a {source_language} sentence"
+def typing_hint(state: ExperimentState) -> str:
+    """What to type for the model in use."""
+    run = state.model.run if state.model is not None else None
+    if run is not None and run.is_copy_task:
+        return "Type numbers with spaces between"
+    return f"Type {a_sentence_in(run.data.source_language if run is not None else BUNDLED_LANGUAGE)}"
 
 
 def _original_text(result: ExperimentResult) -> str:

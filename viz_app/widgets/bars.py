@@ -8,11 +8,12 @@ from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from viz_app.state.visible_text import visible
-from viz_app.theme import current_theme
+from viz_app.theme import current_theme, scaled
 
 LINE_GAP = 6
 GAP = 6
 MAX_LABEL = 96
+TICK_WIDTH, TICK_HEIGHT = 2, 12
 LEAST_BAR = 12
 """In pixels; in a narrow list labels are elided rather than numbers."""
 
@@ -29,6 +30,8 @@ class Bar:
         is_changed: whether the bar has the warning colour: set by the user, or notable.
         is_struck: whether the label is struck through: it is no longer there.
         tip: tool tip; empty for that of the whole list.
+        before: the value in the original, drawn as a tick on the bar; None where there is none to compare with.
+        before_text: it in letters, as `text` is.
     """
 
     label: str
@@ -38,6 +41,8 @@ class Bar:
     is_changed: bool = False
     is_struck: bool = False
     tip: str = ""
+    before: float | None = None
+    before_text: str = ""
 
 
 class BarList(QWidget):
@@ -65,7 +70,7 @@ class BarList(QWidget):
     def show_bars(self, bars: Sequence[Bar]) -> None:
         """Shows these bars; a label of invisible characters is named by their code points."""
         self.bars = tuple(replace(bar, label=visible(bar.label)) for bar in bars)
-        self.setAccessibleDescription(", ".join(f"{bar.label} {bar.text}" for bar in self.bars))
+        self.setAccessibleDescription(", ".join(_said(bar) for bar in self.bars))
         self.setFixedHeight(max(1, len(self.bars) * self._line()))
         self.update()
 
@@ -75,9 +80,15 @@ class BarList(QWidget):
 
     def bar_place(self, index: int) -> QRectF:
         """The rectangle of a bar of length 1."""
-        left = self._label_width() + GAP
-        width = max(float(LEAST_BAR), self.width() - left - GAP - self._text_width())
+        left = self._label_width() + scaled(GAP)
+        width = max(float(scaled(LEAST_BAR)), self.width() - left - scaled(GAP) - self._text_width())
         return QRectF(left, index * self._line(), width, self._line())
+
+    def tick_place(self, index: int) -> QRectF:
+        """The tick at the original's value on a bar that has one."""
+        place, before = self.bar_place(index), self.bars[index].before or 0.0
+        x = place.left() + min(1.0, max(0.0, before)) * (place.width() - TICK_WIDTH)
+        return QRectF(x, place.center().y() - TICK_HEIGHT / 2, TICK_WIDTH, TICK_HEIGHT)
 
     def sizeHint(self) -> QSize:
         """High enough for all lines."""
@@ -89,7 +100,7 @@ class BarList(QWidget):
         if index is None or event.button() != Qt.MouseButton.LeftButton:
             return
         room = self.bar_place(index)
-        if event.position().x() < room.left() - GAP / 2:
+        if event.position().x() < room.left() - scaled(GAP) / 2:
             self.label_clicked.emit(index)
         else:
             self.bar_clicked.emit(index, min(1.0, max(0.0, (event.position().x() - room.left()) / room.width())))
@@ -132,33 +143,41 @@ class BarList(QWidget):
                 painter.setBrush(theme.color(color))
                 length = max(0.0, min(1.0, share)) * room.width()
                 painter.drawRoundedRect(QRectF(room.left(), room.center().y() - 3, length, 6), 3, 3)
+            if bar.before is not None:
+                painter.setBrush(theme.color("text"))
+                painter.drawRect(self.tick_place(index))
             painter.setFont(theme.font("small"))
             painter.setPen(theme.color("muted"))
-            end = QRectF(room.right() + GAP, place.top(), self._text_width(), place.height())
+            end = QRectF(room.right() + scaled(GAP), place.top(), self._text_width(), place.height())
             painter.drawText(end, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, bar.text)
 
     def _tip_of(self, index: int | None) -> str:
         if index is None:
             return self._tip
         bar = self.bars[index]
+        was = f"was {bar.before_text} in the original\n" if bar.before_text else ""
         if bar.tip:
-            return bar.tip
+            return was + bar.tip
         is_short = QFontMetrics(current_theme().font("body")).horizontalAdvance(bar.label) > self._label_width() - 2
-        return f"{bar.label}\n{self._tip}" if is_short else self._tip
+        return f"{bar.label}\n{was}{self._tip}" if is_short else was + self._tip
 
     def _index_at(self, point: QPointF) -> int | None:
         index = int(point.y() // self._line())
         return index if 0 <= index < len(self.bars) else None
 
     def _line(self) -> int:
-        return QFontMetrics(current_theme().font("body")).height() + LINE_GAP
+        return QFontMetrics(current_theme().font("body")).height() + scaled(LINE_GAP)
 
     def _label_width(self) -> float:
         metrics = QFontMetrics(current_theme().font("body", bold=True))
         widest = max((metrics.horizontalAdvance(bar.label) for bar in self.bars), default=0)
-        left_over = self.width() - 2 * GAP - LEAST_BAR - self._text_width()
-        return float(max(min(widest + 6, MAX_LABEL, left_over), 20))
+        left_over = self.width() - 2 * scaled(GAP) - scaled(LEAST_BAR) - self._text_width()
+        return float(max(min(widest + 6, scaled(MAX_LABEL), left_over), 20))
 
     def _text_width(self) -> float:
         metrics = QFontMetrics(current_theme().font("small"))
         return float(max((metrics.horizontalAdvance(bar.text) for bar in self.bars), default=0) + 2)
+
+
+def _said(bar: Bar) -> str:
+    return f"{bar.label} {bar.text}" + (f" (was {bar.before_text})" if bar.before_text else "")

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from core.analysis.comparing import common_subsequence
 from core.analysis.contributions import Contributions, ShareWarning, share_warnings
 from core.analysis.occlusion import SourceOcclusion
 from core.analysis.selection import is_hidden
@@ -18,11 +19,13 @@ class SourceFindings:
         contributions: shares of source and prefix in each output word.
         occlusion: every source word removed in turn; None if none could be.
         problem: why none could be; empty if they could.
+        original: the same of the original; None where nothing is changed.
     """
 
     contributions: Contributions
     occlusion: SourceOcclusion | None
     problem: str = ""
+    original: "SourceFindings | None" = None
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,14 @@ class OutputShare:
         source: the share of the source in it, from 0 to 1; the rest comes from the words before it.
         parts: the source words that gave it most, with their shares.
         warning: why it deserves a look; None for most words.
+        before: the share of the source in the original's word; None where the original has no such word.
     """
 
     word: str
     source: float
     parts: tuple[tuple[str, float], ...]
     warning: ShareWarning | None
+    before: float | None = None
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,7 @@ class SourceWord:
         change: how much the log-probability of the translation changes if the word, or what stands in its place, is
             removed, in nats; None if it is removed already, or that is not known.
         without: the translation after that; empty if that is not known.
+        before: the change in the original; None where nothing is changed, or it is not known.
     """
 
     place: int
@@ -60,6 +66,7 @@ class SourceWord:
     edit: SourceEdit | None
     change: float | None
     without: str
+    before: float | None = None
 
 
 class SourceState:
@@ -76,6 +83,7 @@ class SourceState:
         self.findings: SourceFindings | None = None
         self.place: int | None = None
         self._sentence = ""
+        self._original: tuple[Translation, SourceFindings] | None = None
 
     def follow_result(self) -> None:
         """Another result: nothing is known of it yet."""
@@ -89,6 +97,26 @@ class SourceState:
         """The translation that is shown; None while there is none."""
         return self.state.translation
 
+    @property
+    def original(self) -> Translation | None:
+        """The original that the translation is shown beside; None where nothing is changed."""
+        result = self.state.result
+        return result.original if result is not None and result.is_changed else None
+
+    @property
+    def known_original(self) -> SourceFindings | None:
+        """What is known of the original from an earlier answer."""
+        if self._original is None or self._original[0] is not self.original:
+            return None
+        return self._original[1]
+
+    def take(self, findings: SourceFindings) -> None:
+        """The findings are there; those of the original stay known while it is the original."""
+        self.findings = findings
+        translation = self.state.original
+        if translation is not None:
+            self._original = translation, findings.original or findings
+
     def words(self) -> list[SourceWord]:
         """The words of the source as typed, whatever was removed or replaced."""
         original, translation = self.state.original, self.translation
@@ -97,11 +125,16 @@ class SourceState:
         edits = {edit.place: edit for edit in translation.experiment.source_edits}
         occlusion = self.findings.occlusion if self.findings is not None else None
         occluded = {word.place: word for word in occlusion.words} if occlusion is not None else {}
+        before = self._changes_before()
         found = []
         for place, word in zip(original.source_places, original.source_words, strict=True):
             without = occluded.get(place)
             change = occlusion.change_of(without) if occlusion is not None and without is not None else None
-            found.append(SourceWord(place, word.text, edits.get(place), change, without.text if without else ""))
+            found.append(
+                SourceWord(
+                    place, word.text, edits.get(place), change, without.text if without else "", before.get(place)
+                )
+            )
         return found
 
     def edit_of(self, place: int) -> SourceEdit | None:
@@ -134,6 +167,7 @@ class SourceState:
         contributions = self.findings.contributions
         labelled = contributions.of_source()
         warnings = {warning.steps: warning for warning in share_warnings(contributions)}
+        before = self._shares_before()
         found = []
         for row, share in enumerate(contributions.source_share_of_words().tolist()):
             parts = sorted(
@@ -141,7 +175,11 @@ class SourceState:
             )
             found.append(
                 OutputShare(
-                    labelled.queries.labels[row], share, tuple(parts[:4]), warnings.get(labelled.queries.positions[row])
+                    labelled.queries.labels[row],
+                    share,
+                    tuple(parts[:4]),
+                    warnings.get(labelled.queries.positions[row]),
+                    before.get(row),
                 )
             )
         return found
@@ -150,3 +188,30 @@ class SourceState:
         """The mean share of the source over all words, the end left out; None if there is no word."""
         shares = [each.source for each in self.shares() if not is_hidden(each.word, {"end"})]
         return sum(shares) / len(shares) if shares else None
+
+    def mean_share_before(self) -> float | None:
+        """The same of the original; None where nothing is changed."""
+        if self.findings is None or self.findings.original is None:
+            return None
+        labels, values = _shares_of(self.findings.original)
+        shares = [value for label, value in zip(labels, values, strict=True) if not is_hidden(label, {"end"})]
+        return sum(shares) / len(shares) if shares else None
+
+    def _changes_before(self) -> dict[int, float]:
+        original = self.findings.original if self.findings is not None else None
+        if original is None or original.occlusion is None:
+            return {}
+        return {word.place: original.occlusion.change_of(word) for word in original.occlusion.words}
+
+    def _shares_before(self) -> dict[int, float]:
+        """By the output words' rows: the shares in the same words of the original."""
+        if self.findings is None or self.findings.original is None:
+            return {}
+        old_labels, old_values = _shares_of(self.findings.original)
+        labels, _ = _shares_of(self.findings)
+        return {new: old_values[old] for old, new in common_subsequence(old_labels, labels)}
+
+
+def _shares_of(findings: SourceFindings) -> tuple[tuple[str, ...], list[float]]:
+    contributions = findings.contributions
+    return contributions.of_source().queries.labels, contributions.source_share_of_words().tolist()

@@ -10,6 +10,7 @@ from viz_app.analysis.source.job import SourceJob
 from viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.state.text_limit import MAX_CHARACTERS
+from viz_app.theme import scales
 from viz_app.views.marked_text import number
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.parts import label
@@ -20,6 +21,7 @@ LEAST_SCALE = 0.5
 bar to be seen."""
 WAITING = "…"
 HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."
+TICKS = "Ticks on the bars: the original."
 WORDS_TITLE = "Δ log-probability of the\ntranslation without the word"
 ROWS_LEFT_OUT = (
     "Compared without the rows of attention over the source that you set: they do not fit a sentence with a word less."
@@ -66,7 +68,6 @@ class SourceTab(AnalysisTab):
         self._shares_title, self._words_title = label("small", wraps=True), label("small", wraps=True)
         self._left_out = label("small", wraps=True)
         self._hint = label("small", wraps=True)
-        self._hint.setText(HOW_TO_CHANGE)
         self._lay_out()
         self.words.label_clicked.connect(self._on_word)
         self.words.bar_clicked.connect(lambda index, _: self._on_word(index))
@@ -83,7 +84,7 @@ class SourceTab(AnalysisTab):
         translation = self.translation_to_ask_about
         is_lacking = self.source.findings is None and not self.request.is_running and not self.request.problem
         if translation is not None and is_lacking:
-            self.ask(SourceJob(translation), self._take)
+            self.ask(SourceJob(translation, self.source.original, self.source.known_original), self._take)
         self.redraw()
 
     def redraw(self) -> None:
@@ -91,20 +92,22 @@ class SourceTab(AnalysisTab):
         has_translation = self.source.translation is not None
         for part in (self._body, self._hint):
             part.setVisible(has_translation)
+        self._hint.setText(f"{HOW_TO_CHANGE} {TICKS}" if self.source.original is not None else HOW_TO_CHANGE)
         self._show_replacement()
         self._show_shares()
         self._show_words()
 
     def _take(self, findings: SourceFindings) -> None:
-        self.source.findings = findings
+        self.source.take(findings)
         self._redraw_in_sight()
 
     def _show_shares(self) -> None:
         translation, findings = self.source.translation, self.source.findings
-        shares, mean = self.source.shares(), self.source.mean_share()
+        shares, mean, before = self.source.shares(), self.source.mean_share(), self.source.mean_share_before()
         self._shares_title.setText(
             "share of the source\n"
             + (f"{mean:.0%} on average" if mean is not None else WAITING if not findings else "")
+            + (f" (was {before:.0%})" if mean is not None and before is not None else "")
         )
         if findings is None and translation is not None:
             words = [word.text for word in translation.target_words]
@@ -122,7 +125,8 @@ class SourceTab(AnalysisTab):
         self._left_out.setText(ROWS_LEFT_OUT)
         self._left_out.setVisible(occlusion is not None and bool(occlusion.left_out))
         words = self.source.words()
-        largest = max((-word.change for word in words if word.change is not None), default=0.0)
+        changes = [change for word in words for change in (word.change, word.before) if change is not None]
+        largest = max((-change for change in changes), default=0.0)
         is_waiting = self.source.findings is None
         self.words.show_bars(
             [
@@ -155,16 +159,16 @@ class SourceTab(AnalysisTab):
     def _lay_out(self) -> None:
         self._body = QWidget()
         body = QVBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        body.setSpacing(8)
+        scales(body.setContentsMargins, 0, 0, 6, 0)  # numbers keep clear of the scroll bar
+        scales(body.setSpacing, 8)
         row = QHBoxLayout()
         row.addWidget(self.replacement, 1)
         row.addWidget(self.replace)
         columns = QHBoxLayout()
-        columns.setSpacing(14)
+        scales(columns.setSpacing, 14)
         for title, bars in ((self._shares_title, self.shares), (self._words_title, self.words)):
             column = QVBoxLayout()
-            column.setSpacing(4)
+            scales(column.setSpacing, 4)
             column.addWidget(title)
             column.addWidget(bars)
             if bars is self.words:
@@ -182,7 +186,15 @@ class SourceTab(AnalysisTab):
 def _share_bar(share: OutputShare) -> Bar:
     parts = "\n".join(f"{word}  {part:.0%}" for word, part in share.parts)
     tip = f"{share.word}: {share.source:.0%} from the source, {1 - share.source:.0%} from the words before\n{parts}"
-    return Bar(share.word, share.source, f"{share.source:.0%}", is_changed=share.warning is not None, tip=tip)
+    return Bar(
+        share.word,
+        share.source,
+        f"{share.source:.0%}",
+        is_changed=share.warning is not None,
+        tip=tip,
+        before=share.before,
+        before_text=f"{share.before:.0%}" if share.before is not None else "",
+    )
 
 
 def _word_bar(word: SourceWord, scale: float, *, is_lit: bool, is_waiting: bool) -> Bar:
@@ -204,4 +216,6 @@ def _word_bar(word: SourceWord, scale: float, *, is_lit: bool, is_waiting: bool)
         is_changed=word.edit is not None,
         is_struck=is_removed,
         tip=tip,
+        before=max(0.0, -word.before) / scale if word.before is not None else None,
+        before_text=number(word.before, signed=True) if word.before is not None else "",
     )

@@ -20,6 +20,7 @@ class Candidate:
         rank: 1 for the most probable.
         is_chosen: whether it was chosen.
         is_forced: whether that was forced.
+        before: its probability in the original; None where the original has no such step, or it is not known.
     """
 
     token: str
@@ -28,6 +29,7 @@ class Candidate:
     rank: int
     is_chosen: bool
     is_forced: bool
+    before: float | None = None
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,14 @@ class StepRow:
         labels: of the keys: all source tokens, or the target tokens read so far.
         weights: one for each key.
         intervention: what set them; None if the model did.
+        before: the weights of the original; None where it has no such step.
     """
 
     head: Head
     labels: tuple[str, ...]
     weights: tuple[float, ...]
     intervention: AttentionRow | None
+    before: tuple[float, ...] | None = None
 
 
 class StepsState:
@@ -120,7 +124,32 @@ class StepsState:
         if not any(each.is_chosen for each in found):
             probability, rank = math.exp(log_probability), translation.ranks[step]
             found.append(Candidate(token, forced or "", probability, rank, True, forced is not None))
-        return found
+        return [replace(each, before=self._before(each)) for each in found]
+
+    @property
+    def original(self) -> Translation | None:
+        """The original, if something is changed and it has read the same tokens up to this step; else None."""
+        result, end = self.state.result, self.position + 1
+        if result is None or not result.is_changed or end > len(result.original.predicted_tokens):
+            return None
+        is_same = result.original.read_tokens[:end] == result.changed.read_tokens[:end]
+        return result.original if is_same else None
+
+    @property
+    def reads_otherwise(self) -> bool:
+        """Whether something is changed and the original has no step like this one, with the same tokens before it."""
+        return self.state.result is not None and self.state.result.is_changed and self.original is None
+
+    def _before(self, candidate: Candidate) -> float | None:
+        original, step = self.original, self.position
+        if original is None:
+            return None
+        for each in original.alternatives[step]:
+            if each.token == candidate.token and (not candidate.entry or each.entry == candidate.entry):
+                return each.probability
+        if original.predicted_tokens[step] == candidate.token:
+            return math.exp(original.log_probabilities[step])
+        return None
 
     def click(self, candidate: Candidate) -> None:
         """Forces a candidate; the one that is forced is let go again."""
@@ -150,7 +179,13 @@ class StepsState:
         weights = tuple(maps[head.layer, head.head, step, : len(labels)].tolist())
         rows = translation.experiment.attention_rows
         intervention = next((each for each in rows if each.head == head and each.row == step), None)
-        return StepRow(head, labels, weights, intervention)
+        return StepRow(head, labels, weights, intervention, self._row_before(head, labels))
+
+    def _row_before(self, head: Head, labels: tuple[str, ...]) -> tuple[float, ...] | None:
+        original, step = self.original, self.position
+        if original is None or (head.kind == "cross" and original.source_tokens != labels):
+            return None  # a source that was edited: its keys are others
+        return tuple(original.maps.of_kind(head.kind)[head.layer, head.head, step, : len(labels)].tolist())
 
     @property
     def draft(self) -> tuple[float, ...] | None:

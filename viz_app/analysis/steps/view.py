@@ -16,6 +16,7 @@ from viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.state.visible_text import visible
+from viz_app.theme import scaled, scales
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import flat_button, label
@@ -25,6 +26,8 @@ PLAY_INTERVAL_MS = 700
 LOW_TAB = 520
 LEAST_BARS = 130
 """Pixels of height: candidates and row never get less."""
+OTHER_PREFIX = "At this step the original reads other tokens, or has ended: nothing to compare with."
+TICKS = "Ticks on the bars: the original."
 HOW_TO_SET = "Click a word or a bar to set this row."
 NO_ROW = "Choose a head of the decoder or a cross-attention head to see, and to set, the row that this step used."
 
@@ -80,6 +83,7 @@ class StepsTab(AnalysisTab):
         self._row_title = label("small", wraps=True)
         self._candidates_title = label("small", wraps=True)
         self.unreached = label("warm", wraps=True)
+        self._beside = label("small", wraps=True)
         self._timer = QTimer(self, interval=PLAY_INTERVAL_MS)
         self._lay_out()
         self._connect()
@@ -104,7 +108,7 @@ class StepsTab(AnalysisTab):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low panel the candidates get the lines of the tokens."""
         super().resizeEvent(event)
-        self.tokens_area.set_low(self.height() < LOW_TAB)
+        self.tokens_area.set_low(self.height() < scaled(LOW_TAB))
 
     def stop_playing(self) -> None:
         """Stays where it is."""
@@ -126,6 +130,8 @@ class StepsTab(AnalysisTab):
         self.tokens.show_chips([self._chip(translation, step) for step in range(steps.num_steps)])
         self.tokens_area.show_current(steps.position)
         self._show_unreached(translation)
+        self._beside.setVisible(self.steps.original is not None or self.steps.reads_otherwise)
+        self._beside.setText(OTHER_PREFIX if self.steps.reads_otherwise else TICKS)
         self._show_candidates(translation)
         self._show_row()
 
@@ -236,7 +242,7 @@ class StepsTab(AnalysisTab):
 
     def _lay_out(self) -> None:
         controls = QHBoxLayout()
-        controls.setSpacing(2)
+        scales(controls.setSpacing, 2)
         for button in (self.back, self.forward, self.play):
             controls.addWidget(button)
         controls.addSpacing(6)
@@ -251,29 +257,30 @@ class StepsTab(AnalysisTab):
         for page in (self._row_hint, both, alone):
             self._row_tools.addWidget(page)
         columns = QHBoxLayout()
-        columns.setSpacing(14)
+        scales(columns.setSpacing, 14)
         for parts in (
             (self._candidates_title, self.candidates, self.word),
             (self._row_title, self._row_tools, self.row),
         ):
             column = QVBoxLayout()
-            column.setSpacing(4)
+            scales(column.setSpacing, 4)
             for part in parts:
                 column.addWidget(part)
             column.addStretch(1)
             columns.addLayout(column, 1)
         self._body = QWidget()
         body = QVBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        body.setSpacing(8)
+        scales(body.setContentsMargins, 0, 0, 6, 0)  # numbers keep clear of the scroll bar
+        scales(body.setSpacing, 8)
         body.addLayout(columns)
         body.addStretch(1)
         bars = VerticalScrollArea(self._body)
-        bars.setMinimumHeight(LEAST_BARS)
+        scales(bars.setMinimumHeight, LEAST_BARS)
         self.column.addLayout(controls)
         self.column.addWidget(self.tokens_area)
         self.column.addWidget(bars, 1)
-        self.column.addWidget(self.unreached)  # below: candidates must not move from under the mouse
+        self.column.addWidget(self._beside)  # these below: candidates must not move from under the mouse
+        self.column.addWidget(self.unreached)
 
 
 def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
@@ -290,20 +297,34 @@ def _candidate_bar(candidate: Candidate, translation: Translation) -> Bar:
     return Bar(
         candidate.token,
         share,
-        f"{100 * share:.1f} %" if share >= 0.001 else "< 0.1 %",
+        _share(share),
         is_lit=candidate.is_chosen,
         is_changed=candidate.is_forced,
         tip=tip,
+        before=candidate.before,
+        before_text=_share(candidate.before) if candidate.before is not None else "",
     )
 
 
 def _row_bars(row: StepRow, draft: tuple[float, ...] | None) -> list[Bar]:
     values = draft if draft is not None else row.weights
     is_set = row.intervention is not None
+    originals = row.before or (None,) * len(values)
     return [
-        Bar(word, value, f"{value:.2f}", is_changed=is_set or value != before)
-        for word, value, before in zip(row.labels, values, row.weights, strict=True)
+        Bar(
+            word,
+            value,
+            f"{value:.2f}",
+            is_changed=is_set or value != used,
+            before=before,
+            before_text=f"{before:.2f}" if before is not None else "",
+        )
+        for word, value, used, before in zip(row.labels, values, row.weights, originals, strict=True)
     ]
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %" if share >= 0.001 else "< 0.1 %"
 
 
 def _percent(log_probability: float) -> str:

@@ -280,3 +280,25 @@ def test_nothing_is_known_before_an_answer() -> None:
     assert state.words() == []
     assert state.mean_share() is None
     assert not state.replace("Mann"), "no word is chosen"
+
+
+def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot) -> None:
+    plain = words_tab.source.findings
+    assert plain is not None
+    assert not any(bar.before_text for bar in (*words_tab.shares.bars, *words_tab.words.bars))
+    words_tab.state.toggle_head(Head("cross", 0, 0))
+    settle(qtbot, words_tab)
+    findings, source = words_tab.source.findings, words_tab.source
+    assert findings is not None
+    assert findings.original is plain  # it is not computed again
+    assert plain.occlusion is not None
+    before = [plain.occlusion.change_of(word) for word in plain.occlusion.words]
+    assert [word.before for word in source.words()] == pytest.approx(before)
+    assert any(word.change != word.before for word in source.words())
+    old = plain.contributions.source_share_of_words().tolist()
+    kept = [each.before for each in source.shares() if each.before is not None]
+    assert kept
+    assert set(kept) <= set(old)
+    assert [bar.before for bar in words_tab.shares.bars] == [each.before for each in source.shares()]
+    assert all(bar.before_text for bar in words_tab.words.bars)
+    assert f"(was {np.mean(old[:-1]):.0%})" in words_tab._shares_title.text()

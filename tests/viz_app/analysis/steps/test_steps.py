@@ -16,7 +16,7 @@ from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, load
 from viz_app.analysis.steps import token_line
 from viz_app.analysis.steps.state import StepsState
 from viz_app.analysis.steps.token_line import TokenChip
-from viz_app.analysis.steps.view import StepsTab
+from viz_app.analysis.steps.view import OTHER_PREFIX, TICKS, StepsTab
 from viz_app.analysis.tab import AnalysisContext
 from viz_app.state.experiment_state import ExperimentState
 
@@ -460,3 +460,30 @@ def test_keyboard_focus_stays_in_the_tab_at_the_last_step(words_tab: StepsTab, q
             qtbot.keyClick(tab.forward, Qt.Key.Key_Space)
     assert not tab.forward.isEnabled()
     assert _has_focus(tab)
+
+
+def test_the_original_stands_beside_as_ticks(words_tab: StepsTab, qtbot: QtBot) -> None:
+    state = words_tab.state
+    assert not any(bar.before_text for bar in (*words_tab.candidates.bars, *words_tab.row.bars))
+    state.toggle_head(Head("cross", 1, 0))
+    settle(qtbot, words_tab)
+    original, bars = state.original, words_tab.candidates.bars
+    assert original is not None
+    known = {each.token: each.probability for each in original.alternatives[0]}
+    assert {bar.label: bar.before for bar in bars if bar.label in known} == {
+        bar.label: pytest.approx(known[bar.label]) for bar in bars if bar.label in known
+    }
+    assert any(bar.before is not None and bar.before != bar.value for bar in bars)
+    assert [bar.before for bar in words_tab.row.bars] == pytest.approx(original.maps.cross[0, 0, 0].tolist())
+    assert words_tab._beside.text() == TICKS
+
+
+def test_no_original_stands_beside_a_step_that_reads_other_tokens(words_tab: StepsTab, qtbot: QtBot) -> None:
+    first = words_tab.steps.candidates()
+    other = next(each for each in first if not each.is_chosen)
+    words_tab.state.force(0, other.entry)
+    settle(qtbot, words_tab)
+    assert any(bar.before is not None for bar in words_tab.candidates.bars)
+    words_tab._go(1)
+    assert not any(bar.before is not None for bar in (*words_tab.candidates.bars, *words_tab.row.bars))
+    assert words_tab._beside.text() == OTHER_PREFIX
