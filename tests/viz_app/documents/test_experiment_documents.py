@@ -24,6 +24,7 @@ from tests.viz_app.synthetic import FakeTranslator, make_result, make_translatio
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
 from viz_app.documents.session import read_session
 from viz_app.documents.view_values import view_values
+from viz_app.models.foreign import foreign_source
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Pair
@@ -328,6 +329,7 @@ def test_a_folder_named_like_an_experiment_is_refused_as_one_in_plain_words(
     folder = tmp_path / "one.augenmerk"
     folder.mkdir()
     assert is_experiment(folder)
+    assert foreign_source(folder) is None, "augenmerk app would import it"
     assert is_experiment(tmp_path / "missing.augenmerk")
     documents.open(folder)
     assert f"{folder} cannot be read: it is a folder. An experiment" in problem(documents)
