@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from core.errors import ExperimentFileError
+from core.errors import AugenmerkError, ExperimentFileError
 from core.plain_text import one_line
 from core.storage import atomic_path
 from core.strict_json import Field, JsonError, parse
@@ -138,7 +138,7 @@ def document_from_bytes(data: bytes, path: Path | str) -> SavedExperiment | Less
 def _read_or_refuse(read: Callable[[bytes], ReadT], data: bytes, path: Path | str, what: str) -> ReadT:
     try:
         return read(data)
-    except JsonError as error:
+    except (JsonError, AugenmerkError) as error:  # the latter of a value that the reader let through
         raise ExperimentFileError(
             f"{path} cannot be used as {what}. {error} Nothing was opened; correct the file, or choose another."
         ) from error

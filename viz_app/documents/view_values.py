@@ -5,26 +5,32 @@ from dataclasses import fields
 from typing import Any, get_args
 
 from core.analysis.measures import MEASURES
+from core.analysis.selection import COMBINATIONS
 from core.errors import ExperimentFileError
 from core.model.heads import ATTENTION_KINDS, Head
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Pair
-from viz_app.state.map_view_settings import SHOWN_MAPS, Order, Picture
+from viz_app.state.map_view_settings import SHOWN_MAPS, Order, Picture, Scope
+from viz_app.state.zoom import AUTO, FIT, MAX_PX, Zoom
 
 CHOICES: dict[str, tuple[object, ...]] = {
     "measure": tuple(MEASURES),
     "shown": SHOWN_MAPS,
     "picture": get_args(Picture),
     "order": get_args(Order),
+    "scope": get_args(Scope),
+    "combination": COMBINATIONS,
 }
 """Of options that are kept in a file, but not remembered between two starts."""
 MAX_POSITION = 100_000
 
 
 def view_values(state: ExperimentState) -> dict[str, Any]:
-    """The options of the maps, the chosen head and the pinned cell; all counted from 0."""
+    """The options of the maps, the zoom, the heads shown together or chosen, the pinned cell; all counted from 0."""
     settings, selection = state.settings, state.selection
     values: dict[str, Any] = {name: getattr(settings, name) for name in _kept_options(state)}
+    values["zoom"] = settings.zoom
+    values["several"] = tuple(sorted((each.kind, each.layer, each.head) for each in settings.several))
     values["head"] = (selection.head.kind, selection.head.layer, selection.head.head)
     if selection.pinned is not None:
         values["pinned"] = (selection.pinned.query, selection.pinned.key)
@@ -38,11 +44,15 @@ def check_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
         if name in options:
             _check_option(name, value, options[name])
         elif name == "head":
-            _head(value)
+            _head(value, name)
+        elif name == "several":
+            _several(value)
+        elif name == "zoom":
+            _zoom(value)
         elif name == "pinned":
             _pair(value)
         else:
-            known = ", ".join(sorted((*options, "head", "pinned")))
+            known = ", ".join(sorted((*options, "head", "pinned", "several", "zoom")))
             raise ExperimentFileError(
                 f"view.{name} is no setting that this version knows. One of {known} was expected."
             )
@@ -53,8 +63,13 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
     for name in _kept_options(state):
         if name in values:
             setattr(state.settings, name, values[name])
+    if "zoom" in values:
+        state.settings.zoom = _zoom(values["zoom"])
     if "head" in values:
-        state.choose_head(_head(values["head"]))
+        state.choose_head(_head(values["head"], "head"))
+    if several := _several(values.get("several", ())):  # after the choice of one, which ends showing them together
+        state.settings.several = several
+        state.settings.scope = values.get("scope", "chosen")
     state.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
 
 
@@ -77,12 +92,28 @@ def _check_option(name: str, value: object, choices: tuple[object, ...] | None) 
         raise ExperimentFileError(f"view.{name} is {value!r}. One of {expected} was expected.")
 
 
-def _head(value: object) -> Head:
+def _several(value: object) -> frozenset[Head]:
+    heads = [_head(each, "several") for each in value] if isinstance(value, tuple) else None
+    if heads is None or len({each.kind for each in heads}) > 1:
+        raise ExperimentFileError(f"view.several is {value!r}. A list of heads of one kind was expected.")
+    return frozenset(heads)
+
+
+def _zoom(value: object) -> Zoom:
+    is_flag = isinstance(value, bool)
+    if isinstance(value, int | float) and not is_flag and (value in (AUTO, FIT) or 0 < value <= MAX_PX):
+        return float(value)
+    raise ExperimentFileError(
+        f"view.zoom is {value!r}. The height of a cell, at most {MAX_PX:g}, was expected, or {AUTO:g} or {FIT:g}."
+    )
+
+
+def _head(value: object, name: str) -> Head:
     if isinstance(value, tuple) and len(value) == 3 and _are_positions(value[1:]):
         kind = next((kind for kind in ATTENTION_KINDS if kind == value[0]), None)
         if kind is not None:
             return Head(kind, value[1], value[2])
-    raise ExperimentFileError(f"view.head is {value!r}. A kind, a layer and a head counted from 0 were expected.")
+    raise ExperimentFileError(f"view.{name} is {value!r}. A kind, a layer and a head counted from 0 were expected.")
 
 
 def _pair(value: object) -> Pair:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from core.storage import open_file
 from core.tensor_file import open_tensor_file
+from core.translation.experiment_file import SUFFIX
 
 _PYTORCH_STARTS = (b"PK\x03\x04", b"\x80")
 """Of the two ways in which torch has saved: an archive, and before that a bare pickle."""
@@ -13,10 +14,11 @@ _CONFIG = "config.json"
 def foreign_source(path: Path) -> Path | None:
     """What is to be imported if somebody opens `path`; None if it is no model of another project.
 
-    A file of a Hugging Face folder stands for its folder. Whether the model can be read shows when it is.
+    A file of a Hugging Face folder stands for its folder. Whether the model can be read
+    shows when it is. A folder named like an experiment is none: it is refused as an experiment.
     """
     if path.is_dir():
-        return path
+        return path if path.suffix != SUFFIX else None
     try:
         with open_file(path) as file:
             start = file.read(9)

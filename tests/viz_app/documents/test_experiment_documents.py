@@ -24,6 +24,7 @@ from tests.viz_app.synthetic import FakeTranslator, make_result, make_translatio
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
 from viz_app.documents.session import read_session
 from viz_app.documents.view_values import view_values
+from viz_app.models.foreign import foreign_source
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Pair
@@ -88,6 +89,24 @@ def test_a_file_names_no_path(documents: ExperimentDocuments, state: ExperimentS
     assert json.loads(text)["model"] == {"name": "one", "digest": "a" * 64}
 
 
+def test_scope_combination_heads_shown_together_and_zoom_come_back(
+    documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    settings, together = state.settings, frozenset({Head("cross", 0, 0), Head("cross", 1, 1)})
+    state.choose_head(Head("cross", 0, 0))
+    for scope, several in (("layer", frozenset()), ("all", frozenset()), ("chosen", together), ("head", frozenset())):
+        settings.scope, settings.several = scope, several
+        settings.combination, settings.zoom = "max", 24.5
+        view = view_values(state)
+        path = tmp_path / f"{scope}.augenmerk"
+        documents.save(path)
+        settings.scope, settings.several, settings.combination, settings.zoom = "head", frozenset(), "mean", -1.0
+        documents.open(path)
+        assert (settings.scope, settings.several) == (scope, several)
+        assert (settings.combination, settings.zoom) == ("max", 24.5)
+        assert view_values(state) == view
+
+
 @pytest.mark.parametrize(
     ("field", "value", "named"),
     [
@@ -96,6 +115,12 @@ def test_a_file_names_no_path(documents: ExperimentDocuments, state: ExperimentS
         ("view", {"merges_words": "yes"}, "view.merges_words"),
         ("view", {"head": ["cross", -1, 0]}, "view.head"),
         ("view", {"pinned": [1]}, "view.pinned"),
+        ("view", {"scope": "some"}, "view.scope"),
+        ("view", {"combination": "sum"}, "view.combination"),
+        ("view", {"several": [["cross", 0, 0], ["encoder", 0, 0]]}, "view.several"),
+        ("view", {"several": "cross"}, "view.several"),
+        ("view", {"zoom": -2}, "view.zoom"),
+        ("view", {"zoom": True}, "view.zoom"),
         ("view", {"colour": "red"}, "view.colour"),
         ("version", 2, "version"),
     ],
@@ -304,6 +329,7 @@ def test_a_folder_named_like_an_experiment_is_refused_as_one_in_plain_words(
     folder = tmp_path / "one.augenmerk"
     folder.mkdir()
     assert is_experiment(folder)
+    assert foreign_source(folder) is None, "augenmerk app would import it"
     assert is_experiment(tmp_path / "missing.augenmerk")
     documents.open(folder)
     assert f"{folder} cannot be read: it is a folder. An experiment" in problem(documents)
