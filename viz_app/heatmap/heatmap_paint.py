@@ -141,7 +141,7 @@ class HeatmapPainter:
         if shown is not None:
             lit.update(view.query_bands(view.query_entries([shown.query])))
             lit.update(view.key_bands(view.key_entries([shown.key])))
-        marked = lit.union(self.new_bands)
+        new = set(self.new_bands)
         painter.setFont(layout.font)
         for is_row, labels, step, paint in (
             (True, view.row_labels, layout.row_step, self._paint_row_label),
@@ -150,19 +150,19 @@ class HeatmapPainter:
             for index in thinned(len(labels), step, [band.index for band in lit if band.is_row == is_row]):
                 band = Band(index, is_row)
                 if layout.is_in_sight(band):
-                    paint(painter, index, labels[index], band in marked)
+                    paint(painter, index, labels[index], self._label_color(labels[index], band in lit, band in new))
         self._mark_new(painter)
 
     def _mark_new(self, painter: QPainter) -> None:
         """A short bar beside the rows and above the columns of new tokens: their labels may be thinned out."""
-        layout, window, accent = self.layout, self.layout.window, self.theme.color("accent")
+        layout, window, color = self.layout, self.layout.window, self.theme.color("warm")
         for band in filter(layout.is_in_sight, self.new_bands):
             place = layout.band_rect(band)
             if band.is_row:
                 bar = QRectF(window.left() - 6, place.top() + 1, 3, place.height() - 2)
             else:
                 bar = QRectF(place.left() + 1, window.top() - 5, place.width() - 2, 3)
-            painter.fillRect(bar, accent)
+            painter.fillRect(bar, color)
 
     def _hatch_missing(self, painter: QPainter) -> None:
         """Cells without a value, each run of them in a row at once."""
@@ -180,10 +180,10 @@ class HeatmapPainter:
                     ),
                 )
 
-    def _paint_row_label(self, painter: QPainter, index: int, label: str, is_lit: bool) -> None:
+    def _paint_row_label(self, painter: QPainter, index: int, label: str, color: QColor) -> None:
         layout = self.layout
         center = layout.map.top() + (index + 0.5) * layout.cell.y()
-        self._paint_left_label(painter, center, label, self._label_color(label, is_lit))
+        self._paint_left_label(painter, center, label, color)
 
     def _paint_left_label(self, painter: QPainter, center: float, label: str, color: QColor) -> None:
         layout = self.layout
@@ -193,19 +193,20 @@ class HeatmapPainter:
         place = QRectF(right - layout.row_label_width - 4, center - 12, layout.row_label_width + 4, 24)
         painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _paint_column_label(self, painter: QPainter, index: int, label: str, is_lit: bool) -> None:
+    def _paint_column_label(self, painter: QPainter, index: int, label: str, color: QColor) -> None:
         layout, metrics = self.layout, QFontMetrics(self.layout.font)
         text = elided(label, self._font_key, layout.column_label_length)
         painter.save()
         painter.translate(layout.map.left() + (index + 0.5) * layout.cell.x(), layout.window.top() - LABEL_GAP)
         painter.rotate(COLUMN_ANGLE)
-        painter.setPen(self._label_color(label, is_lit))
+        painter.setPen(color)
         painter.drawText(QPointF(0, metrics.ascent() * 0.38), text)
         painter.restore()
 
-    def _label_color(self, label: str, is_lit: bool) -> QColor:
+    def _label_color(self, label: str, is_lit: bool, is_new: bool) -> QColor:
+        """New tokens have the colour that changed words have everywhere."""
         is_special = label.startswith("<") and label.endswith(">")
-        return self.theme.color("accent" if is_lit else "muted" if is_special else "text")
+        return self.theme.color("accent" if is_lit else "warm" if is_new else "muted" if is_special else "text")
 
     def _paint_bar(self, painter: QPainter) -> None:
         bar = self.layout.bar

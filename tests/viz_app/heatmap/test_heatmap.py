@@ -256,9 +256,9 @@ def test_labels_of_new_words_are_marked_and_an_unchanged_map_has_none(heatmap: H
         picture, layout, view = heatmap.grab().toImage(), heatmap.layout_now, state.maps.view()
         assert layout is not None
         assert view is not None
-        x, accent = int(layout.window.left()) - 4, Theme.light().color("accent").rgb()
+        x, warm = int(layout.window.left()) - 4, Theme.light().color("warm").rgb()
         middles = [layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(view.num_rows)]
-        return [row for row, y in enumerate(middles) if picture.pixel(x, int(y)) == accent]
+        return [row for row, y in enumerate(middles) if picture.pixel(x, int(y)) == warm]
 
     assert marked_rows() == []
     state.accept(_changed())

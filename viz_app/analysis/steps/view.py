@@ -126,7 +126,8 @@ class StepsTab(AnalysisTab):
         self.state.selection.step = steps.position if translation is not None else None
         if translation is None:
             return
-        self.tokens.show_chips([self._chip(translation, step) for step in range(steps.num_steps)])
+        new = steps.new_steps
+        self.tokens.show_chips([self._chip(translation, step, new) for step in range(steps.num_steps)])
         self.tokens_area.show_current(steps.position)
         self._show_unreached(translation)
         self._beside.setVisible(self.steps.original is not None or self.steps.reads_otherwise)
@@ -134,14 +135,15 @@ class StepsTab(AnalysisTab):
         self._show_candidates(translation)
         self._show_row()
 
-    def _chip(self, translation: Translation, step: int) -> TokenChip:
+    def _chip(self, translation: Translation, step: int, new: frozenset[int]) -> TokenChip:
         changes = self.steps.changes_of(step)
         probability, rank = translation.log_probabilities[step], translation.ranks[step]
         tip = f"reads {translation.read_tokens[step]} · {_percent(probability)}" + (
             f" · rank {rank}" if rank > 1 else ""
         )
         tip += "".join(f"\n{change}" for change in changes)
-        return TokenChip(translation.predicted_tokens[step], tip, bool(changes), step == self.steps.position)
+        is_changed = bool(changes) or step in new
+        return TokenChip(translation.predicted_tokens[step], tip, is_changed, step == self.steps.position)
 
     def _show_unreached(self, translation: Translation) -> None:
         self.unreached.setVisible(bool(translation.unreached))
