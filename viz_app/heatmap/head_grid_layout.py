@@ -13,6 +13,7 @@ MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a c
 SCROLLING_THUMBNAIL = 46
 MAX_THUMBNAIL = 96
 MAX_ASPECT = 1.4
+MAX_TALL_ASPECT = 1.8  # in a narrow panel thumbnails grow in height, to use what is there
 SPACING = 5
 HEADER_HEIGHT = 20
 NUMBERS_HEIGHT = 18
@@ -90,5 +91,5 @@ def _thumbnail_size(state: ExperimentState, available: QSize, left: int) -> QSiz
     by_width = (available.width() - left - 4) // num_heads - SPACING
     by_height = (available.height() - fixed) // num_layers - SPACING
     by_height = by_height if by_height >= MIN_THUMBNAIL else SCROLLING_THUMBNAIL
-    height = max(min(int(by_width * MAX_ASPECT), by_height, MAX_THUMBNAIL), 10)
+    height = max(min(int(by_width * MAX_TALL_ASPECT), by_height, MAX_THUMBNAIL), 10)
     return QSize(max(min(by_width, int(height * MAX_ASPECT)), 10), height)

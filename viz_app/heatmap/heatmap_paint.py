@@ -58,7 +58,7 @@ class HeatmapPainter:
         """Whether all that stands around the cells, the numbers at the bar apart, is as another painter has it."""
         labels = (self.view.row_labels, self.view.column_labels) == (other.view.row_labels, other.view.column_labels)
         is_same = self.theme is other.theme and self.layout == other.layout and self.total is other.total
-        return labels and is_same and self.new_bands == other.new_bands
+        return labels and is_same and self.new_bands == other.new_bands and self.set_bands == other.set_bands
 
     def has_same_bar(self, other: "HeatmapPainter") -> bool:
         """Whether the colour bar and the numbers at it are as another painter of the same layout has them."""
@@ -121,6 +121,17 @@ class HeatmapPainter:
         queries, keys = self.state.maps.new_entries(self.state.selection.head.kind)
         return [*self.view.query_bands(queries), *self.view.key_bands(keys)]
 
+    @cached_property
+    def set_bands(self) -> list[Band]:
+        """Rows, or columns, whose attention the experiment sets in a head that is shown."""
+        state, maps = self.state, self.state.maps
+        if maps.translation is None or maps.shown == "original":
+            return []
+        kind, shown = state.selection.head.kind, set(maps.heads())
+        rows = maps.translation.experiment.attention_rows
+        queries = [each.row for each in rows if each.head.kind == kind and (each.head.layer, each.head.head) in shown]
+        return self.view.query_bands(self.view.query_entries(queries))
+
     def cell_rect(self, pair: Pair) -> QRectF | None:
         """Where a query and a key are drawn; None if one of them is hidden."""
         place = self.view.place_of(pair)
@@ -152,6 +163,18 @@ class HeatmapPainter:
                 if layout.is_in_sight(band):
                     paint(painter, index, labels[index], self._label_color(labels[index], band in lit, band in new))
         self._mark_new(painter)
+        self._mark_set(painter)
+
+    def _mark_set(self, painter: QPainter) -> None:
+        """A short bar at the right of the rows, and below the columns, of attention that was set by hand."""
+        layout, window = self.layout, self.layout.window
+        for band in filter(layout.is_in_sight, self.set_bands):
+            place = layout.band_rect(band)
+            if band.is_row:
+                bar = QRectF(window.right() + 2, place.top() + 1, 3, place.height() - 2)
+            else:
+                bar = QRectF(place.left() + 1, window.bottom() + 2, place.width() - 2, 3)
+            painter.fillRect(bar, self.theme.color("warm"))
 
     def _mark_new(self, painter: QPainter) -> None:
         """A short bar beside the rows and above the columns of new tokens: their labels may be thinned out."""

@@ -121,7 +121,7 @@ class StepsTab(AnalysisTab):
         self.back.setEnabled(steps.position > 0)
         self.forward.setEnabled(steps.position + 1 < steps.num_steps)
         self.play.setEnabled(steps.num_steps > 1)
-        for part in (self.tokens_area, self._body):
+        for part in (self.tokens_area, self._body, self.word):
             part.setVisible(translation is not None)
         self.state.selection.step = steps.position if translation is not None else None
         if translation is None:
@@ -260,7 +260,7 @@ class StepsTab(AnalysisTab):
         columns = QHBoxLayout()
         columns.setSpacing(14)
         for parts in (
-            (self._candidates_title, self.candidates, self.word),
+            (self._candidates_title, self.candidates),
             (self._row_title, self._row_tools, self.row),
         ):
             column = QVBoxLayout()
@@ -280,6 +280,7 @@ class StepsTab(AnalysisTab):
         self.column.addLayout(controls)
         self.column.addWidget(self.tokens_area)
         self.column.addWidget(bars, 1)
+        self.column.addWidget(self.word)
         self.column.addWidget(self._beside)  # these below: candidates must not move from under the mouse
         self.column.addWidget(self.unreached)
 

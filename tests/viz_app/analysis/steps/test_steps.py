@@ -493,3 +493,11 @@ def test_no_original_stands_beside_a_step_that_reads_other_tokens(words_tab: Ste
     words_tab._go(1)
     assert not any(bar.before is not None for bar in (*words_tab.candidates.bars, *words_tab.row.bars))
     assert words_tab._beside.text() == OTHER_PREFIX
+
+
+def test_the_field_for_another_word_is_whole_in_a_low_panel(words_tab: StepsTab, qtbot: QtBot) -> None:
+    words_tab.resize(380, 360)
+    qtbot.wait(20)
+    words_tab.redraw()
+    qtbot.wait(20)
+    assert words_tab.word.visibleRegion().boundingRect() == words_tab.word.rect()
