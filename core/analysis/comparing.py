@@ -19,6 +19,18 @@ from core.translation.result import FloatArray, read_only
 Pairs = tuple[tuple[int, int], ...]
 
 
+class NothingInCommonError(AnalysisError):
+    """Two maps have no word in common.
+
+    Attributes:
+        reason: the sentence that says so, without the advice what to compare instead.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"{reason} Sentences that share words were expected; choose two that differ in a word or two.")
+        self.reason = reason
+
+
 @dataclass(frozen=True, eq=False)
 class MapDifference:
     """The second map minus the first, where they have queries and keys in common.
@@ -115,9 +127,8 @@ def _partners(first: Axis, second: Axis, name: str) -> Pairs:
         [label.casefold() for label in first.labels], [label.casefold() for label in second.labels]
     )
     if all(is_hidden(first.labels[index], {"start", "end"}) for index, _ in pairs):
-        raise AnalysisError(
-            f"The {name} of the two maps have no word in common: {_shortened(first)} and {_shortened(second)}. "
-            "Sentences that share words were expected; choose two that differ in a word or two."
+        raise NothingInCommonError(
+            f"The {name} of the two maps have no word in common: {_shortened(first)} and {_shortened(second)}."
         )
     return pairs
 

@@ -13,6 +13,7 @@ MIN_THUMBNAIL = 25  # below this height the grid scrolls, with thumbnails of a c
 SCROLLING_THUMBNAIL = 46
 MAX_THUMBNAIL = 96
 MAX_ASPECT = 1.4
+MAX_TALL_ASPECT = 1.8  # in a narrow panel thumbnails grow in height, to use what is there
 SPACING = 5
 HEADER_HEIGHT = 20
 NUMBERS_HEIGHT = 18
@@ -91,5 +92,5 @@ def _thumbnail_size(state: ExperimentState, available: QSize, left: int, theme: 
     by_width = (available.width() - left - 4) // num_heads - spacing
     by_height = (available.height() - fixed) // num_layers - spacing
     by_height = by_height if by_height >= theme.scaled(MIN_THUMBNAIL) else theme.scaled(SCROLLING_THUMBNAIL)
-    height = max(min(int(by_width * MAX_ASPECT), by_height, theme.scaled(MAX_THUMBNAIL)), 10)
+    height = max(min(int(by_width * MAX_TALL_ASPECT), by_height, theme.scaled(MAX_THUMBNAIL)), 10)
     return QSize(max(min(by_width, int(height * MAX_ASPECT)), 10), height)

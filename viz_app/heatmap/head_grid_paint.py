@@ -19,6 +19,7 @@ from viz_app.theme import Theme
 
 SWITCH_SIZE = 15
 MIN_WITH_SWITCH = 24
+NO_DIFFERENCE = "no difference"
 VEIL = 0.62
 
 
@@ -110,7 +111,9 @@ class GridPainter:
             painter.drawText(header, middle, KIND_NAMES[kind])
             painter.setPen(theme.color("muted"))
             painter.setFont(theme.font("small"))
-            painter.drawText(header.adjusted(self.layout.left, 0, 0, 0), middle, KIND_DIRECTIONS[kind])
+            lacks = self.state.maps.lacks_difference(kind)
+            direction = f"{KIND_DIRECTIONS[kind]}: {NO_DIFFERENCE}" if lacks else KIND_DIRECTIONS[kind]
+            painter.drawText(header.adjusted(self.layout.left, 0, 0, 0), middle, direction)
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         if self.state.settings.order != "layer":  # names of roles are long; looking for breaks takes time
             flags |= Qt.TextFlag.TextWordWrap
@@ -214,8 +217,11 @@ class GridPainter:
                 self._paint_frame(painter, Head(self.state.selection.head.kind, layer, head), 2)
 
     def _paint_dimmed(self, painter: QPainter) -> None:
-        """Heads of other roles than the one looked for are pale."""
+        """Heads of other roles than the one looked for are pale, and those without the difference that is shown."""
         role = self.state.settings.shown_role
+        for item in self.thumbnails:
+            if self.state.maps.lacks_difference(item.head.kind):
+                painter.fillRect(item.place, self.theme.color("panel", 0.8))
         if self.state.result is None or role is None:
             return
         for item in self.thumbnails:

@@ -58,7 +58,7 @@ class HeatmapPainter:
         """Whether all that stands around the cells, the numbers at the bar apart, is as another painter has it."""
         labels = (self.view.row_labels, self.view.column_labels) == (other.view.row_labels, other.view.column_labels)
         is_same = self.theme is other.theme and self.layout == other.layout and self.total is other.total
-        return labels and is_same and self.new_bands == other.new_bands
+        return labels and is_same and self.new_bands == other.new_bands and self.set_bands == other.set_bands
 
     def has_same_bar(self, other: "HeatmapPainter") -> bool:
         """Whether the colour bar and the numbers at it are as another painter of the same layout has them."""
@@ -121,6 +121,17 @@ class HeatmapPainter:
         queries, keys = self.state.maps.new_entries(self.state.selection.head.kind)
         return [*self.view.query_bands(queries), *self.view.key_bands(keys)]
 
+    @cached_property
+    def set_bands(self) -> list[Band]:
+        """Rows, or columns, whose attention the experiment sets in a head that is shown."""
+        state, maps = self.state, self.state.maps
+        if maps.translation is None or maps.shown == "original":
+            return []
+        kind, shown = state.selection.head.kind, set(maps.heads())
+        rows = maps.translation.experiment.attention_rows
+        queries = [each.row for each in rows if each.head.kind == kind and (each.head.layer, each.head.head) in shown]
+        return self.view.query_bands(self.view.query_entries(queries))
+
     def cell_rect(self, pair: Pair) -> QRectF | None:
         """Where a query and a key are drawn; None if one of them is hidden."""
         place = self.view.place_of(pair)
@@ -141,7 +152,7 @@ class HeatmapPainter:
         if shown is not None:
             lit.update(view.query_bands(view.query_entries([shown.query])))
             lit.update(view.key_bands(view.key_entries([shown.key])))
-        marked = lit.union(self.new_bands)
+        new = set(self.new_bands)
         painter.setFont(layout.font)
         for is_row, labels, step, paint in (
             (True, view.row_labels, layout.row_step, self._paint_row_label),
@@ -150,19 +161,31 @@ class HeatmapPainter:
             for index in thinned(len(labels), step, [band.index for band in lit if band.is_row == is_row]):
                 band = Band(index, is_row)
                 if layout.is_in_sight(band):
-                    paint(painter, index, labels[index], band in marked)
+                    paint(painter, index, labels[index], self._label_color(labels[index], band in lit, band in new))
         self._mark_new(painter)
+        self._mark_set(painter)
+
+    def _mark_set(self, painter: QPainter) -> None:
+        """A short bar at the right of the rows, and below the columns, of attention that was set by hand."""
+        layout, window = self.layout, self.layout.window
+        for band in filter(layout.is_in_sight, self.set_bands):
+            place = layout.band_rect(band)
+            if band.is_row:
+                bar = QRectF(window.right() + 2, place.top() + 1, 3, place.height() - 2)
+            else:
+                bar = QRectF(place.left() + 1, window.bottom() + 2, place.width() - 2, 3)
+            painter.fillRect(bar, self.theme.color("warm"))
 
     def _mark_new(self, painter: QPainter) -> None:
         """A short bar beside the rows and above the columns of new tokens: their labels may be thinned out."""
-        layout, window, accent = self.layout, self.layout.window, self.theme.color("accent")
+        layout, window, color = self.layout, self.layout.window, self.theme.color("warm")
         for band in filter(layout.is_in_sight, self.new_bands):
             place = layout.band_rect(band)
             if band.is_row:
                 bar = QRectF(window.left() - 6, place.top() + 1, 3, place.height() - 2)
             else:
                 bar = QRectF(place.left() + 1, window.top() - 5, place.width() - 2, 3)
-            painter.fillRect(bar, accent)
+            painter.fillRect(bar, color)
 
     def _hatch_missing(self, painter: QPainter) -> None:
         """Cells without a value, each run of them in a row at once."""
@@ -180,10 +203,10 @@ class HeatmapPainter:
                     ),
                 )
 
-    def _paint_row_label(self, painter: QPainter, index: int, label: str, is_lit: bool) -> None:
+    def _paint_row_label(self, painter: QPainter, index: int, label: str, color: QColor) -> None:
         layout = self.layout
         center = layout.map.top() + (index + 0.5) * layout.cell.y()
-        self._paint_left_label(painter, center, label, self._label_color(label, is_lit))
+        self._paint_left_label(painter, center, label, color)
 
     def _paint_left_label(self, painter: QPainter, center: float, label: str, color: QColor) -> None:
         layout = self.layout
@@ -194,19 +217,20 @@ class HeatmapPainter:
         place = QRectF(right - layout.row_label_width - 4, center - half, layout.row_label_width + 4, 2 * half)
         painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
-    def _paint_column_label(self, painter: QPainter, index: int, label: str, is_lit: bool) -> None:
+    def _paint_column_label(self, painter: QPainter, index: int, label: str, color: QColor) -> None:
         layout, metrics = self.layout, QFontMetrics(self.layout.font)
         text = elided(label, self._font_key, layout.column_label_length)
         painter.save()
         painter.translate(layout.map.left() + (index + 0.5) * layout.cell.x(), layout.window.top() - LABEL_GAP)
         painter.rotate(COLUMN_ANGLE)
-        painter.setPen(self._label_color(label, is_lit))
+        painter.setPen(color)
         painter.drawText(QPointF(0, metrics.ascent() * 0.38), text)
         painter.restore()
 
-    def _label_color(self, label: str, is_lit: bool) -> QColor:
+    def _label_color(self, label: str, is_lit: bool, is_new: bool) -> QColor:
+        """New tokens have the colour that changed words have everywhere."""
         is_special = label.startswith("<") and label.endswith(">")
-        return self.theme.color("accent" if is_lit else "muted" if is_special else "text")
+        return self.theme.color("accent" if is_lit else "warm" if is_new else "muted" if is_special else "text")
 
     def _paint_bar(self, painter: QPainter) -> None:
         bar = self.layout.bar

@@ -133,9 +133,9 @@ class LinesPainter:
         if not self.state.selection.has_marks and self.state.selection.hovered_label is None:
             bright_queries[:] = bright_keys[:] = False
         for is_query, lit, new in zip((True, False), (bright_queries, bright_keys), self.new_entries, strict=True):
-            lit[sorted(new)] = True
             for index, text in enumerate(self.labels(is_query=is_query)):
-                self._paint_label(painter, HoveredLabel(index, is_query=is_query), text, bool(lit[index]))
+                color = "accent" if lit[index] else "warm" if index in new else None
+                self._paint_label(painter, HoveredLabel(index, is_query=is_query), text, color)
         self._paint_titles(painter)
         self._paint_values(painter)
 
@@ -168,12 +168,12 @@ class LinesPainter:
         table, is_less = signed_color_table(signed_ramp_of(self.theme)), self.weights < 0
         return [(QColor.fromRgba(table[0]), is_less), (QColor.fromRgba(table[-2]), ~is_less)]
 
-    def _paint_label(self, painter: QPainter, label: HoveredLabel, text: str, is_lit: bool) -> None:
+    def _paint_label(self, painter: QPainter, label: HoveredLabel, text: str, color: str | None) -> None:
         font = self.theme.font("body")
         metrics = QFontMetrics(font)
         painter.setFont(font)
         is_special = text.startswith("<") and text.endswith(">")
-        painter.setPen(self.theme.color("accent" if is_lit else "muted" if is_special else "text"))
+        painter.setPen(self.theme.color(color or ("muted" if is_special else "text")))
         x = self.left - GAP - self.label_width if label.is_query else self.right + GAP
         side = Qt.AlignmentFlag.AlignRight if label.is_query else Qt.AlignmentFlag.AlignLeft
         box = QRectF(x, self.y_of(label) - 12, self.label_width, 24)

@@ -14,6 +14,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import GAP, scaled, scales
+from viz_app.views.intervention_chips import HINT_WITHOUT_HEADS
 from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.empty_state import EmptyState
 from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
@@ -56,6 +57,7 @@ class LearnPage(QWidget):
         self.controller.failed.connect(self.failed)
         self.stations: tuple[Station, ...] = read_stations()
         self.sentence = SentencePanel(self.state)
+        self.sentence.interventions.hint.setText(HINT_WITHOUT_HEADS)
         self._views: dict[int, StationView] = {}
         self._buttons: list[QPushButton] = []
         self._stack = QStackedWidget()

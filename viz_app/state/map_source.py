@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from core.analysis.comparing import MapDifference, difference
+from core.analysis.comparing import MapDifference, NothingInCommonError, difference
 from core.analysis.measures import MEASURES, Measure
 from core.analysis.selection import LabelledMap, Selection, combine, is_hidden
 from core.errors import AnalysisError
@@ -79,6 +79,10 @@ class MapSource:
             ("difference", kind, self.settings.selection, self.shown_measure(kind)), self._difference_of(kind)
         )
         return found if isinstance(found, str) else ""
+
+    def lacks_difference(self, kind: MapKind) -> bool:
+        """Whether a difference is asked for and maps of a kind have none: they are the changed ones, and greyed out."""
+        return self.shown == "difference" and bool(self.difference_problem(kind))
 
     def new_entries(self, kind: MapKind) -> tuple[frozenset[int], frozenset[int]]:
         """The queries and keys shown that the original maps of this kind do not have, as entries of those shown."""
@@ -212,6 +216,8 @@ class MapSource:
             both = (self._selected(self.maps_of(each, kind), each, kind) for each in (result.original, result.changed))
             try:
                 return difference(*both)
+            except NothingInCommonError as error:
+                return error.reason
             except AnalysisError as error:
                 return str(error)
 

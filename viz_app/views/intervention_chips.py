@@ -1,9 +1,10 @@
 """What is changed in the current experiment: a removable chip for each intervention, undo, redo and reset."""
 
+from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
 from core.translation.experiment import GivenTarget, Intervention
 from core.translation.result import ExperimentResult
@@ -12,8 +13,15 @@ from viz_app.theme import scales
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button, label
+from viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
+CHIP_SPACING = 5
+MAX_ROWS = 3
+"""Of chips in sight at once; the others scroll."""
 HINT = "Try it: right-click a head to switch it off, point at a word to choose another, or edit the translation."
+
+
+HINT_WITHOUT_HEADS = "Try it: point at a word to choose another, or edit the translation."
 
 
 class InterventionChips(QWidget):
@@ -27,7 +35,10 @@ class InterventionChips(QWidget):
         undo_button, redo_button, reset_button: what they say.
     """
 
-    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, state: ExperimentState, parent: QWidget | None = None, *, undo: Callable[[], None] | None = None
+    ) -> None:
+        """`undo`: what the button does; None for the state's own, which knows nothing of text that is being typed."""
         super().__init__(parent)
         self._state = state
         self.hint = label("small", wraps=True)
@@ -38,11 +49,12 @@ class InterventionChips(QWidget):
         self.reset_button = flat_button("reset", "Take all changes back")
         for button, name in ((self.undo_button, "Undo"), (self.redo_button, "Redo"), (self.reset_button, "Reset")):
             button.setAccessibleName(name)
-        self.undo_button.clicked.connect(state.undo)
+        self.undo_button.clicked.connect(undo or state.undo)
         self.redo_button.clicked.connect(state.redo)
         self.reset_button.clicked.connect(state.reset)
-        self._flow_area = QWidget()
-        self._flow = FlowLayout(5, self._flow_area)
+        content = QWidget()
+        self._flow = FlowLayout(CHIP_SPACING, content)
+        self._flow_area = _ChipRows(content, self._flow)
         row = self._row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         scales(row.setSpacing, 2)
@@ -60,6 +72,12 @@ class InterventionChips(QWidget):
         if widget is not None:
             self._row.insertWidget(self._row.indexOf(self._flow_area) + 1, widget, 1)
 
+    def width_in_one_line(self) -> int:
+        """The width that all chips and buttons need side by side."""
+        buttons = (self.undo_button, self.redo_button, self.reset_button)
+        spacing = self._row.spacing() * (len(buttons) + 1)
+        return self._flow.sizeHint().width() + sum(button.sizeHint().width() for button in buttons) + spacing
+
     def rebuild(self) -> None:
         """The experiment, or what is known of it, changed."""
         state, experiment = self._state, self._state.experiment
@@ -75,8 +93,11 @@ class InterventionChips(QWidget):
             self.chips.append(chip)
         for chip in self.chips:
             self._flow.addWidget(chip)
+            chip.setVisible(True)  # the layout would show it only later, and counts no hidden one
         is_changed = bool(self.chips)
         self._flow_area.setVisible(is_changed)
+        self._flow_area.fit()
+        self._flow_area.updateGeometry()
         self.hint.setVisible(not is_changed and state.result is not None)
         if focused is self.undo_button and not state.can_undo:
             self.redo_button.setEnabled(True)
@@ -90,7 +111,6 @@ class InterventionChips(QWidget):
         set_visible(self.reset_button, bool(experiment.interventions), focus_to=self.undo_button)
         if focused_chip is not None:
             after = self.chips[min(focused_chip, len(self.chips) - 1)] if self.chips else self.undo_button
-            after.setVisible(True)  # the layout would show it only later
             after.setFocus()
         self.updateGeometry()
 
@@ -106,6 +126,26 @@ class InterventionChips(QWidget):
         if is_unreached:
             chip.setProperty("isUnreached", True)
         return chip
+
+
+class _ChipRows(ContentHeightScrollArea):
+    """Chips in rows: as many as they need, up to a few; then they scroll."""
+
+    def __init__(self, content: QWidget, flow: FlowLayout) -> None:
+        self._flow = flow
+        super().__init__(content, self._max_height)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        """All chips in one row."""
+        return QSize(self._flow.sizeHint().width(), self.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """The widest chip."""
+        return QSize(self._flow.minimumSize().width(), self.height())
+
+    def _max_height(self) -> int:
+        return MAX_ROWS * (self._flow.sizeHint().height() + CHIP_SPACING) - CHIP_SPACING
 
 
 def _button(text: str, tip: str) -> QToolButton:

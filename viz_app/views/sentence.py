@@ -43,6 +43,8 @@ EXAMPLES_LANGUAGE, BUNDLED_LANGUAGE = "German", "de"
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
 BUSY = "translating …"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
+BESIDE_MARGIN = 10
+MAX_ORIGINAL_LINES = 2
 
 
 class SentencePanel(QFrame):
@@ -71,7 +73,7 @@ class SentencePanel(QFrame):
         self.original_line = ElidingLabel("small")
         self.chips = WordChips(state)
         self.chips_area = ChipsArea(self.chips)
-        self.interventions = InterventionChips(state)
+        self.interventions = InterventionChips(state, undo=self.undo)
         self.shown_switch = ShownMapsSwitch(state)
         self.note = label("warm", wraps=True)
         self.facts = label("small")
@@ -89,7 +91,7 @@ class SentencePanel(QFrame):
         self.is_folded = False
         self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
         self._indents = [QWidget() for _ in range(2)]
-        self._original_row = QWidget()
+        self._original_row, self._words_side = QWidget(), QWidget()
         self._page_button: QWidget | None = None
         self._lay_out()
         self._show_languages()
@@ -145,6 +147,11 @@ class SentencePanel(QFrame):
         super().resizeEvent(event)
         self._fit_names()
         self._fit_side()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """With another width the original line may fit elsewhere."""
+        super().resizeEvent(event)
+        self._place_original()
 
     def showEvent(self, event: QShowEvent) -> None:
         """The fonts are known now."""
@@ -293,7 +300,7 @@ class SentencePanel(QFrame):
     def _show_result(self) -> None:
         result, translation = self._state.result, self._state.translation
         has_result = translation is not None
-        for widget in (self.copy_button, self.edit_button, self.interventions):
+        for widget in (self.copy_button, self.edit_button):
             set_visible(widget, has_result, focus_to=self.input)
         self.chips_area.setVisible(self._has_words)
         self._say()
@@ -310,6 +317,7 @@ class SentencePanel(QFrame):
             self.sentence.emphasize([word.text for word in translation.target_words if word in new])
         before = _original_text(result)
         self.original_line.setText(before)
+        self._place_original()
         self.original_line.setVisible(bool(before))
         self.facts.setText(self._facts())
         self._mark_input()
@@ -440,8 +448,12 @@ class SentencePanel(QFrame):
         original.setContentsMargins(0, 0, 0, 0)
         scales(original.setSpacing, 12)
         original.addWidget(self._indents[0])
-        self._words_row = labelled_row(self._words_name, self.chips_area, self.facts)
-        self._words_row.setAlignment(self.chips_area, Qt.AlignmentFlag.AlignTop)
+        self._words_column = QVBoxLayout(self._words_side)
+        self._words_column.setContentsMargins(0, 0, 0, 0)
+        self._words_column.setSpacing(2)
+        self._words_column.addWidget(self.chips_area)
+        self._words_row = labelled_row(self._words_name, self._words_side, self.facts)
+        self._words_row.setAlignment(self._words_side, Qt.AlignmentFlag.AlignTop)
         column.addLayout(self._target_row)
         column.addWidget(self._original_row)
         column.addLayout(self._words_row)
@@ -472,8 +484,7 @@ class SentencePanel(QFrame):
             self._words_row.addWidget(self._side, 0, corner)
             self._side_column.addWidget(self.facts, 0, corner)
             scales(self.facts.setContentsMargins, 0, 0, 7, 0)
-            scales(self.original_line.setContentsMargins, 10, 0, 10, 0)
-            self.interventions.put_beside(self.original_line)
+            self._place_original()
         else:
             self._target_row.addWidget(self._side, 0, corner)
             self._words_row.addWidget(self.facts, 0, corner)
@@ -481,6 +492,7 @@ class SentencePanel(QFrame):
             row = self._original_row.layout()
             assert isinstance(row, QHBoxLayout)
             self.original_line.setContentsMargins(0, 0, 0, 0)
+            self.original_line.set_max_lines(1)
             row.addWidget(self.original_line, 1)
             self.interventions.put_beside(None)
         self._fit_side()
@@ -489,6 +501,29 @@ class SentencePanel(QFrame):
         """Folded, the facts have the same room whatever they say."""
         widest = self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + scaled(12)
         self._side.setMinimumWidth(widest if self.is_folded else 0)
+
+    def _place_original(self) -> None:
+        """Folded, the original line stands beside the chips if it fits there, else below the words, where it wraps."""
+        if not self.is_folded:
+            return
+        switch = self.shown_switch.sizeHint().width() if self.shown_switch.is_offered else 0
+        margins = self._column.contentsMargins().left() + self._column.contentsMargins().right()
+        taken = self._indents[1].width() + switch + 3 * self._last_row.spacing()
+        taken += self.interventions.width_in_one_line()
+        line = self.original_line
+        fits = line.whole_width() + 2 * BESIDE_MARGIN <= self.width() - margins - taken
+        is_beside = fits or len(self.interventions.chips) <= 1  # heads must not move from under the mouse at first
+        policy = line.sizePolicy()
+        policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored if is_beside else QSizePolicy.Policy.Expanding)
+        line.setSizePolicy(policy)
+        line.set_max_lines(1 if is_beside else MAX_ORIGINAL_LINES)
+        side = BESIDE_MARGIN if is_beside else 0
+        line.setContentsMargins(side, 0, side, 0)
+        if is_beside:
+            self.interventions.put_beside(line)
+        else:
+            self.interventions.put_beside(None)
+            self._words_column.addWidget(line)
 
 
 def cell_of(translation: Translation, example: Example) -> Pair | None:

@@ -19,6 +19,8 @@ TIPS: dict[ShownMaps, str] = {
 class ShownMapsSwitch(QWidget):
     """Three buttons of which one is pressed; the key D goes from one to the next. Not there while nothing is changed.
 
+    Pressed is what is drawn of the chosen head: where it has no difference, that one is greyed out and says why.
+
     Attributes:
         buttons: by what they show.
     """
@@ -59,11 +61,14 @@ class ShownMapsSwitch(QWidget):
         self._key.setEnabled(is_changed)
         if not is_changed:
             return
-        self.buttons[state.settings.shown].setChecked(True)
+        problem = state.maps.difference_problem(state.selection.head.kind)
+        shown_now = "changed" if problem and state.settings.shown == "difference" else state.settings.shown
+        self.buttons[shown_now].setChecked(True)
+        self.buttons["difference"].setEnabled(not problem)
         for shown, button in self.buttons.items():
             button.ensurePolished()  # or its width is another one before it is first painted
-            problem = state.maps.difference_problem(state.selection.head.kind) if shown == "difference" else ""
-            button.setToolTip(f"{problem or TIPS[shown]}\nKey {KEY}: the next")
+            reason = problem if shown == "difference" else ""
+            button.setToolTip(f"{reason or TIPS[shown]}\nKey {KEY}: the next")
 
     def show_next(self) -> None:
         """Shows the next of the three, and after the last the first."""

@@ -1,7 +1,7 @@
-"""A single-line label that elides text that does not fit; the tool tip then has the whole text."""
+"""A label of one line, or a few, that elides text that does not fit; the tool tip then has the whole text."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QTextLayout
 from PySide6.QtWidgets import QLabel, QWidget
 
 
@@ -24,7 +24,7 @@ class ElidingLabel(QLabel):
         elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
     ) -> None:
         super().__init__(text, parent)
-        self._elide, self._whole = elide, ""
+        self._elide, self._whole, self._max_lines = elide, "", 1
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("role", role)
 
@@ -33,6 +33,46 @@ class ElidingLabel(QLabel):
         self._whole = whole
         self.setText(text)
         self.update()
+
+    def set_max_lines(self, max_lines: int) -> None:
+        """Wraps into so many lines at most; with more than one, all of the text is its longest form."""
+        if max_lines != self._max_lines:
+            self._max_lines = max_lines
+            policy = self.sizePolicy()
+            policy.setHeightForWidth(max_lines > 1)
+            self.setSizePolicy(policy)
+            self.updateGeometry()
+
+    def whole_width(self) -> int:
+        """The width of the longest form in one line."""
+        return self.fontMetrics().horizontalAdvance(self.text().partition("\n")[0]) + 1
+
+    def hasHeightForWidth(self) -> bool:
+        """Lines wrap, if there may be several."""
+        return self._max_lines > 1
+
+    def heightForWidth(self, width: int) -> int:
+        """Of the wrapped lines."""
+        if self._max_lines == 1:
+            return -1
+        margins = self.contentsMargins()
+        lines = self.lines_of(width - margins.left() - margins.right())
+        return max(1, len(lines)) * self.fontMetrics().lineSpacing() + margins.top() + margins.bottom()
+
+    def lines_of(self, width: int) -> list[str]:
+        """The text in lines of this width; the last one is elided if it does not fit."""
+        text = self.text().partition("\n")[0]
+        layout = QTextLayout(text, self.font())
+        lines: list[str] = []
+        layout.beginLayout()
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(max(width, 1))
+            if len(lines) == self._max_lines - 1:
+                lines.append(self.fontMetrics().elidedText(text[line.textStart() :], self._elide, width))
+                break
+            lines.append(text[line.textStart() : line.textStart() + line.textLength()].rstrip())
+        layout.endLayout()
+        return lines
 
     def minimumSizeHint(self) -> QSize:
         """No minimum width, and one line."""
@@ -45,7 +85,9 @@ class ElidingLabel(QLabel):
         return QSize(hint.width(), hint.height() - lines * self.fontMetrics().lineSpacing())
 
     def shown_text(self) -> str:
-        """The text that fits the width."""
+        """The text that fits the width, with line breaks."""
+        if self._max_lines > 1:
+            return "\n".join(self.lines_of(self.contentsRect().width()))
         forms, metrics, width = self.text().split("\n"), self.fontMetrics(), self.contentsRect().width()
         fitting = next((form for form in forms if metrics.horizontalAdvance(form) <= width), forms[-1])
         return metrics.elidedText(fitting, self._elide, width)
@@ -54,7 +96,7 @@ class ElidingLabel(QLabel):
         """Draws the text that fits."""
         shown = self.shown_text()
         whole = self._whole or self.text().partition("\n")[0]
-        tip = "" if shown == whole else whole
+        tip = "" if shown.replace("\n", " ") == whole else whole
         if tip != self.toolTip():
             self.setToolTip(tip)
         painter = QPainter(self)

@@ -5,7 +5,7 @@ from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
-from core.translation.experiment import ForcedToken
+from core.translation.experiment import AttentionRow, ForcedToken
 from core.translation.result import ExperimentResult
 from tests.viz_app.synthetic import make_translation
 from viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, color_table, quantize, signed_color_table, signed_indices
@@ -256,9 +256,9 @@ def test_labels_of_new_words_are_marked_and_an_unchanged_map_has_none(heatmap: H
         picture, layout, view = heatmap.grab().toImage(), heatmap.layout_now, state.maps.view()
         assert layout is not None
         assert view is not None
-        x, accent = int(layout.window.left()) - 4, Theme.light().color("accent").rgb()
+        x, warm = int(layout.window.left()) - 4, Theme.light().color("warm").rgb()
         middles = [layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(view.num_rows)]
-        return [row for row, y in enumerate(middles) if picture.pixel(x, int(y)) == accent]
+        return [row for row, y in enumerate(middles) if picture.pixel(x, int(y)) == warm]
 
     assert marked_rows() == []
     state.accept(_changed())
@@ -316,3 +316,27 @@ def test_two_maps_of_two_experiments_live_side_by_side(qtbot: QtBot, theme: Them
     assert second.grab().toImage() == before
     assert first.cell_rect(Pair(8, 8)) is not None
     assert second.cell_rect(Pair(8, 8)) is None
+
+
+def test_a_row_that_was_set_is_marked_at_the_right_of_its_head_alone(heatmap: Heatmap, state: ExperimentState) -> None:
+    original = make_translation()
+    num_keys = len(original.source_tokens)
+    row = AttentionRow(Head("cross", 1, 2), 3, (1.0,) * num_keys)
+    changed = make_translation(interventions=(row,))
+
+    def marked_rows() -> list[int]:
+        picture, layout, view = heatmap.grab().toImage(), heatmap.layout_now, state.maps.view()
+        assert layout is not None
+        assert view is not None
+        x, warm = int(layout.window.right()) + 4, Theme.light().color("warm").rgb()
+        middles = [layout.map.top() + (row + 0.5) * layout.cell.y() for row in range(view.num_rows)]
+        return [row for row, y in enumerate(middles) if picture.pixel(x, int(y)) == warm]
+
+    assert marked_rows() == []
+    state.accept(ExperimentResult(changed, original, original.log_probabilities))
+    assert marked_rows() == [3]
+    state.settings.shown = "original"
+    assert marked_rows() == []
+    state.settings.shown = "changed"
+    state.selection.choose(Head("cross", 1, 3))
+    assert marked_rows() == []

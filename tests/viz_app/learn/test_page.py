@@ -309,3 +309,9 @@ def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
     assert translation.maps.cross[:, :, shirt, no].max() > 0.9
     verdict = answer(qtbot, view.predictions[0], "same")
     assert page.state.selection.head.short_name in verdict
+
+
+def test_the_hint_names_nothing_that_is_not_on_the_page(page: LearnPage) -> None:
+    hint = page.sentence.interventions.hint.text()
+    assert hint
+    assert "head" not in hint

@@ -251,9 +251,16 @@ def test_where_nothing_pairs_the_switch_and_the_note_say_why(
     _changed(state, target="x y z")
     state.settings.shown = "difference"
     assert "no word in common" in switch.buttons["difference"].toolTip()
+    assert "were expected" not in switch.buttons["difference"].toolTip(), "advice is for the Compare tab"
+    assert not switch.buttons["difference"].isEnabled()
+    assert switch.buttons["changed"].isChecked()
+    assert state.maps.lacks_difference("cross")
+    assert not state.maps.lacks_difference("encoder")
     assert "There is no difference to show" in panel.meaning.text()
     state.selection.choose(Head("encoder", 0, 0))
     assert "no word in common" not in switch.buttons["difference"].toolTip()
+    assert switch.buttons["difference"].isEnabled()
+    assert switch.buttons["difference"].isChecked()
     assert panel.meaning.text().count("Changed minus original") == 1
 
 

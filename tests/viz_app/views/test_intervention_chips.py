@@ -103,8 +103,21 @@ def test_what_lies_beyond_the_end_is_said_to_be_not_reached(chips: InterventionC
     assert texts(chips) == ["step 31: dog (not reached)"]
 
 
-def test_many_chips_wrap(chips: InterventionChips, state: ExperimentState) -> None:
+def test_many_chips_wrap(chips: InterventionChips, state: ExperimentState, qtbot: QtBot) -> None:
     state.intervene(*(HeadScaled(Head("cross", layer, head)) for layer in range(3) for head in range(8)))
-    chips.adjustSize()
-    narrow, wide = chips.heightForWidth(400), chips.heightForWidth(2500)
-    assert narrow > wide
+    chips.resize(400, 100)
+    qtbot.waitUntil(lambda: chips._flow_area.height() > 2 * chips.chips[0].height())
+    chips.resize(5000, 100)
+    qtbot.waitUntil(lambda: chips._flow_area.height() == chips.chips[0].height())
+
+
+def test_many_chips_scroll_in_three_rows(chips: InterventionChips, state: ExperimentState, qtbot: QtBot) -> None:
+    state.intervene(*(HeadScaled(Head("cross", layer, head)) for layer in range(6) for head in range(8)))
+    rows = chips._flow_area
+    qtbot.waitUntil(lambda: rows.verticalScrollBar().maximum() > 0)
+    one = chips.chips[0].height()
+    assert 3 * one <= rows.height() < 4 * one
+    rows.ensureWidgetVisible(chips.chips[-1])
+    assert not chips.chips[-1].visibleRegion().isEmpty()
+    state.remove(*state.experiment.interventions[2:])
+    qtbot.waitUntil(lambda: rows.height() == one)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.config import preset
@@ -214,7 +214,7 @@ def test_nothing_is_shown_of_a_cleared_result(panel: SentencePanel, state: Exper
     assert panel.note.text() == "Line breaks were read as spaces."
     state.clear()
     assert panel.sentence.text == ""
-    assert not panel.interventions.isVisible()
+    assert not panel.interventions.hint.isVisible()
     assert panel.facts.text() == ""
 
 
@@ -228,3 +228,47 @@ def test_changed_words_stay_marked_in_another_theme(qtbot: QtBot) -> None:
     for theme in (Theme.dark(), Theme.light()):
         theme.apply(app)
         assert [selection.cursor.selectedText() for selection in line.extraSelections()] == ["run"]
+
+
+def test_folded_the_whole_original_stays_in_sight_beside_many_changes(
+    qtbot: QtBot, panel: SentencePanel, state: ExperimentState
+) -> None:
+    panel.fit(panel.width(), 500)
+    assert panel.is_folded
+    answer(state)
+    line = panel.original_line
+    state.intervene(HeadScaled(Head("cross", 0, 0)))
+    answer(state)
+    qtbot.waitUntil(line.isVisible)
+    assert panel.interventions.isAncestorOf(line)
+    assert line.shown_text() == line.text()
+    state.intervene(*(HeadScaled(Head("cross", 0, head)) for head in range(1, 4)), ForcedToken(1, "dog"))
+    answer(state)
+    qtbot.wait(50)
+    assert not panel.interventions.isAncestorOf(line)
+    assert line.isVisible()
+    assert line.shown_text().replace("\n", " ") == line.text()
+    panel.original_line.setText("was: " + "a word " * 30)
+    panel._place_original()
+    qtbot.waitUntil(lambda: line.height() >= 2 * line.fontMetrics().lineSpacing())
+    assert line.shown_text().count("\n") == 1
+
+
+def test_an_emptied_sentence_leaves_the_end_of_the_line_and_undo_where_they_are(
+    qtbot: QtBot, panel: SentencePanel, state: ExperimentState
+) -> None:
+    button = QPushButton("Analysis")
+    panel.add_button(button)
+    answer(state)
+    state.intervene(HeadScaled(Head("cross", 0, 0)))
+    answer(state)
+    qtbot.wait(20)
+    right = button.geometry().right()
+    panel.input.show_text("")
+    state.clear()
+    qtbot.wait(20)
+    assert button.geometry().right() == right
+    assert panel.interventions.undo_button.isVisible()
+    qtbot.mouseClick(panel.interventions.undo_button, Qt.MouseButton.LeftButton)
+    assert panel.input.text == "ein mann ."
+    assert state.experiment.heads_off, "as Ctrl+Z does: the text comes back first"

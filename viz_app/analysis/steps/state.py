@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from core.model.heads import Head
 from core.translation.experiment import AttentionRow, Experiment, ForcedToken, Intervention
 from core.translation.result import Translation
+from viz_app.state.changed_words import new_words
 from viz_app.state.experiment_state import ExperimentState
 
 
@@ -98,6 +99,15 @@ class StepsState:
         experiment = self.translation.experiment
         rows = (each for each in experiment.attention_rows if each.head.kind != "encoder" and each.row == step)
         return (*(each for each in experiment.forced if each.step == step), *rows)
+
+    @property
+    def new_steps(self) -> frozenset[int]:
+        """The steps of the words that the original does not have."""
+        result = self.state.result
+        if result is None or not result.is_changed:
+            return frozenset()
+        words = new_words(result.original, result.changed)
+        return frozenset(step for word in words for step in range(word.start, word.end))
 
     @property
     def entropy_bits(self) -> float:

@@ -25,7 +25,7 @@ class TokenChip:
     Attributes:
         text: as it is shown.
         tip: of the mouse.
-        is_changed: it was forced, or its step was changed otherwise.
+        is_changed: it was forced, its step was changed otherwise, or the original does not have it.
         is_current: it is framed.
     """
 

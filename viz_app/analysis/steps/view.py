@@ -122,12 +122,13 @@ class StepsTab(AnalysisTab):
         self.back.setEnabled(steps.position > 0)
         self.forward.setEnabled(steps.position + 1 < steps.num_steps)
         self.play.setEnabled(steps.num_steps > 1)
-        for part in (self.tokens_area, self._body):
+        for part in (self.tokens_area, self._body, self.word):
             part.setVisible(translation is not None)
         self.state.selection.step = steps.position if translation is not None else None
         if translation is None:
             return
-        self.tokens.show_chips([self._chip(translation, step) for step in range(steps.num_steps)])
+        new = steps.new_steps
+        self.tokens.show_chips([self._chip(translation, step, new) for step in range(steps.num_steps)])
         self.tokens_area.show_current(steps.position)
         self._show_unreached(translation)
         self._beside.setVisible(self.steps.original is not None or self.steps.reads_otherwise)
@@ -135,14 +136,15 @@ class StepsTab(AnalysisTab):
         self._show_candidates(translation)
         self._show_row()
 
-    def _chip(self, translation: Translation, step: int) -> TokenChip:
+    def _chip(self, translation: Translation, step: int, new: frozenset[int]) -> TokenChip:
         changes = self.steps.changes_of(step)
         probability, rank = translation.log_probabilities[step], translation.ranks[step]
         tip = f"reads {translation.read_tokens[step]} · {_percent(probability)}" + (
             f" · rank {rank}" if rank > 1 else ""
         )
         tip += "".join(f"\n{change}" for change in changes)
-        return TokenChip(translation.predicted_tokens[step], tip, bool(changes), step == self.steps.position)
+        is_changed = bool(changes) or step in new
+        return TokenChip(translation.predicted_tokens[step], tip, is_changed, step == self.steps.position)
 
     def _show_unreached(self, translation: Translation) -> None:
         self.unreached.setVisible(bool(translation.unreached))
@@ -259,7 +261,7 @@ class StepsTab(AnalysisTab):
         columns = QHBoxLayout()
         scales(columns.setSpacing, 14)
         for parts in (
-            (self._candidates_title, self.candidates, self.word),
+            (self._candidates_title, self.candidates),
             (self._row_title, self._row_tools, self.row),
         ):
             column = QVBoxLayout()
@@ -279,6 +281,7 @@ class StepsTab(AnalysisTab):
         self.column.addLayout(controls)
         self.column.addWidget(self.tokens_area)
         self.column.addWidget(bars, 1)
+        self.column.addWidget(self.word)
         self.column.addWidget(self._beside)  # these below: candidates must not move from under the mouse
         self.column.addWidget(self.unreached)
 

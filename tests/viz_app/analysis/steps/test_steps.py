@@ -74,7 +74,11 @@ def _chips(tab: StepsTab) -> tuple[str, ...]:
 
 
 def _changed(tab: StepsTab) -> list[int]:
-    return [step for step, chip in enumerate(tab.tokens.chips) if chip.is_changed]
+    """The steps whose tips name a change."""
+    steps = [step for step, chip in enumerate(tab.tokens.chips) if "\n" in chip.tip]
+    coloured = {step for step, chip in enumerate(tab.tokens.chips) if chip.is_changed}
+    assert coloured == {*steps, *tab.steps.new_steps}
+    return steps
 
 
 def test_the_steps_are_those_of_the_translation_that_is_shown(tab: StepsTab) -> None:
@@ -484,6 +488,16 @@ def test_no_original_stands_beside_a_step_that_reads_other_tokens(words_tab: Ste
     words_tab.state.force(0, other.entry)
     settle(qtbot, words_tab)
     assert any(bar.before is not None for bar in words_tab.candidates.bars)
+    assert words_tab.steps.new_steps >= {0}
+    assert _changed(words_tab) == [0]
     words_tab._go(1)
     assert not any(bar.before is not None for bar in (*words_tab.candidates.bars, *words_tab.row.bars))
     assert words_tab._beside.text() == OTHER_PREFIX
+
+
+def test_the_field_for_another_word_is_whole_in_a_low_panel(words_tab: StepsTab, qtbot: QtBot) -> None:
+    words_tab.resize(380, 360)
+    qtbot.wait(20)
+    words_tab.redraw()
+    qtbot.wait(20)
+    assert words_tab.word.visibleRegion().boundingRect() == words_tab.word.rect()
