@@ -143,14 +143,10 @@ class SentencePanel(QFrame):
             translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The fonts may be others, see `Theme.apply`."""
+        """With another width the original line may fit elsewhere; and fonts may be others, see `Theme.apply`."""
         super().resizeEvent(event)
         self._fit_names()
         self._fit_side()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """With another width the original line may fit elsewhere."""
-        super().resizeEvent(event)
         self._place_original()
 
     def showEvent(self, event: QShowEvent) -> None:
