@@ -36,7 +36,7 @@ def open_file(path: Path | str) -> io.BufferedReader:
     try:
         mode = os.fstat(descriptor).st_mode
         if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            raise IsADirectoryError(errno.EISDIR, "it is a folder", str(path))
         if not stat.S_ISREG(mode):
             raise NotARegularFileError(errno.EINVAL, "it is a device, a pipe or a socket, no regular file", str(path))
         return os.fdopen(descriptor, "rb")
@@ -135,7 +135,7 @@ def _file_behind(target: Path) -> Path:
     try:
         mode = target.stat().st_mode
         if stat.S_ISDIR(mode):
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            raise IsADirectoryError(errno.EISDIR, "it is a folder")
     except FileNotFoundError:
         pass
     except OSError as error:

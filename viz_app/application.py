@@ -11,7 +11,7 @@ from PySide6.QtCore import QEventLoop, QSettings, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.errors import AugenmerkError, StorageError, TextError
+from core.errors import AugenmerkError, ModelImportError, StorageError, TextError
 from core.resources import resource_path
 from core.storage import atomic_path
 from viz_app.crash_log import crashes_recorded, default_folder, earlier_reports
@@ -19,6 +19,7 @@ from viz_app.crash_notice import CrashNotice
 from viz_app.documents.experiment_documents import is_experiment
 from viz_app.ending import ended_by_signals
 from viz_app.main_window import MainWindow
+from viz_app.models.foreign import foreign_source
 from viz_app.preferences import Preferences
 from viz_app.theme import Theme, ThemeChoice
 from viz_app.widgets.dialogs import show_failure
@@ -44,9 +45,10 @@ def run_app(
 
     Raises:
         TextError: a picture of an empty sentence was asked for.
+        ModelImportError: a picture was asked for, of a model that must be imported first.
 
     Args:
-        checkpoint: what to open: a checkpoint, or by its content an experiment; None for the model of the last time.
+        checkpoint: what to open: a model, or by its content an experiment or a lesson; None for the last model.
         sentence: what to translate first; None for the one typed last.
         screenshot: translate, save a PNG of the window here, and exit. The user's own settings are neither used nor
             changed then.
@@ -60,9 +62,15 @@ def run_app(
     app.setDesktopFileName("augenmerk")
     app.setWindowIcon(QIcon(str(resource_path("icon.svg"))))
     experiment = None
-    if checkpoint is not None and is_experiment(checkpoint):
+    is_foreign = checkpoint is not None and foreign_source(checkpoint) is not None
+    if checkpoint is not None and not is_foreign and is_experiment(checkpoint):
         checkpoint, experiment = None, checkpoint
     if screenshot is not None:
+        if is_foreign:
+            raise ModelImportError(
+                f"{checkpoint} is a model of another project. A checkpoint of Augenmerk was expected; make one: "
+                f"augenmerk import {checkpoint} --out model.safetensors"
+            )
         files = checkpoint, experiment
         return _take_screenshot(app, files, sentence, screenshot, theme=theme or "light", size=size)
     with crashes_recorded(default_folder()):
@@ -80,7 +88,7 @@ def _run_window(
     preferences = Preferences(QSettings("augenmerk", "augenmerk"))
     if theme is not None:
         preferences.theme = theme
-    Theme.of_choice(preferences.theme).apply(app)
+    Theme.of_choice(preferences.theme, preferences.scale / 100).apply(app)
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
     if not preferences.has_taken_first_steps and sentence is None and experiment is None:

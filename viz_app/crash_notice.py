@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from viz_app.crash_log import CrashReport
-from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.theme import PANEL_MARGIN, scales, set_role
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.parts import flat_button, label
 
@@ -41,7 +41,7 @@ class CrashNotice(QFrame):
         self.close_button = flat_button("✕", "Keep it, and do not offer it again")
         self.close_button.setAccessibleName("Close this notice")
         row = QHBoxLayout(self)
-        row.setContentsMargins(PANEL_MARGIN, 4, PANEL_MARGIN - 6, 4)
+        scales(row.setContentsMargins, PANEL_MARGIN, 4, PANEL_MARGIN - 6, 4)
         row.addWidget(self.text, 1)
         for button, act in (
             (self.view_button, self._view),

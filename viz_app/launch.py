@@ -21,7 +21,7 @@ Augenmerk translates German into English with a Transformer, and shows where eve
 
 The window:
   augenmerk                              open the window with the bundled model
-  augenmerk app [FILE]                   open it with a checkpoint, or with a saved experiment
+  augenmerk app [FILE]                   open it with a checkpoint, a model to import, a saved experiment or a lesson
       --sentence TEXT                    start with this sentence; the word app may be left out before options
       --screenshot PNG                   translate, save a picture of the window, and exit
 
@@ -86,7 +86,8 @@ def window_parser() -> argparse.ArgumentParser:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="a checkpoint, or an experiment that was saved (left out: the bundled model, German to English)",
+        help="a checkpoint, a file or folder with a model of another project, or an experiment that was saved "
+        "(left out: the bundled model, German to English)",
     )
     parser.add_argument("--sentence", metavar="TEXT", help="start with this sentence")
     parser.add_argument(

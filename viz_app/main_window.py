@@ -21,24 +21,28 @@ from core.translation.experiment import Experiment
 from viz_app.analysis.area import AnalysisPanel
 from viz_app.analysis.tab import AnalysisContext
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
+from viz_app.documents.lesson_documents import LessonDocuments, shipped_lessons, title_of
 from viz_app.examples import example_sentences
 from viz_app.export.exportable import Exportable
 from viz_app.export.menu import ExportMenu
 from viz_app.learn.station import read_stations
+from viz_app.models.foreign import foreign_source
 from viz_app.models.loader import ModelLoader
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_navigation import Direction
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
-from viz_app.theme import GAP, PAGE_MARGIN, Theme, ThemeChoice, style_sheet_set_aside
+from viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, scales, style_sheet_set_aside
 from viz_app.top_bar import THEME_NAMES, TopBar
 from viz_app.translate.first_steps import FirstSteps
 from viz_app.translate.page import TranslatePage
+from viz_app.translate.presentation import Presentation
 from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet
 from viz_app.widgets.dialogs import show_about
 from viz_app.widgets.explain import TermExplainer
+from viz_app.widgets.scroll_areas import WindowScrollArea
 from viz_app.worker import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
 if TYPE_CHECKING:
@@ -47,12 +51,21 @@ if TYPE_CHECKING:
 
 TRANSLATE, LEARN, TRAIN = 0, 1, 2
 CLOSE_POLL_MS = 100
+MIN_SIZE = 960, 620
+CONTENT_SIZE = 940, 596
+"""The least at 100 %: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150 %."""
 ALT_DIRECTIONS: dict[str, Direction] = {"left": "left", "right": "right", "up": "up", "down": "down"}
 STANDARD_KEYS = {
     "Undo": QKeySequence.StandardKey.Undo,
     "Redo": QKeySequence.StandardKey.Redo,
     "Open a model": QKeySequence.StandardKey.Open,
 }
+MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole interface": ("Ctrl+_",)}
+"""The same keys without Shift, or with it, as keyboards differ."""
+KEYS_OF_LESSONS = (
+    ("Page Up, Page Down", "The scene before, the next scene"),
+    ("← →", "The same, from the maps or the lesson's bar, while it is not edited"),
+)
 KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
@@ -69,7 +82,9 @@ class MainWindow(QMainWindow):
         state: the experiment that the Translate page and the analysis tabs show.
         translate_page, analysis: always there.
         commands: all that has a key, and more, for the palette and the sheet of keys.
+        documents, lessons: experiment files; the lesson that is shown above the Translate page.
         export_menu: exports what the page in sight shows.
+        presentation: None before the first.
         learn_page, train_page: None until their tabs are first shown; matplotlib comes with the second.
 
     Signals:
@@ -103,6 +118,7 @@ class MainWindow(QMainWindow):
         self._close_timer.timeout.connect(self._go_on_closing)
         self.learn_page: LearnPage | None = None
         self.train_page: TrainPage | None = None
+        self.presentation: Presentation | None = None
         self._restored: Experiment | None = None
         self._theme_choice: ThemeChoice = preferences.theme
         self.top_bar = TopBar(self._theme_choice)
@@ -113,6 +129,7 @@ class MainWindow(QMainWindow):
         self.analysis = AnalysisPanel(AnalysisContext(self.state, controller, preferences))
         self.translate_page = TranslatePage(controller, self.analysis, preferences)
         self.documents = ExperimentDocuments(self.state, self._worker, preferences, self)
+        self.lessons = LessonDocuments(self.state, self._worker, self.documents, preferences, self)
         self.export_menu = ExportMenu(self._page_in_sight, preferences, self)
         self._first_experiment = experiment
         self._loader = ModelLoader(self._worker, preferences, self)
@@ -158,6 +175,10 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ends the threads. A training is paused first; the window waits for it, but not for ever."""
         self.save()
+        if not self._has_ended and self.lessons.lesson.is_changed:
+            self.lessons.once_saved(self.close)
+            event.ignore()
+            return
         if self._is_training() and not self._may_leave_training():
             self._pause_training_then_close()
             event.ignore()
@@ -190,6 +211,7 @@ class MainWindow(QMainWindow):
             self.train_page.shutdown(waits_for_training=waits_for_training)
         if self.learn_page is not None:
             self.learn_page.shutdown()
+        self._loader.shutdown()
         self._worker.close()
         self._preferences.settings.sync()
 
@@ -199,12 +221,12 @@ class MainWindow(QMainWindow):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """A dropped file is opened: by its content an experiment, else a checkpoint."""
+        """A dropped file or folder is opened: by its content an experiment or a lesson, else a model."""
         paths = [Path(url.toLocalFile()) for url in event.mimeData().urls() if url.isLocalFile()]
         if paths:
             event.acceptProposedAction()
             self.show_page(TRANSLATE)
-            if is_experiment(paths[0]):
+            if foreign_source(paths[0]) is None and is_experiment(paths[0]):
                 self.documents.open(paths[0])
             else:
                 self.open_model(paths[0])
@@ -214,15 +236,27 @@ class MainWindow(QMainWindow):
         self._theme_choice = self._preferences.theme = choice
         self._apply_theme()
 
+    def set_scale(self, percent: int) -> None:
+        """How large everything is: one of `SCALES`. Remembered."""
+        if percent != self._preferences.scale:
+            self._preferences.scale = percent
+            self._apply_theme()
+        self.top_bar.show_notice(f"Size of the interface: {percent} %")
+
+    def _step_scale(self, num_steps: int) -> None:
+        place = SCALES.index(self._preferences.scale) + num_steps
+        self.set_scale(SCALES[min(max(place, 0), len(SCALES) - 1)])
+
     def _apply_theme(self) -> None:
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        Theme.of_choice(self._theme_choice).apply(app)
+        Theme.of_choice(self._theme_choice, self._preferences.scale / 100).apply(app)
 
     def _lay_out(self) -> None:
         self.setWindowTitle("Augenmerk")
         self.setAcceptDrops(True)
-        self.setMinimumSize(960, 620)
+        self.setMinimumSize(*MIN_SIZE)
+        self.translate_page.show_above(self.lessons.bar)
         self._pages.addWidget(self.translate_page)
         central = QWidget()
         column = QVBoxLayout(central)
@@ -231,12 +265,14 @@ class MainWindow(QMainWindow):
         column.addWidget(self.top_bar)
         self._notices = QVBoxLayout()
         pages = QVBoxLayout()
-        pages.setContentsMargins(PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
-        pages.setSpacing(GAP)
+        scales(pages.setContentsMargins, PAGE_MARGIN, 0, PAGE_MARGIN, PAGE_MARGIN - 4)
+        scales(pages.setSpacing, GAP)
         pages.addLayout(self._notices)
         pages.addWidget(self._pages)
         column.addLayout(pages, 1)
-        self.setCentralWidget(central)
+        scales(central.setMinimumSize, *CONTENT_SIZE)
+        self._content = WindowScrollArea(central)
+        self.setCentralWidget(self._content)
         self.resize(1440, 900)
         self.restoreGeometry(self._preferences.bytes("window"))
 
@@ -247,6 +283,7 @@ class MainWindow(QMainWindow):
         loader.failed.connect(self._on_model_failed)
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.file_chosen.connect(self._open_on_translate_page)
+        loader.import_offered.connect(self._on_import_offered)
         self.state.result_changed.connect(self._on_result)
         page.failed.connect(self.failed)
         self.analysis.closed.connect(page.hide_analysis)
@@ -256,17 +293,27 @@ class MainWindow(QMainWindow):
         self.export_menu.done.connect(bar.show_notice)
         page.head.export_button.setMenu(self.export_menu)
         bar.offer_export(self.export_menu)
-        bar.offer_experiments(self.documents)
+        bar.offer_experiments((self.documents, self.lessons))
+        self.lessons.done.connect(bar.show_notice)
+        self.lessons.bar.focus_to = page.heads.grid
+        self.documents.lesson_read.connect(lambda *_: self.show_page(TRANSLATE))
+        page.step_scene = self._step_scene
+        self.lessons.bar.arrows_changed.connect(lambda: page.heads.show_keys(self.lessons.bar.takes_arrows))
         self.documents.done.connect(bar.show_notice)
         self.documents.failed.connect(self._on_experiment_failed)
         self.documents.model_requested.connect(self._open_on_translate_page)
         bar.page_chosen.connect(self.show_page)
         bar.model_button.open_requested.connect(loader.choose_file)
+        bar.model_button.folder_requested.connect(loader.choose_folder)
+        bar.model_button.name_requested.connect(loader.choose_name)
         bar.model_button.bundled_requested.connect(lambda: self._open_on_translate_page(None))
         bar.model_button.recent_requested.connect(self._open_on_translate_page)
         bar.theme_chosen.connect(self.set_theme)
         bar.explanation_requested.connect(self._explainer.begin)
         bar.keys_requested.connect(self._show_keys)
+        bar.presentation_requested.connect(self.present)
+        bar.scale_stepped.connect(self._step_scale)
+        bar.usual_scale_requested.connect(lambda: self.set_scale(100))
         bar.palette_requested.connect(self._show_palette)
         bar.about_requested.connect(lambda: show_about(self))
         bar.quit_requested.connect(self.close)
@@ -290,6 +337,8 @@ class MainWindow(QMainWindow):
             ),
             Command("Switch the chosen head off or on", self._switch_head, group="Maps"),
             Command("Open a model", self._loader.choose_file, "Ctrl+O", "Files"),
+            Command("Open the folder of a model", self._loader.choose_folder, group="Files"),
+            Command("Open a model from Hugging Face", self._loader.choose_name, group="Files"),
             Command("Open the bundled model", partial(self._open_on_translate_page, None), group="Files"),
             Command("First steps", self.offer_first_steps, group="Help"),
             Command("Gallery of examples", self.translate_page.sentence.open_gallery, group="Sentence"),
@@ -301,15 +350,21 @@ class MainWindow(QMainWindow):
                 Command(f"Colours: {name.lower()}", partial(self.set_theme, choice), group="Window")
                 for choice, name in THEME_NAMES.items()
             ),
+            Command("Presentation: one map, large, keys only", self.present, "F5", "Window"),
             Command("Full screen", self._toggle_full_screen, "F11", "Window"),
+            Command("Larger: the whole interface", partial(self._step_scale, 1), "Ctrl++", "Window"),
+            Command("Smaller: the whole interface", partial(self._step_scale, -1), "Ctrl+-", "Window"),
+            Command("Usual size: 100 %", partial(self.set_scale, 100), "Ctrl+0", "Window"),
             Command("Quit", self.close, "Ctrl+Q", "Window"),
         )
 
     def _add_shortcuts(self) -> None:
         for command in filter(lambda each: each.keys, self.commands):
             shortcut = QShortcut(self)
-            standard = STANDARD_KEYS.get(command.name)
-            if standard is None:
+            standard, more = STANDARD_KEYS.get(command.name), MORE_KEYS.get(command.name)
+            if more is not None:
+                shortcut.setKeys([QKeySequence(command.keys), *map(QKeySequence, more)])
+            elif standard is None:
                 shortcut.setKey(QKeySequence(command.keys))
             else:
                 shortcut.setKeys(standard)  # all of them: of redo the first is Ctrl+Y on some platforms
@@ -325,13 +380,19 @@ class MainWindow(QMainWindow):
             Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
             for station in read_stations()
         ]
-        CommandPalette((*self.commands, *learn, *exports), self).open()
+        lessons = [
+            Command(f"Lesson: {title_of(path)}", partial(self.documents.open, path, is_shipped=True), group="Files")
+            for path in shipped_lessons()
+        ]
+        add_scene = Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files")
+        CommandPalette((*self.commands, *learn, *lessons, add_scene, *exports), self).open()
 
     def _show_keys(self) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
         for command in filter(lambda each: each.keys, self.commands):
             groups.setdefault(command.group, []).append((command.keys_shown, command.name))
         groups.setdefault("Maps", []).extend(KEYS_OF_MAPS)
+        groups["While a lesson is shown"] = list(KEYS_OF_LESSONS)
         ShortcutSheet(list(groups.items()), self).open()
 
     def offer_first_steps(self) -> None:
@@ -354,8 +415,21 @@ class MainWindow(QMainWindow):
         assert self.learn_page is not None
         self.learn_page.open_named(name)
 
+    def present(self) -> None:
+        """Sentence, translation and the chosen map fill the screen, until Escape."""
+        if self.presentation is None:
+            self.presentation = Presentation(self.state, self)
+        self.presentation.begin()
+
     def _toggle_full_screen(self) -> None:
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def _step_scene(self, by: int) -> bool:
+        """Shows the scene before or after, unless no lesson is shown or it is edited; returns whether one is shown."""
+        if not self.lessons.bar.takes_arrows:
+            return False
+        self.lessons.lesson.step(by)
+        return True
 
     def _switch_head(self) -> None:
         if self.state.result is not None:
@@ -389,6 +463,12 @@ class MainWindow(QMainWindow):
         else:
             self.top_bar.device.setText(f"opening {name} …")
 
+    def _on_import_offered(self, name: str) -> None:
+        if self.model is None:
+            self.translate_page.show_message(
+                f"{name} is a model of another project. It is imported before it is opened."
+            )
+
     def _on_model_loaded(self, info: ModelInfo) -> None:
         self._show_model(info)
         self.setWindowTitle(f"{info.title} – Augenmerk")
@@ -397,6 +477,8 @@ class MainWindow(QMainWindow):
         if self._first_experiment is not None:
             path, self._first_experiment = self._first_experiment, None
             self.documents.open(path)
+            if self.lessons.lesson.lesson is not None and not self.lessons.lesson.scenes:
+                self.translate_page.ask_new_model()  # there is no scene to be shown
         else:
             self.translate_page.ask_new_model()
 
@@ -467,7 +549,7 @@ class MainWindow(QMainWindow):
     def _make_learn_page(self) -> "LearnPage":
         from viz_app.learn.page import LearnPage
 
-        page = LearnPage(self._worker.sibling(self))
+        page = LearnPage(self._worker.sibling(self), self.state)
         page.failed.connect(self.failed)
         self._pages.addWidget(page)
         self.learn_page = page

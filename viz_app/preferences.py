@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from platformdirs import user_state_path
+from platformdirs import user_data_path, user_state_path
 from PySide6.QtCore import QByteArray, QSettings
 
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS
 from viz_app.state.evented_options import remembered
-from viz_app.theme import THEME_CHOICES, ThemeChoice
+from viz_app.theme import SCALES, THEME_CHOICES, ThemeChoice
 
 MAX_RECENT = 8
+MAX_IMPORTS = 64
 OptionsT = TypeVar("OptionsT")
 
 
@@ -69,6 +70,16 @@ class Preferences:
     @theme.setter
     def theme(self, choice: ThemeChoice) -> None:
         self.settings.setValue("theme", choice)
+
+    @property
+    def scale(self) -> int:
+        """How large everything is, in percent."""
+        stored = str(self.settings.value("scale", "100"))
+        return next((scale for scale in SCALES if stored == str(scale)), 100)
+
+    @scale.setter
+    def scale(self, percent: int) -> None:
+        self.settings.setValue("scale", percent)
 
     @property
     def sentence(self) -> str:
@@ -169,6 +180,30 @@ class Preferences:
         if self.settings.format() == QSettings.Format.IniFormat:
             return Path(self.settings.fileName()).with_name("session.augenmerk")
         return user_state_path("augenmerk") / "session.augenmerk"
+
+    @property
+    def models_folder(self) -> Path:
+        """Where imported models are saved: beside the settings where these are a file."""
+        if self.settings.format() == QSettings.Format.IniFormat:
+            return Path(self.settings.fileName()).with_name("models")
+        return user_data_path("augenmerk", appauthor=False) / "models"
+
+    def imported_from(self, source: str | Path) -> Path | None:
+        """The file that a model of another project became; None if it was never imported, or the file is gone."""
+        path = self._imports.get(str(source))
+        return Path(path) if path is not None and Path(path).is_file() else None
+
+    def remember_import(self, source: str | Path, path: Path) -> None:
+        """Keeps what became of a model of another project."""
+        others = {key: value for key, value in self._imports.items() if key != str(source) and Path(value) != path}
+        newest = [(str(source), str(path.absolute())), *others.items()][:MAX_IMPORTS]
+        self.settings.setValue("imports", [text for pair in newest for text in pair])
+
+    @property
+    def _imports(self) -> dict[str, str]:
+        stored = self.settings.value("imports", [])
+        texts = [each for each in stored if isinstance(each, str)] if isinstance(stored, list) else []
+        return dict(zip(texts[::2], texts[1::2], strict=False))
 
     def _flag(self, name: str, *, default: bool) -> bool:
         stored = str(self.settings.value(name, "")).lower()

@@ -15,14 +15,16 @@ what it is by the dynamic property "role" (see `set_role`), never by its own col
 """
 
 import gc
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, overload
 
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication, QWidget
+import shiboken6
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontInfo, QGuiApplication, QPalette, QResizeEvent
+from PySide6.QtWidgets import QApplication, QLayout, QWidget
 
 ThemeChoice = Literal["system", "light", "dark"]
 THEME_CHOICES: tuple[ThemeChoice, ...] = ("system", "light", "dark")
@@ -31,6 +33,10 @@ CHIP_RADIUS = 6
 PAGE_MARGIN = 18
 PANEL_MARGIN = 16
 GAP = 10
+SCALES = (80, 90, 100, 110, 125, 150, 175, 200)
+"""How large everything is, in percent."""
+_SCALED = "scaled_"
+_LENGTH_IN_SHEET = re.compile(r"(?<!font-size: )(?<![\w.])(-?(?:[2-9]|\d\d+))px")
 
 
 @dataclass(frozen=True)
@@ -97,30 +103,36 @@ class Theme:
     Attributes:
         name: "light" or "dark".
         palette: its colours.
-        base_px: pixel size of body text.
+        base_px: pixel size of body text, scaled.
+        scale: by how much all lengths are larger than at 100 %.
     """
 
     name: Literal["light", "dark"]
     palette: Palette
     base_px: int = 13
+    scale: float = 1.0
 
     @classmethod
-    def light(cls) -> "Theme":
+    def light(cls, scale: float = 1.0) -> "Theme":
         """Ink on paper."""
-        return cls("light", LIGHT, _base_pixel_size())
+        return cls("light", LIGHT, round(_base_pixel_size() * scale), scale)
 
     @classmethod
-    def dark(cls) -> "Theme":
+    def dark(cls, scale: float = 1.0) -> "Theme":
         """Light on slate."""
-        return cls("dark", DARK, _base_pixel_size())
+        return cls("dark", DARK, round(_base_pixel_size() * scale), scale)
 
     @classmethod
-    def of_choice(cls, choice: ThemeChoice) -> "Theme":
+    def of_choice(cls, choice: ThemeChoice, scale: float = 1.0) -> "Theme":
         """The theme for a choice; "system" asks the desktop, and takes light where it does not say."""
         if choice == "system":
             is_dark = QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark
-            return cls.dark() if is_dark else cls.light()
-        return cls.dark() if choice == "dark" else cls.light()
+            return cls.dark(scale) if is_dark else cls.light(scale)
+        return cls.dark(scale) if choice == "dark" else cls.light(scale)
+
+    def at_scale(self, scale: float) -> "Theme":
+        """The same colours with other lengths."""
+        return Theme(self.name, self.palette, round(_base_pixel_size() * scale), scale)
 
     @property
     def is_dark(self) -> bool:
@@ -142,18 +154,33 @@ class Theme:
 
     def pixel_size(self, size: Literal["small", "body", "large", "title"]) -> int:
         """The pixel size behind a size's name."""
-        return self.base_px + {"small": -1, "body": 0, "large": 4, "title": 6}[size]
+        return self.base_px + self.scaled({"small": -1, "body": 0, "large": 4, "title": 6}[size])
+
+    @overload
+    def scaled(self, length: int) -> int: ...
+
+    @overload
+    def scaled(self, length: float) -> float: ...
+
+    def scaled(self, length: float) -> float:
+        """A length at this theme's scale; whole pixels stay whole."""
+        return round(length * self.scale) if isinstance(length, int) else length * self.scale
 
     def apply(self, app: QApplication) -> None:
         """Gives the whole application this look; every widget gets a `changeEvent`, see `is_theme_change`."""
         global _current
+        is_rescaled = current_theme().scale != self.scale
         _current = self
         with _no_garbage_collected():
+            if is_rescaled:
+                _scale_lengths_again()
             app.setStyle("Fusion")
             app.setPalette(self._qt_palette())
             for class_name in ("QRadioButton", "QCheckBox"):
                 app.setPalette(self._indicator_palette(), class_name)  # type: ignore[arg-type]  # the stub says bytes
             app.setStyleSheet(self._stylesheet())
+            if is_rescaled:
+                _lay_out_again()
 
     def _qt_palette(self) -> QPalette:
         roles = QPalette.ColorRole
@@ -190,7 +217,7 @@ class Theme:
 
     def _stylesheet(self) -> str:
         colors = self.palette
-        return f"""
+        sheet = f"""
         * {{ font-size: {self.base_px}px; }}
         QFrame[role="panel"] {{ background: {colors.panel}; border: 1px solid {colors.border};
             border-radius: {PANEL_RADIUS}px; }}
@@ -206,7 +233,7 @@ class Theme:
         QLabel[role="sentence"] {{ font-size: {self.pixel_size("large")}px; }}
         QLabel[role="dense"] {{ font-size: {self.base_px}px; }}
         QLabel[role="claim"] {{ font-size: {self.pixel_size("large")}px; color: {colors.accent}; }}
-        QLabel[role="reading"] {{ font-size: {self.base_px + 2}px; }}
+        QLabel[role="reading"] {{ font-size: {self.base_px + self.scaled(2)}px; }}
         QLabel[role="muted"] {{ color: {colors.muted}; }}
         QLabel[role="small"] {{ color: {colors.muted}; font-size: {self.pixel_size("small")}px; }}
         QLabel[role="warm"] {{ color: {colors.warm}; }}
@@ -309,6 +336,7 @@ class Theme:
         QMenu::item:disabled {{ color: {colors.muted}; }}
         QMenu::separator {{ height: 1px; background: {colors.border}; margin: 4px 8px; }}
         """
+        return _LENGTH_IN_SHEET.sub(lambda found: f"{self.scaled(int(found[1]))}px", sheet)
 
 
 _current: Theme | None = None
@@ -317,6 +345,33 @@ _current: Theme | None = None
 def current_theme() -> Theme:
     """The theme that was applied last; the light one before that."""
     return _current if _current is not None else Theme.light()
+
+
+@overload
+def scaled(length: int) -> int: ...
+
+
+@overload
+def scaled(length: float) -> float: ...
+
+
+def scaled(length: float) -> float:
+    """A length at the scale of the whole interface; for what is computed when it is drawn or laid out."""
+    return current_theme().scaled(length)
+
+
+def scales(setter: Callable[..., object], *lengths: int) -> None:
+    """Calls a setter of a widget or layout with lengths at the scale of the interface, now and when that changes.
+
+    The lengths are kept as a dynamic property: the object itself may outlive what Python has of it.
+
+    Args:
+        setter: a method of a QObject, such as `layout.setContentsMargins`.
+        lengths: its arguments at 100 %.
+    """
+    owner: QObject = setter.__self__  # type: ignore[attr-defined]  # of a bound method
+    owner.setProperty(f"{_SCALED}{setter.__name__}", " ".join(map(str, lengths)))
+    setter(*map(scaled, lengths))
 
 
 def is_theme_change(event: QEvent) -> bool:
@@ -349,6 +404,32 @@ def style_sheet_set_aside() -> Iterator[None]:
     finally:
         with _no_garbage_collected():
             app.setStyleSheet(sheet)
+
+
+def _scale_lengths_again() -> None:
+    """Every length that `scales` was told of, at the scale that holds now."""
+    for widget in QApplication.allWidgets():
+        _scale_lengths_of(widget)
+        if (layout := widget.layout()) is not None:
+            for owner in (layout, *layout.findChildren(QLayout)):
+                _scale_lengths_of(owner)
+
+
+def _lay_out_again() -> None:
+    """Nothing was resized, but what widgets make of their size follows from lengths that were scaled."""
+    for widget in filter(shiboken6.isValid, QApplication.allWidgets()):
+        if (layout := widget.layout()) is not None:
+            for each in (*layout.findChildren(QLayout), layout):
+                each.invalidate()
+        widget.updateGeometry()
+        QApplication.sendEvent(widget, QResizeEvent(widget.size(), widget.size()))
+
+
+def _scale_lengths_of(owner: QObject) -> None:
+    for name in (bytes(each.data()).decode() for each in owner.dynamicPropertyNames()):
+        if name.startswith(_SCALED):
+            lengths = str(owner.property(name)).split()
+            getattr(owner, name.removeprefix(_SCALED))(*(scaled(int(each)) for each in lengths))
 
 
 def _base_pixel_size() -> int:

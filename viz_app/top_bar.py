@@ -1,5 +1,6 @@
 """The bar at the top of the window: name, pages, status, model and device."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QTimer, Signal
@@ -7,7 +8,7 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from viz_app.models.model_button import ModelButton
-from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice
+from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice, scales
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.menu_button import MenuButton
 
@@ -35,12 +36,18 @@ class TopBar(QWidget):
     Signals:
         page_chosen(int)
         theme_chosen(str)
+        presentation_requested()
+        scale_stepped(int): the interface is to be a step larger, or smaller if negative.
+        usual_scale_requested()
         explanation_requested(), keys_requested(), palette_requested()
         about_requested(), quit_requested()
     """
 
     page_chosen = Signal(int)
     theme_chosen = Signal(str)
+    presentation_requested = Signal()
+    scale_stepped = Signal(int)
+    usual_scale_requested = Signal()
     explanation_requested = Signal()
     keys_requested = Signal()
     palette_requested = Signal()
@@ -55,7 +62,7 @@ class TopBar(QWidget):
         self._notice_timer = QTimer(self, singleShot=True)
         self._notice_timer.timeout.connect(lambda: self.status.setText(self._status_text))
         self.model_button = ModelButton()
-        self.menu_button = MenuButton("☰", "Export, colours, about, quit")
+        self.menu_button = MenuButton("☰", "Export, colours, size, presentation, about, quit")
         self.menu_button.setMenu(self._make_menu(theme_choice))
         self._lay_out()
 
@@ -95,10 +102,11 @@ class TopBar(QWidget):
         tab.clicked.connect(lambda: self.page_chosen.emit(index))
         return tab
 
-    def offer_experiments(self, documents: MenuFiller) -> None:
-        """Puts what can be done with the current experiment into the window's menu."""
+    def offer_experiments(self, fillers: Sequence[MenuFiller]) -> None:
+        """Puts what can be done with the current experiment, and lessons, into the window's menu."""
         menu = QMenu("Experiment", self.menu_button)
-        documents.fill_menu(menu)
+        for each in fillers:
+            each.fill_menu(menu)
         window_menu = self.menu_button.menu()
         window_menu.insertMenu(window_menu.actions()[0], menu)
 
@@ -110,6 +118,11 @@ class TopBar(QWidget):
             action = QAction(THEME_NAMES[choice], group, checkable=True, checked=choice == theme_choice)
             action.triggered.connect(lambda _=False, chosen=choice: self.theme_chosen.emit(chosen))
             menu.addAction(action)
+        menu.addSeparator()
+        menu.addAction("Presentation\tF5").triggered.connect(self.presentation_requested)
+        menu.addAction("Larger\tCtrl++").triggered.connect(lambda: self.scale_stepped.emit(1))
+        menu.addAction("Smaller\tCtrl+-").triggered.connect(lambda: self.scale_stepped.emit(-1))
+        menu.addAction("100 %\tCtrl+0").triggered.connect(self.usual_scale_requested)
         menu.addSeparator()
         menu.addAction("What is this?\tF1").triggered.connect(self.explanation_requested)
         menu.addAction("All keys\t?").triggered.connect(self.keys_requested)
@@ -123,8 +136,8 @@ class TopBar(QWidget):
         name = QLabel("Augenmerk")
         name.setProperty("role", "title")
         row = QHBoxLayout(self)
-        row.setContentsMargins(PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8)
-        row.setSpacing(4)
+        scales(row.setContentsMargins, PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8)
+        scales(row.setSpacing, 4)
         row.addWidget(name)
         row.addSpacing(22)
         group = QButtonGroup(self)

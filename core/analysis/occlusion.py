@@ -15,6 +15,7 @@ import numpy as np
 from core.errors import AnalysisError
 from core.text.vocabulary import UNKNOWN
 from core.translation.experiment import (
+    AttentionRow,
     GivenTarget,
     Greedy,
     SourceEdit,
@@ -87,15 +88,21 @@ class SourceOcclusion:
         translation: the old one.
         words: one for each word that was changed, by their places.
         is_complete: whether all that were asked for are there; False if it was stopped.
+        log_probabilities: natural logs of the probabilities of the tokens of the old translation, T values, that those
+            of `words` are compared with: without the rows that were left out.
+        left_out: rows of attention that the experiment sets over tokens of the source. They do not fit a sentence with
+            a word less, so that the words are removed, and the old translation is scored, without them.
     """
 
     translation: Translation
     words: tuple[OccludedWord, ...]
     is_complete: bool
+    log_probabilities: tuple[float, ...]
+    left_out: tuple[AttentionRow, ...] = ()
 
     def change_of(self, word: OccludedWord) -> float:
         """How much the log-probability of the old translation changed, in nats; below 0 if it became less probable."""
-        return word.log_probability - self.translation.log_probability
+        return word.log_probability - sum(self.log_probabilities)
 
     @property
     def effects(self) -> FloatArray:
@@ -103,7 +110,7 @@ class SourceOcclusion:
 
         Above 0 where the target word depended on the source word. The last row is the end token.
         """
-        old = np.array(self.translation.log_probabilities, dtype=np.float64)
+        old = np.array(self.log_probabilities, dtype=np.float64)
         losses = np.array([old - np.array(word.log_probabilities) for word in self.words]).reshape(-1, len(old))
         words = self.translation.target_words
         last = words[-1].end if words else 0
@@ -122,6 +129,8 @@ def occlude_source_words(
 ) -> SourceOcclusion:
     """Changes one source word at a time, under all other interventions of the translation's experiment.
 
+    Where words are removed, rows of attention over the source are left out: see `SourceOcclusion.left_out`.
+
     The ids of all other words stay as they are. The changed sentence is translated the way the old one was; where that
     was given, greedily. Not while another thread uses the model.
 
@@ -138,7 +147,7 @@ def occlude_source_words(
     Raises:
         AnalysisError: there is no such word.
         ExperimentError: the replacement cannot be read, nothing would be left, or the row weights that the experiment
-            sets do not fit the changed sentence.
+            sets do not fit the sentence with a replacement.
     """
     words = _words_by_place(translation)
     wanted = _checked_places(words, places)
@@ -148,9 +157,15 @@ def occlude_source_words(
     experiment = translation.experiment
     if isinstance(experiment.output, GivenTarget):
         experiment = replace(experiment, output=Greedy())
+    rows = tuple(row for row in experiment.attention_rows if row.head.kind != "decoder")
+    left_out = rows if replacement is None else ()
+    experiment = experiment.without(*left_out)
+    before = translation.log_probabilities
     found: list[OccludedWord] = []
     on_progress(0, len(edits))
     try:
+        if left_out:
+            before = translator.score_many(translation, [experiment], should_stop=should_stop)[0]
         for group in _batched(edits, BATCH_SIZE):
             compiled = [translator.compile(experiment.with_interventions(edit)) for edit in group]
             changed = list(translator.run_many(compiled, need_maps=False, draft=translation, should_stop=should_stop))
@@ -163,7 +178,7 @@ def occlude_source_words(
             on_progress(len(found), len(edits))
     except TranslationStoppedError:
         pass
-    return SourceOcclusion(translation, tuple(found), is_complete=len(found) == len(edits))
+    return SourceOcclusion(translation, tuple(found), len(found) == len(edits), before, left_out)
 
 
 def _batched(edits: Sequence[SourceEdit], size: int) -> Iterator[Sequence[SourceEdit]]:

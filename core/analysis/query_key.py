@@ -61,8 +61,8 @@ def query_key_detail(trace: Trace, head: Head, query: int, key: int) -> QueryKey
         )
     if query not in range(num_queries) or key not in range(num_keys):
         raise AnalysisError(
-            f"There is no cell in row {query + 1} and column {key + 1}: rows 1 to {num_queries} and columns 1 to "
-            f"{num_keys} were expected. Choose one of these."
+            f"There is no weight of query {query + 1} on key {key + 1}: queries 1 to {num_queries} and keys 1 to "
+            f"{num_keys} were expected. Choose one of each."
         )
     place = head.layer, head.head
     query_vector, key_vector = heads.queries[(*place, query)], heads.keys[(*place, key)]

@@ -53,8 +53,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser.add_argument(
         "--query-key",
         nargs=3,
-        metavar=("HEAD", "ROW", "COLUMN"),
-        help="the products behind one weight: a head and the numbers of its row and column, counted from 1",
+        metavar=("HEAD", "QUERY", "KEY"),
+        help="the products behind one weight: a head and the positions of its query and its key, counted from 1",
     )
     add_options(parser)
     add_interventions(parser)
@@ -159,11 +159,11 @@ def numbers_of_sentence(translator: "Translator", translation: "Translation", op
     return numbers
 
 
-def _cell(head: str, row: str, column: str) -> tuple[Head, int, int]:
+def _cell(head: str, query: str, key: str) -> tuple[Head, int, int]:
     try:
-        return parse_head(head), _place(row, "row"), _place(column, "column")
+        return parse_head(head), _place(query, "query"), _place(key, "key")
     except argparse.ArgumentTypeError as error:
-        raise ConfigError(f"--query-key expects a head, a row and a column, such as cross:2:5 3 4: {error}.") from error
+        raise ConfigError(f"--query-key expects a head, a query and a key, such as cross:2:5 3 4: {error}.") from error
 
 
 def _place(typed: str, name: str) -> int:

@@ -119,6 +119,7 @@ def _without_words(translator: "Translator", translation: "Translation", options
         found = occlude_source_words(translator, translation, replacement=replacement, on_progress=show)
     return {
         "without_words": np.array([occluded.word.text for occluded in found.words], dtype=str),
+        "without_left_out": np.array([str(row) for row in found.left_out], dtype=str),
         "without_translations": np.array([occluded.text for occluded in found.words], dtype=str),
         "without_changes": np.array([found.change_of(occluded) for occluded in found.words]),
         "without_effects": found.effects,

@@ -1,4 +1,4 @@
-"""`augenmerk info`: what a checkpoint is: settings, parameters by module, history."""
+"""`augenmerk info`: what a checkpoint is: settings, parameters by module, history; or how large a model is."""
 
 import argparse
 from collections import Counter
@@ -6,8 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.cli.options import add_device, load_translator
+from core.config import PRESETS, ModelConfig, preset
+from core.errors import ConfigError
+from core.model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
 from core.plain_text import one_line
 from core.text.languages import language_name
+
+NUM_TOKENS = 20
+"""Of source and target, where nobody says how many."""
 
 if TYPE_CHECKING:
     from core.checkpoint.history import EpochRecord
@@ -19,11 +25,29 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser = commands.add_parser("info", help="describe a checkpoint", description=__doc__)
     parser.add_argument("checkpoint", nargs="?", type=Path, metavar="FILE", help="left out: the bundled model")
     add_device(parser)
+    size = parser.add_argument_group("how large it is, instead of all else")
+    size.add_argument(
+        "--size",
+        action="store_true",
+        help="parameters, and floating-point operations of one sentence pair, by module; products of matrices count, "
+        "a multiplication with its addition as two operations",
+    )
+    size.add_argument(
+        "--preset", choices=PRESETS, help="of a preset on its own data, instead of a checkpoint; includes --size"
+    )
+    size.add_argument(
+        "--source-tokens", type=int, default=NUM_TOKENS, metavar="S", help=f"in the source ({NUM_TOKENS})"
+    )
+    size.add_argument(
+        "--target-tokens", type=int, default=NUM_TOKENS, metavar="T", help=f"in the target ({NUM_TOKENS})"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Prints the description. Raises `AugenmerkError`."""
+    if options.size or options.preset is not None:
+        return _print_size(options)
     translator = load_translator(options)
     checkpoint = translator.checkpoint
     print(one_line(translator.path))
@@ -52,6 +76,45 @@ def run(options: argparse.Namespace) -> int:
     _print_parameters(translator.model)
     _print_history(translator.history)
     return 0
+
+
+def _print_size(options: argparse.Namespace) -> int:
+    name, config, sizes = _sized(options)
+    lengths = options.source_tokens, options.target_tokens
+    if min(lengths) < 1 or max(lengths) > config.max_positions:
+        raise ConfigError(
+            f"--source-tokens is {lengths[0]} and --target-tokens {lengths[1]}. The model reads from 1 to "
+            f"{config.max_positions:,} tokens on each side: choose numbers between these."
+        )
+    rows = size_rows(config, *sizes, *lengths)
+    whole = total(rows)
+    print(one_line(name))
+    print(f"vocabularies of {sizes[0]:,} and {sizes[1]:,}; {lengths[0]:,} source and {lengths[1]:,} target tokens")
+    print(f"\n{'module':26} {'parameters':>14} {'':>6} {'FLOPs':>18}")
+    for module in MODULES:
+        shared = next((row.shared_with for row in rows if row.module == module and row.shared_with), None)
+        note = f"   shared with the {shared}" if shared else ""
+        print(_size_line(module, total(rows, module), whole) + note)
+    print(_size_line("all", whole, whole))
+    return 0
+
+
+def _sized(options: argparse.Namespace) -> tuple[str, ModelConfig, tuple[int, int]]:
+    """The name of what is measured, its settings, and the sizes of its vocabularies."""
+    if options.preset is None:
+        translator = load_translator(options)
+        return str(translator.path), translator.run_config.model, translator.vocabulary_sizes
+    if options.checkpoint is not None:
+        raise ConfigError("Either a checkpoint or --preset was expected, not both. Leave one of them out.")
+    run = preset(options.preset)
+    sizes = preset_vocabulary_sizes(run)
+    assert sizes is not None, "a preset has data"
+    return f"preset {run.preset}: {run.description}", run.model, sizes
+
+
+def _size_line(name: str, size: Size, whole: Size) -> str:
+    shares = size.num_parameters / whole.num_parameters, size.num_flops / whole.num_flops
+    return f"{name:26} {size.num_parameters:14,} {shares[0]:6.1%} {size.num_flops:18,} {shares[1]:6.1%}"
 
 
 def parameters_by_module(model: "Transformer") -> Counter[str]:

@@ -27,7 +27,7 @@ from core.imports import collector_paused
 from core.plain_text import one_line, printable
 from core.storage import atomic_path, check_writable
 from core.threads import compute_on
-from core.translation.experiment import Experiment, GivenTarget
+from core.translation.experiment import CausalMaskLifted, Experiment, GivenTarget, Output
 from core.translation.experiment_json import intervention_to_json, output_to_json
 
 if TYPE_CHECKING:
@@ -76,11 +76,15 @@ def run(options: argparse.Namespace) -> int:
     text = options.text if is_stream else read_one_line(options.text, about_one)
     translator = load_translator(options)
     output = read_output(options)
-    asked = Experiment("", output, read_interventions(options, translator.checkpoint.codecs.target))
+    interventions = read_interventions(options, translator.checkpoint.codecs.target)
+    if options.target is not None:  # checked first: a mask can be lifted for the given translation alone
+        given = Experiment("", GivenTarget(options.target), interventions)
+        return _print_one(translator, replace(given, source_text=text), output, options)
+    asked = Experiment("", output, interventions)
     if options.jsonl:
         return _print_json_lines(translator, asked, options, None if is_stream else text)
     if not is_stream:
-        return _print_one(translator, replace(asked, source_text=text), options)
+        return _print_one(translator, replace(asked, source_text=text), output, options)
     return _print_json_list(translator, asked) if options.json else _print_lines(translator, asked)
 
 
@@ -89,11 +93,13 @@ def _options_about_one(options: argparse.Namespace) -> str:
     return " and ".join(name for name, is_given in given.items() if is_given)
 
 
-def _print_one(translator: "Translator", experiment: Experiment, options: argparse.Namespace) -> int:
-    """One sentence, and the given translation beside the model's own."""
+def _print_one(
+    translator: "Translator", experiment: Experiment, own_output: Output, options: argparse.Namespace
+) -> int:
+    """One sentence; a given translation beside the model's own, which lifts no mask: it has no later tokens to see."""
     experiments = [experiment]
     if options.target is not None:
-        experiments.append(replace(experiment, output=GivenTarget(options.target)))
+        experiments.insert(0, replace(experiment.without(CausalMaskLifted()), output=own_output))
     found = list(translator.run_many(experiments, need_maps=options.attention is not None))
     translation, given = found[0], found[1] if len(found) > 1 else None
     if options.attention:

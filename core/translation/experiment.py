@@ -153,7 +153,7 @@ class HeadScaled:
             )
 
     def __str__(self) -> str:
-        return f"{self.head.short_name} " + ("off" if self.factor == 0 else f"× {self.factor:g}")
+        return f"{self.head.short_name} " + ("off" if self.factor == 0 else f"scaled {self.factor:g}")
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,18 @@ message names the field. A model is named, never located: files are handed on to
      "view": {"layer": 1, "words": true},
      "model": {"name": "multi30k-de-en", "digest": "5d04…"}}
 
-Other outputs are `{"type": "greedy"}` and `{"type": "given", "text": "Two dogs."}`.
+Other outputs are `{"type": "greedy"}` and `{"type": "given", "text": "Two dogs."}`. Several experiments in an order are
+a lesson, a file of the same suffix and another kind: `core.translation.lesson_file`.
 """
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from core.errors import ExperimentFileError
+from core.errors import AugenmerkError, ExperimentFileError
 from core.storage import atomic_path, open_file
 from core.strict_json import Field, JsonError, parse
 from core.translation.experiment import Experiment
@@ -103,23 +104,39 @@ def write_experiment_file(saved: SavedExperiment, path: Path | str) -> None:
 
 def to_bytes(saved: SavedExperiment) -> bytes:
     """The content of the file. Raises `ExperimentFileError`."""
-    values = {
-        "format": FORMAT_NAME,
-        "version": FORMAT_VERSION,
-        "kind": KIND,
+    values = {"format": FORMAT_NAME, "version": FORMAT_VERSION, "kind": KIND, **saved_experiment_to_json(saved)}
+    return as_json_bytes(values, lambda data: _read_bytes(data) == saved, KIND)
+
+
+def saved_experiment_to_json(saved: SavedExperiment) -> dict[str, Any]:
+    """The fields that hold it in a file; `saved_experiment_of` reads them."""
+    return {
         "experiment": experiment_to_json(saved.experiment),
         "view": dict(saved.view),
         "model": {"name": saved.model.name, "digest": saved.model.digest},
     }
+
+
+def as_json_bytes(values: Mapping[str, Any], is_read_back: Callable[[bytes], bool], what: str) -> bytes:
+    """The content of a file.
+
+    Args:
+        values: what it holds.
+        is_read_back: whether the reader gives what was to be written; may raise `JsonError`.
+        what: "experiment" or "lesson", for the message.
+
+    Raises:
+        ExperimentFileError: it would be too large, or could not be read back.
+    """
     try:
         data = (json.dumps(values, ensure_ascii=False, allow_nan=False, indent=1) + "\n").encode("utf-8")
-        if _read_bytes(data) != saved:
+        if not is_read_back(data):
             raise JsonError("It would not be read back as it is.")
     except (ValueError, TypeError) as error:
         if isinstance(error, UnicodeEncodeError):
             error = JsonError("A text holds an invalid character (lone surrogate).")
         raise ExperimentFileError(
-            f"This experiment cannot be written to a file: {error} Nothing was written; change the experiment."
+            f"This {what} cannot be written to a file: {error} Nothing was written; change the {what}."
         ) from error
     return data
 
@@ -130,14 +147,19 @@ def read_experiment_file(path: Path | str) -> SavedExperiment:
     Raises:
         ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
     """
-    return from_bytes(_head_of(Path(path), MAX_BYTES + 1), path)
+    return from_bytes(read_limited(path), path)
+
+
+def read_limited(path: Path | str) -> bytes:
+    """The content of an ordinary file, or enough of it to be refused as too large. Raises `ExperimentFileError`."""
+    return _head_of(Path(path), MAX_BYTES + 1)
 
 
 def from_bytes(data: bytes, path: Path | str) -> SavedExperiment:
     """What `to_bytes` gave; `path` is for the message. Raises `ExperimentFileError`."""
     try:
         return _read_bytes(data)
-    except JsonError as error:
+    except (JsonError, AugenmerkError) as error:  # the latter of a value that the reader let through
         raise ExperimentFileError(
             f"{path} cannot be used as an experiment. {error} Nothing was opened; correct the file, or choose another."
         ) from error
@@ -145,6 +167,8 @@ def from_bytes(data: bytes, path: Path | str) -> SavedExperiment:
 
 def kind_of_file(path: Path | str) -> FileKind:
     """What a file is by its content, whatever its name; its own reader says what may be wrong with it.
+
+    A lesson counts as an experiment here; `core.translation.lesson_file.read_document` tells them apart.
 
     Raises:
         ExperimentFileError: it is missing, no ordinary file, or may not be read.
@@ -175,8 +199,12 @@ def _read_bytes(data: bytes) -> SavedExperiment:
     if len(data) > MAX_BYTES:
         raise JsonError(f"It has more than {MAX_BYTES:,} bytes. At most so many were expected.")
     whole = parse(data, max_depth=MAX_DEPTH)
-    _check_format(whole)
-    members = whole.members("format", "version", "kind", "experiment", "view", "model")
+    check_format(whole, KIND)
+    return saved_experiment_of(whole.members("format", "version", "kind", "experiment", "view", "model"))
+
+
+def saved_experiment_of(members: Mapping[str, Field]) -> SavedExperiment:
+    """The experiment in the fields "experiment", "view" and "model" of an object. Raises `JsonError`."""
     return SavedExperiment(
         experiment_of(members["experiment"]),
         _model(members["model"]),
@@ -184,8 +212,11 @@ def _read_bytes(data: bytes) -> SavedExperiment:
     )
 
 
-def _check_format(whole: Field) -> None:
-    """Format first, then version, then kind: a newer version may have other fields and kinds."""
+def check_format(whole: Field, *kinds: str) -> str:
+    """Which of these kinds it is. Format first, then version, then kind: a newer version may have other fields.
+
+    Raises `JsonError`.
+    """
     names: tuple[str, ...] = tuple(whole.value) if isinstance(whole.value, dict) else ()
     members = whole.members("format", optional=names)
     members["format"].choice([FORMAT_NAME])
@@ -195,7 +226,7 @@ def _check_format(whole: Field) -> None:
             f"It was written by a newer Augenmerk: version is {version}. A number up to {FORMAT_VERSION} was expected; "
             "update Augenmerk."
         )
-    whole.members("format", "version", "kind", optional=names)["kind"].choice([KIND])
+    return whole.members("format", "version", "kind", optional=names)["kind"].choice(kinds)
 
 
 def _model(field: Field) -> ModelReference:

@@ -161,7 +161,8 @@ def _attention_row(field: Field) -> AttentionRow:
 
 def _forced_token(field: Field) -> ForcedToken:
     members = field.members("type", "step", "token")
-    return ForcedToken(_index(members["step"]), members["token"].text())
+    step, token = _index(members["step"]), members["token"].text()
+    return _made(members["token"], lambda: ForcedToken(step, token))
 
 
 _READERS: dict[str, Callable[[Field], Intervention]] = {

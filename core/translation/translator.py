@@ -127,6 +127,12 @@ class Translator:
         """Loads what the first sentence would have to wait for: the rules that cut it into words."""
         self.checkpoint.codecs.source.encode_text("")
 
+    @property
+    def vocabulary_sizes(self) -> tuple[int, int]:
+        """V of source and target."""
+        codecs = self.checkpoint.codecs
+        return len(codecs.source.vocabulary), len(codecs.target.vocabulary)
+
     @cached_property
     def digest(self) -> str:
         """Of weights and vocabularies: tells the model apart from others, wherever its file lies."""

@@ -11,10 +11,25 @@ from hypothesis import strategies as st
 from core.config import PRESETS, RunConfig
 from core.config.toml import from_toml, to_toml
 from core.errors import AugenmerkError, ConfigError, ExperimentFileError, TextError
+from core.model.heads import Head
 from core.strict_json import JsonError, parse
 from core.text.tokenizers import SpacyTokenizer
-from core.translation.experiment import Beam, Experiment, ForcedToken, GivenTarget, SourceWordReplaced
+from core.translation.experiment import (
+    INTERVENTION_TYPES,
+    AttentionRow,
+    Beam,
+    CausalMaskLifted,
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    HeadScaled,
+    Intervention,
+    SoftmaxTemperature,
+    SourceWordRemoved,
+    SourceWordReplaced,
+)
 from core.translation.experiment_file import ModelReference, SavedExperiment, from_bytes, to_bytes
+from core.translation.experiment_json import intervention_to_json
 from core.translation.translator import Translator
 
 WORDS = st.sampled_from(
@@ -130,6 +145,57 @@ def test_any_value_in_an_experiment_file_is_refused_or_read(values: Any, where: 
         assert to_bytes(from_bytes(json.dumps(whole).encode(), "x.augenmerk"))
     except ExperimentFileError:
         return
+
+
+HEAD = Head("cross", 1, 0)
+INTERVENTIONS = (
+    SourceWordRemoved(0),
+    SourceWordReplaced(1, "Hund"),
+    HeadScaled(HEAD, 0.5),
+    SoftmaxTemperature(HEAD, 2.0),
+    AttentionRow(HEAD, 0, (0.5, 0.5)),
+    AttentionRow(Head("decoder", 1, 0), 1, (0.5, 0.5)),
+    CausalMaskLifted(),
+    ForcedToken(2, "dog"),
+)
+HEAD_FIELDS = ("head.kind", "head.layer", "head.head")
+FIELDS = [
+    (intervention, path)
+    for intervention in INTERVENTIONS
+    for name in intervention_to_json(intervention)
+    for path in ((name, *HEAD_FIELDS) if name == "head" else (name,))
+]
+BARELY = st.sampled_from(
+    ["", " ", "\0", "encoder", "decoder", "forced_token", [], [[]], [0], [1], {}, -1, 0, 1, 1e9, 1e-9]
+)
+
+
+def test_every_type_of_intervention_is_among_those_that_are_damaged() -> None:
+    assert {type(each) for each in INTERVENTIONS} == set(INTERVENTION_TYPES)
+
+
+@pytest.mark.parametrize(
+    ("intervention", "path"), FIELDS, ids=[f"{type(each).__name__} {path}" for each, path in FIELDS]
+)
+@given(value=st.one_of(BARELY, JSON))
+def test_any_value_in_any_field_of_an_intervention_is_refused_with_its_path_or_read(
+    intervention: Intervention, path: str, value: Any
+) -> None:
+    output = GivenTarget("A man.") if isinstance(intervention, CausalMaskLifted) else Beam(2)
+    experiment = Experiment("Ein Mann.", output, (intervention,))
+    whole = json.loads(to_bytes(SavedExperiment(experiment, ModelReference("model", "0" * 64))))
+    place = whole["experiment"]["interventions"][0]
+    *before, last = path.split(".")
+    for name in before:
+        place = place[name]
+    place[last] = value
+    try:
+        assert to_bytes(from_bytes(json.dumps(whole).encode(), "x.augenmerk"))
+    except ExperimentFileError as error:
+        cause = error.__cause__
+    else:
+        return
+    assert isinstance(cause, JsonError), "the reader of this field tells what is wrong with it"
 
 
 @given(text=TEXTS, name=st.text(max_size=40), view=st.dictionaries(st.text(max_size=8), SCALARS, max_size=3))

@@ -119,6 +119,8 @@ class FakeTranslator:
         self.device = DeviceChoice("cpu", "no CUDA device found" if device == "auto" else "asked for")
         self.run_config: RunConfig = preset("notebook")
         self.num_parameters = 9_038_341
+        self.vocabulary_sizes = 7853, 5893
+        self.target_codes: tuple[str, ...] = ()
         self.digest = f"{sum(map(ord, self.name)):064x}"
         self.experiments: list[Experiment] = []
         self.drafts: list[str | None] = []

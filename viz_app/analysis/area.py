@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from viz_app.analysis.registry import TABS
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from viz_app.theme import PANEL_MARGIN
+from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import flat_button
 
@@ -92,11 +92,11 @@ class AnalysisPanel(QFrame):
 
     def minimumSizeHint(self) -> QSize:
         """Room for a tab."""
-        return QSize(MIN_WIDTH, 200)
+        return QSize(scaled(MIN_WIDTH), 200)
 
     def sizeHint(self) -> QSize:
         """As wide as a column of text."""
-        return QSize(USUAL_WIDTH, 400)
+        return QSize(scaled(USUAL_WIDTH), 400)
 
     def _has_focus_in(self, widget: QWidget) -> bool:
         focused = QApplication.focusWidget()
@@ -127,7 +127,7 @@ class AnalysisPanel(QFrame):
             flow.addWidget(button)
             self._pages.addWidget(tab)
         header = QHBoxLayout()
-        header.setContentsMargins(PANEL_MARGIN - 8, 8, 6, 2)
+        scales(header.setContentsMargins, PANEL_MARGIN - 8, 8, 6, 2)
         header.setSpacing(0)
         header.addWidget(names, 1)
         header.addWidget(self.close_button, 0, Qt.AlignmentFlag.AlignTop)

@@ -12,7 +12,7 @@ from core.translation.result import Translation
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.request_state import RequestState
-from viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change
+from viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scales
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import label
 from viz_app.worker import ExperimentController, Job, Request
@@ -73,8 +73,8 @@ class AnalysisTab(QWidget):
         self.problem = label("warm", wraps=True)
         self.problem.setVisible(False)
         self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10)
-        self.column.setSpacing(8)
+        scales(self.column.setContentsMargins, PANEL_MARGIN, 4, PANEL_MARGIN - 4, 10)
+        scales(self.column.setSpacing, 8)
         self.column.addWidget(self.explanation)
         self.column.addWidget(self.problem)
         self.request.events.problem.connect(self._show_problem, max_args=0)
@@ -186,17 +186,17 @@ class JobBar(QWidget):
         self.stop.setToolTip("Stop this computation")
         self.bar = QProgressBar()
         self.bar.setTextVisible(False)
-        self.bar.setFixedHeight(6)
+        scales(self.bar.setFixedHeight, 6)
         self.text = label("small", wraps=True)  # the panel does not become wider for it
         self.start.clicked.connect(self.start_wanted)
         self.stop.clicked.connect(self.stop_wanted)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(10)
+        scales(row.setSpacing, 10)
         self._running = QWidget()
         column = QVBoxLayout(self._running)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(3)
+        scales(column.setSpacing, 3)
         column.addWidget(self.text)
         column.addWidget(self.bar)
         row.addWidget(self.start)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
@@ -13,9 +13,9 @@ from core.translation.experiment_file import (
     SUFFIX,
     SavedExperiment,
     kind_of_file,
-    read_experiment_file,
     write_experiment_file,
 )
+from core.translation.lesson_file import Lesson, read_document
 from core.translation.sharing import to_command, to_python
 from viz_app.documents.find_model_job import FindModelJob, FoundModel
 from viz_app.documents.session import check_length, keep_session, read_session, saved_experiment, set_aside_sentence
@@ -26,7 +26,9 @@ from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure, InferenceWorker, Request
 
-FILTER = f"Experiments (*{SUFFIX});;All files (*)"
+FILTER = f"Experiments and lessons (*{SUFFIX});;All files (*)"
+KEEP_MS = 3_000
+"""After a result; a process that is killed loses no more than that."""
 NOTHING = "Nothing to save yet: translate a sentence first"
 
 
@@ -35,16 +37,20 @@ class ExperimentDocuments(QObject):
 
     Attributes:
         dialog: the file dialog that is open, or None.
+        keep_timer: what is on the screen is kept at its end: it runs from a result on.
 
     Signals:
         done(str): what was saved or copied, in a few words.
         failed(Failure): a file was not opened; a dialog says why.
         model_requested(Path | None): the model of an opened experiment; it has to be opened.
+        lesson_read(Lesson, Path | None): a file held a lesson, which somebody has to show; the path is where it may be
+            written to again.
     """
 
     done = Signal(str)
     failed = Signal(object)
     model_requested = Signal(object)
+    lesson_read = Signal(object, object)
 
     def __init__(
         self, state: ExperimentState, worker: InferenceWorker, preferences: Preferences, window: QWidget
@@ -53,8 +59,14 @@ class ExperimentDocuments(QObject):
         self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
         self.dialog: QFileDialog | None = None
         self._waiting: SavedExperiment | None = None
-        self._opened_early: tuple[SavedExperiment, Path] | None = None
+        self._opened_early: tuple[SavedExperiment, Path | None] | None = None
+        self._newest: SavedExperiment | None = None
+        self._scene: SavedExperiment | None = None
+        self._not_found: set[str] = set()
+        self.keep_timer = QTimer(self, interval=KEEP_MS, singleShot=True)
+        self.keep_timer.timeout.connect(self.keep_session)
         state.model_changed.connect(self._on_model)
+        state.result_changed.connect(self._keep_soon)
 
     def fill_menu(self, menu: QMenu) -> None:
         """Adds what can be done with the current experiment."""
@@ -125,39 +137,69 @@ class ExperimentDocuments(QObject):
         dialog.fileSelected.connect(lambda name: self.open(Path(name)))
         dialog.open()
 
-    def open(self, path: Path) -> None:
-        """Shows the experiment of a file, or says in a dialog why not; then the screen stays as it is."""
+    def open(self, path: Path, *, is_shipped: bool = False) -> None:
+        """Shows the experiment or the lesson of a file, or says in a dialog why not; then the screen stays as it is.
+
+        Args:
+            path: of the file.
+            is_shipped: whether it is one of the product's own, which is neither remembered nor written to.
+        """
         try:
-            saved = read_experiment_file(path)
-            check_view(self._state, saved.view)
-            check_length(saved.experiment)
+            read = read_document(path)
+            self._check(read)
         except ExperimentFileError as error:
             self._preferences.recent_experiments.forget(path)
             self._refuse(Failure.of(error))
             return
-        self._preferences.recent_experiments.remember(path)
+        if not is_shipped:
+            self._preferences.recent_experiments.remember(path)
+        self._not_found.clear()
+        if isinstance(read, Lesson):
+            self.lesson_read.emit(read, None if is_shipped else path)
+        else:
+            self._scene = None
+            self._find_model(read, path)
+
+    def show_scene(self, saved: SavedExperiment, path: Path | None) -> None:
+        """Shows a scene of a lesson that was checked by `open`: with it the undo history begins anew."""
+        self._scene = saved
         self._find_model(saved, path)
 
-    def _find_model(self, saved: SavedExperiment, path: Path) -> None:
+    def _check(self, read: SavedExperiment | Lesson) -> None:
+        """Raises `ExperimentFileError` if the window cannot show it."""
+        if not isinstance(read, Lesson):
+            check_view(self._state, read.view)
+            check_length(read.experiment)
+            return
+        for index, scene in enumerate(read.scenes):
+            try:
+                self._check(scene.saved)
+            except ExperimentFileError as error:
+                raise ExperimentFileError(f"scenes[{index}]: {error}") from error
+
+    def _find_model(self, saved: SavedExperiment, path: Path | None) -> None:
         """Its model is sought among those opened before and beside the file; not before one is open."""
         model = self._state.model
+        self._newest = saved
         if model is None or model.digest == saved.model.digest:
             self._opened_early = (saved, path) if model is None else None
             self._show(saved)
             return
-        beside = sorted(path.absolute().parent.glob("*.safetensors"))
+        if saved.model.digest in self._not_found:
+            self._show_with_model_in_use(saved)
+            return
+        beside = sorted(path.absolute().parent.glob("*.safetensors")) if path is not None else []
         paths = list(dict.fromkeys((*self._preferences.recent_models.paths, *beside)))
 
         def found(result: object) -> None:
+            if self._newest is not saved:
+                return  # another one was opened meanwhile
             if isinstance(result, FoundModel):
                 self._waiting = saved
                 self.model_requested.emit(result.path)
             else:
-                self._show(saved)
-                self._state.tell(
-                    f"This experiment was made with the model “{saved.model.name}”, which is neither among the recent "
-                    "ones nor beside the file. It is shown with the model in use."
-                )
+                self._not_found.add(saved.model.digest)
+                self._show_with_model_in_use(saved)
 
         self._worker.submit(
             Request(
@@ -166,6 +208,15 @@ class ExperimentDocuments(QObject):
                 on_result=found,
                 on_error=self._refuse,
             )
+        )
+
+    def _show_with_model_in_use(self, saved: SavedExperiment) -> None:
+        self._show(saved)
+        is_in_use = self._state.model is not None and self._state.model.title == saved.model.name
+        which = "another version of the model" if is_in_use else "the model"
+        self._state.tell(
+            f"This experiment was made with {which} “{saved.model.name}”, which is neither among the recent "
+            "ones nor beside the file. It is shown with the model in use."
         )
 
     def _refuse(self, failure: Failure) -> None:
@@ -186,13 +237,20 @@ class ExperimentDocuments(QObject):
     def _show(self, saved: SavedExperiment, *, asks: bool = True) -> None:
         apply_view(self._state, saved.view)
         is_first = self._state.result is None and not self._state.can_undo
-        self._state.open_experiment(saved.experiment, asks=asks, forgets_history=is_first)
+        begins_anew = is_first or saved is self._scene
+        self._state.open_experiment(saved.experiment, asks=asks, forgets_history=begins_anew)
 
     # --- between two starts --------------------------------------------------------------------------------------
 
     def keep_session(self) -> None:
         """What is on the screen is kept until the next start."""
+        self.keep_timer.stop()
         keep_session(self._state, self._preferences.session_path)
+
+    def _keep_soon(self) -> None:
+        """Results that follow each other within seconds, as somebody types, are kept by one writing."""
+        if self._state.result is not None and not self.keep_timer.isActive():
+            self.keep_timer.start()
 
     def restore_session(self) -> bool:
         """What was on the screen the last time is asked for once a model is open; False if nothing was kept."""
@@ -232,8 +290,9 @@ class ExperimentDocuments(QObject):
 
 
 def is_experiment(path: Path) -> bool:
-    """Whether a file is an experiment by its content; what cannot be read is none."""
+    """Whether a file is an experiment by its content; by its name where that says nothing, or cannot be read."""
     try:
-        return kind_of_file(path) == "experiment"
+        kind = kind_of_file(path)
     except ExperimentFileError:
-        return False
+        kind = "unknown"
+    return kind == "experiment" or (kind == "unknown" and path.suffix == SUFFIX)

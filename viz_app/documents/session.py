@@ -43,7 +43,7 @@ def check_length(experiment: Experiment) -> None:
 
 
 def keep_session(state: ExperimentState, path: Path) -> None:
-    """Writes what is on the screen; what cannot be written is told in the log alone, for the window is closing."""
+    """Writes what is on the screen; what cannot be written is told in the log alone: nobody asked for it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_experiment_file(saved_experiment(state), path)
@@ -63,7 +63,7 @@ def read_session(state: ExperimentState, path: Path) -> SavedExperiment | None:
         saved = read_experiment_file(path)
         check_view(state, saved.view)
         check_length(saved.experiment)
-    except ExperimentFileError as error:
+    except AugenmerkError as error:  # of whatever kind: nothing in this file may keep the app from starting
         logger.info("The session of the last time cannot be restored: %s", error)
         _set_aside(path)
         return None

@@ -48,6 +48,7 @@ class PageContent:
         facts: model and the like for the caption; sentence, translation and measure are put in by the page.
         shown: the head that is chosen when the page opens.
         original: the translation with nothing changed and its maps; the page then shows `maps` minus these.
+        pinned: row and column of the cell that is pinned when the page opens.
     """
 
     translation: Translation
@@ -57,6 +58,7 @@ class PageContent:
     facts: Mapping[str, str]
     shown: Head
     original: tuple[Translation, Mapping[MapKind, FloatArray]] | None = None
+    pinned: tuple[int, int] | None = None
 
 
 def save_page(content: PageContent, target: Path) -> None:
@@ -66,11 +68,16 @@ def save_page(content: PageContent, target: Path) -> None:
 
 def page_html(content: PageContent) -> str:
     """The page as text."""
-    data = json.dumps(_data(content), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    data = data_text(content)
     title = html.escape(one_line(f"Attention · {content.translation.source_text}"))
     style, script, page = ((PARTS / name).read_text(encoding="utf-8") for name in ("page.css", "page.js", "page.html"))
     parts = {"TITLE": title, "STYLE": style, "DATA": data, "SCRIPT": script}
     return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], page)
+
+
+def data_text(content: PageContent) -> str:
+    """What the page's script reads, as JSON that cannot end its element."""
+    return json.dumps(_data(content), ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _data(content: PageContent) -> dict[str, Any]:
@@ -92,6 +99,7 @@ def _data(content: PageContent) -> dict[str, Any]:
         "blocks": blocks,
         "mode": content.selection.label_mode,
         "shown": [content.shown.kind, content.shown.layer, content.shown.head],
+        "pinned": content.pinned,
         "colors": {"light": _table(rgb_table(PAPER)), "dark": _table(rgb_table(EMBER))},
         "signedColors": {
             "light": _table(signed_rgb_table(is_dark=False)),

@@ -111,23 +111,29 @@ class Saving:
     def save_html(self, target: Path) -> None:
         """The maps of all heads, in the measure that is shown, as one page for the browser. Raises `StorageError`."""
         state = self.source.state
-        if state is None or state.result is None or state.maps.translation is None:
-            return
-        measure = state.maps.shown_measure(state.selection.head.kind)
-        original = state.result.original if state.maps.shown == "difference" else None
-        content = PageContent(
-            state.maps.translation,
-            _maps_of(state, state.maps.translation, measure),
-            measure,
-            state.settings.selection,
-            facts_of(state, self.source.model),
-            state.selection.head,
-            None if original is None else (original, _maps_of(state, original, measure)),
-        )
-        save_page(content, target)
+        content = page_content(state, self.source.model) if state is not None else None
+        if content is not None:
+            save_page(content, target)
 
     def _caption(self, text: str) -> str:
         return text if self.has_caption else ""
+
+
+def page_content(state: ExperimentState, model: str) -> PageContent | None:
+    """The maps of all heads, in the measure that is shown, for a page; None while there is no result."""
+    if state.result is None or state.maps.translation is None:
+        return None
+    measure = state.maps.shown_measure(state.selection.head.kind)
+    original = state.result.original if state.maps.shown == "difference" else None
+    return PageContent(
+        state.maps.translation,
+        _maps_of(state, state.maps.translation, measure),
+        measure,
+        state.settings.selection,
+        facts_of(state, model),
+        state.selection.head,
+        None if original is None else (original, _maps_of(state, original, measure)),
+    )
 
 
 def _maps_of(state: ExperimentState, translation: Translation, measure: Measure) -> dict[MapKind, FloatArray]:

@@ -22,7 +22,7 @@ from viz_app.heatmap.map_image import ramp_of, signed_ramp_of
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.role_words import role_in_short
-from viz_app.theme import current_theme, is_theme_change
+from viz_app.theme import current_theme, is_theme_change, scaled
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 SCROLL_BAR_WIDTH = 12
@@ -96,7 +96,9 @@ class HeadGrid(QWidget):
                     self._painter = old
                 else:
                     self._painter = self._painter_of(layout)
-                    self.update(layout.left - FRAME_WIDTH, NUMBERS_HEIGHT, self.width(), layout.height)  # one rectangle
+                    self.update(
+                        layout.left - FRAME_WIDTH, scaled(NUMBERS_HEIGHT), self.width(), layout.height
+                    )  # one rectangle
                 self.show_choice()
                 return
             self._painter = self._painter_of(layout)
@@ -217,7 +219,7 @@ class HeadGrid(QWidget):
             self._painter.paint_heads(painter, event.region())
         self._painter.paint_marks(painter, event.region(), self._hovered)
         top = max(0, -self.y())
-        if event.region().intersects(QRect(0, top, self.width(), NUMBERS_HEIGHT)):
+        if event.region().intersects(QRect(0, top, self.width(), scaled(NUMBERS_HEIGHT))):
             self._painter.paint_numbers(painter, top, self.width())
 
     def _tip(self, head: Head) -> str:
@@ -305,7 +307,7 @@ class HeadGridArea(VerticalScrollArea):
         head = self._grid.head
         place = self._grid.place_of(head)
         if place is not None:
-            margin = NUMBERS_HEIGHT + (HEADER_HEIGHT if head.layer == 0 else SPACING)
+            margin = scaled(NUMBERS_HEIGHT) + scaled(HEADER_HEIGHT if head.layer == 0 else SPACING)
             self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + margin)
 
     def minimumSizeHint(self) -> QSize:

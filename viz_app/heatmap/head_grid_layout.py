@@ -53,21 +53,21 @@ def lay_out_grid(state: ExperimentState, available: QSize, width: int, theme: Th
         theme: for the size of its letters.
     """
     left = theme.base_px * 5 + 4
-    size = _thumbnail_size(state, available, left)
+    size = _thumbnail_size(state, available, left, theme)
     places: dict[Head, QRect] = {}
     headers: dict[MapKind, QRect] = {}
     lines: list[tuple[QRect, str]] = []
-    y = NUMBERS_HEIGHT
+    y = theme.scaled(NUMBERS_HEIGHT)
     for kind in MAP_KINDS:
-        headers[kind] = QRect(0, y, width, HEADER_HEIGHT)
-        y += HEADER_HEIGHT
+        headers[kind] = QRect(0, y, width, theme.scaled(HEADER_HEIGHT))
+        y += theme.scaled(HEADER_HEIGHT)
         for line in state.roles.lines_of_heads(kind):
             lines.append((QRect(0, y, left - 10, size.height()), _name(state, line)))
             for column, head in enumerate(line):
-                place = QRect(left + column * (size.width() + SPACING), y, size.width(), size.height())
+                place = QRect(left + column * (size.width() + theme.scaled(SPACING)), y, size.width(), size.height())
                 places[head] = place
-            y += size.height() + SPACING
-        y += SECTION_SPACING
+            y += size.height() + theme.scaled(SPACING)
+        y += theme.scaled(SECTION_SPACING)
     framed = tuple(place.adjusted(-1, -1, 0, 0) for place in places.values())
     return GridLayout(places, headers, tuple(lines), left, size, y if places else 0, framed)
 
@@ -83,13 +83,14 @@ def _name(state: ExperimentState, line: tuple[Head, ...]) -> str:
     return roles[0] + (" …" if len(set(roles)) > 1 else "")
 
 
-def _thumbnail_size(state: ExperimentState, available: QSize, left: int) -> QSize:
+def _thumbnail_size(state: ExperimentState, available: QSize, left: int, theme: Theme) -> QSize:
     """As large as width and height allow, a little wider than high, or higher than wide, if need be."""
     num_heads = max(1, *(state.maps.shape(kind)[1] for kind in MAP_KINDS))
     num_layers = max(1, sum(state.maps.shape(kind)[0] for kind in MAP_KINDS))
-    fixed = NUMBERS_HEIGHT + len(MAP_KINDS) * (HEADER_HEIGHT + SECTION_SPACING)
-    by_width = (available.width() - left - 4) // num_heads - SPACING
-    by_height = (available.height() - fixed) // num_layers - SPACING
-    by_height = by_height if by_height >= MIN_THUMBNAIL else SCROLLING_THUMBNAIL
-    height = max(min(int(by_width * MAX_TALL_ASPECT), by_height, MAX_THUMBNAIL), 10)
+    spacing = theme.scaled(SPACING)
+    fixed = theme.scaled(NUMBERS_HEIGHT) + len(MAP_KINDS) * theme.scaled(HEADER_HEIGHT + SECTION_SPACING)
+    by_width = (available.width() - left - 4) // num_heads - spacing
+    by_height = (available.height() - fixed) // num_layers - spacing
+    by_height = by_height if by_height >= theme.scaled(MIN_THUMBNAIL) else theme.scaled(SCROLLING_THUMBNAIL)
+    height = max(min(int(by_width * MAX_TALL_ASPECT), by_height, theme.scaled(MAX_THUMBNAIL)), 10)
     return QSize(max(min(by_width, int(height * MAX_ASPECT)), 10), height)

@@ -74,14 +74,19 @@ class GridPainter:
     def paint_numbers(self, painter: QPainter, top: int, width: int) -> None:
         """Head numbers stay at the top while the layers scroll under them."""
         if top > 0:
-            painter.fillRect(0, top, width, NUMBERS_HEIGHT, self.theme.color("panel"))
+            painter.fillRect(0, top, width, self.theme.scaled(NUMBERS_HEIGHT), self.theme.color("panel"))
         if self.state.settings.order != "layer":
             return
         painter.setPen(self.theme.color("muted"))
         painter.setFont(self.theme.font("small"))
         size = self.layout.size
         for head in range(max(self.state.maps.shape(kind)[1] for kind in MAP_KINDS)):
-            place = QRect(self.layout.left + head * (size.width() + SPACING), top, size.width(), NUMBERS_HEIGHT)
+            place = QRect(
+                self.layout.left + head * (size.width() + self.theme.scaled(SPACING)),
+                top,
+                size.width(),
+                self.theme.scaled(NUMBERS_HEIGHT),
+            )
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, str(head + 1))
 
     def switch_of(self, head: Head) -> QRect | None:

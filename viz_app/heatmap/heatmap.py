@@ -30,6 +30,7 @@ class Heatmap(QWidget):
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
+        self._own_scale: float | None = None
         self._theme = current_theme()
         self._view: MapView | None = None
         self._image, self._top = QImage(), 1.0
@@ -61,8 +62,18 @@ class Heatmap(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
         super().changeEvent(event)
-        if is_theme_change(event) and self._theme != current_theme():
-            self._theme = current_theme()
+        if is_theme_change(event):
+            self._follow_theme()
+
+    def set_scale(self, scale: float) -> None:
+        """From now on this map has a scale of its own, whatever that of the interface."""
+        self._own_scale = scale
+        self._follow_theme()
+
+    def _follow_theme(self) -> None:
+        theme = current_theme() if self._own_scale is None else current_theme().at_scale(self._own_scale)
+        if theme != self._theme:
+            self._theme = theme
             self.rebuild()
 
     def rebuild(self) -> None:

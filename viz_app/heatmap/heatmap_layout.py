@@ -160,13 +160,13 @@ def lay_out(
         is_signed: whether the numbers at the colour bar have signs.
     """
     font = QFont(theme.font("body"))
-    margins = _margins(view, font, size, has_strip=has_strip, is_signed=is_signed)
-    cell = _cell(view, size, margins, zoom)
-    font.setPixelSize(max(MIN_LABEL_PX, min(theme.base_px, int(min(cell.x(), cell.y()) * 0.95))))
+    margins = _margins(view, font, size, theme, has_strip=has_strip, is_signed=is_signed)
+    cell = _cell(view, size, margins, zoom, theme)
+    font.setPixelSize(max(theme.scaled(MIN_LABEL_PX), min(theme.base_px, int(min(cell.x(), cell.y()) * 0.95))))
     margins = _margins(
-        view, font, size, has_strip=has_strip, is_signed=is_signed
+        view, font, size, theme, has_strip=has_strip, is_signed=is_signed
     )  # a smaller font leaves more room for the cells
-    cell = _cell(view, size, margins, zoom)
+    cell = _cell(view, size, margins, zoom, theme)
     content = QSizeF(cell.x() * view.num_columns, cell.y() * view.num_rows)
     room = _room(size, margins)
     fits_high, fits_wide = content.height() <= room.height() + 0.5, content.width() <= room.width() + 0.5
@@ -210,17 +210,19 @@ def thinned(count: int, step: int, lit: list[int]) -> list[int]:
     return sorted({*kept, *lit})
 
 
-def _margins(view: MapView, font: QFont, size: QSize, *, has_strip: bool, is_signed: bool) -> _Margins:
+def _margins(view: MapView, font: QFont, size: QSize, theme: Theme, *, has_strip: bool, is_signed: bool) -> _Margins:
     metrics, key = QFontMetrics(font), font.toString()
-    row_label_width = min(_longest(view.row_labels, key) + 1, MAX_ROW_LABEL)
+    row_label_width = min(_longest(view.row_labels, key) + 1, theme.scaled(MAX_ROW_LABEL))
     if has_strip:
         row_label_width = max(row_label_width, metrics.horizontalAdvance(sum_label(view.axes, 100)))
-    column_length = min(_longest(view.column_labels, key) + 1, MAX_COLUMN_LABEL)
-    column_length = max(MIN_COLUMN_LABEL, min(column_length, int(size.height() * MAX_LABEL_SHARE)))
+    column_length = min(_longest(view.column_labels, key) + 1, theme.scaled(MAX_COLUMN_LABEL))
+    column_length = max(theme.scaled(MIN_COLUMN_LABEL), min(column_length, int(size.height() * MAX_LABEL_SHARE)))
     return _Margins(
         left=row_label_width + LABEL_GAP + EDGE,
         top=int(column_length * COLUMN_SINE + metrics.height() * 0.6) + LABEL_GAP,
-        right=max(BAR_GAP + BAR_WIDTH + BAR_LABEL + SIGN_WIDTH * is_signed, int(column_length * COLUMN_COSINE)),
+        right=max(
+            BAR_GAP + BAR_WIDTH + theme.scaled(BAR_LABEL + SIGN_WIDTH * is_signed), int(column_length * COLUMN_COSINE)
+        ),
         bottom=EDGE + (STRIP_GAP + MAX_STRIP if has_strip else 0),
         row_label_width=row_label_width,
         column_label_length=column_length,
@@ -257,20 +259,21 @@ def _room(size: QSize, margins: _Margins) -> QSizeF:
     )
 
 
-def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom) -> QPointF:
+def _cell(view: MapView, size: QSize, margins: _Margins, zoom: Zoom, theme: Theme) -> QPointF:
     """Square, or up to twice as wide as high where many rows would make the map a narrow band."""
     room = _room(size, margins)
     width, height = room.width() / view.num_columns, room.height() / view.num_rows
-    fitting = min(width, height, MAX_CELL)
+    legible, widest = theme.scaled(MIN_LEGIBLE_PX), theme.scaled(MAX_NARROW_CELL)
+    fitting = min(width, height, theme.scaled(MAX_CELL))
     if zoom == AUTO:
-        side = fitting if fitting >= MIN_LEGIBLE_PX else LEGIBLE_PX
+        side = fitting if fitting >= legible else theme.scaled(LEGIBLE_PX)
     else:
         side = fitting if zoom == FIT else max(fitting, zoom)
-    if zoom == AUTO and side > fitting and width >= MIN_LEGIBLE_PX:
-        return QPointF(min(width, max(side, min(2 * side, MAX_NARROW_CELL))), side)  # it need not scroll sideways, too
+    if zoom == AUTO and side > fitting and width >= legible:
+        return QPointF(min(width, max(side, min(2 * side, widest))), side)  # it need not scroll sideways, too
     if side > fitting:
-        return QPointF(max(side, min(width, 2 * side, MAX_NARROW_CELL)), side)
-    return QPointF(min(width, max(side, min(2 * side, MAX_NARROW_CELL))), side)
+        return QPointF(max(side, min(width, 2 * side, widest)), side)
+    return QPointF(min(width, max(side, min(2 * side, widest))), side)
 
 
 def _step(needed: float, cell: float) -> int:

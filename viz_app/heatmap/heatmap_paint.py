@@ -73,7 +73,7 @@ class HeatmapPainter:
     def cells_and_bar(self) -> QRect:
         """The window, and what is at its right: where no label of a row or column is touched."""
         window = self.layout.window
-        right = self.layout.bar.right() - window.right() + BAR_LABEL + SIGN_WIDTH * self.is_signed
+        right = self.layout.bar.right() - window.right() + self.theme.scaled(BAR_LABEL + SIGN_WIDTH * self.is_signed)
         return window.adjusted(-2, 0, right, 2).toAlignedRect()
 
     def paint(self, painter: QPainter, size: QSize, clip: QRect) -> None:
@@ -213,7 +213,8 @@ class HeatmapPainter:
         text = elided(label, self._font_key, layout.row_label_width)
         painter.setPen(color)
         right = layout.window.left() - LABEL_GAP
-        place = QRectF(right - layout.row_label_width - 4, center - 12, layout.row_label_width + 4, 24)
+        half = self.theme.scaled(12)
+        place = QRectF(right - layout.row_label_width - 4, center - half, layout.row_label_width + 4, 2 * half)
         painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _paint_column_label(self, painter: QPainter, index: int, label: str, color: QColor) -> None:

@@ -23,7 +23,7 @@ from core.translation.result import FloatArray
 from viz_app.heatmap.colormap import quantize, rgb_table, signed_indices, signed_rgb_table
 from viz_app.heatmap.heatmap_layout import COLUMN_ANGLE, COLUMN_COSINE, COLUMN_SINE, thinned
 from viz_app.heatmap.map_image import ramp_of
-from viz_app.theme import Theme, current_theme, is_theme_change
+from viz_app.theme import Theme, current_theme, is_theme_change, scaled
 
 MAX_LABEL, GAP, TITLE_HEIGHT, LEGEND_HEIGHT, LEGEND_BAR = 72, 5, 20, 30, 6
 MIN_FONT_PX = 10
@@ -115,21 +115,25 @@ class MatrixLayout:
     def font(self, matrix: Matrix) -> QFont:
         """Of labels and of what stands in cells: smaller where cells are low."""
         font = QFont(self.theme.font("small"))
-        font.setPixelSize(max(MIN_FONT_PX, min(font.pixelSize(), int(self._cell_height(matrix) * 0.95))))
+        font.setPixelSize(
+            max(self.theme.scaled(MIN_FONT_PX), min(font.pixelSize(), int(self._cell_height(matrix) * 0.95)))
+        )
         return font
 
     def _cell_height(self, matrix: Matrix) -> float:
         least, largest = self.style.cell_heights
-        return max(least, min(largest, self.style.aimed_height / max(1, len(matrix.row_labels))))
+        return self.theme.scaled(
+            max(float(least), min(largest, self.style.aimed_height / max(1, len(matrix.row_labels))))
+        )
 
     def label_width(self, matrix: Matrix, labels: Sequence[str]) -> int:
         """Of the widest of these labels, if that is not too wide."""
         metrics = QFontMetrics(self.font(matrix))
-        return min(MAX_LABEL, max(map(metrics.horizontalAdvance, labels), default=0) + 2)
+        return min(self.theme.scaled(MAX_LABEL), max(map(metrics.horizontalAdvance, labels), default=0) + 2)
 
     def _header_height(self, matrix: Matrix) -> float:
         """Of title and column labels."""
-        title = TITLE_HEIGHT if matrix.title else 0
+        title = self.theme.scaled(TITLE_HEIGHT) if matrix.title else 0
         line = QFontMetrics(self.font(matrix)).height()
         if not self.style.has_slanted_columns:
             return title + line + 2
@@ -144,7 +148,7 @@ class MatrixLayout:
 
     def content_height(self) -> int:
         """Of all matrices and the legend."""
-        return round(self.block_top(len(self.matrices)) + LEGEND_HEIGHT)
+        return round(self.block_top(len(self.matrices)) + self.theme.scaled(LEGEND_HEIGHT))
 
     def _lay_out(self) -> tuple[QRectF, ...]:
         """The areas of all matrices. All begin and end at the same places of the line."""
@@ -222,7 +226,7 @@ class MatrixPainter:
         if matrix.title:
             painter.setFont(theme.font("small", bold=True))
             painter.setPen(theme.color("text"))
-            title = QRectF(0, self.layout.block_top(index), self.layout.width, TITLE_HEIGHT)
+            title = QRectF(0, self.layout.block_top(index), self.layout.width, theme.scaled(TITLE_HEIGHT))
             painter.drawText(title, Qt.AlignmentFlag.AlignVCenter, matrix.title)
         painter.setFont(self.layout.font(matrix))
         metrics = QFontMetrics(painter.font())
@@ -233,7 +237,8 @@ class MatrixPainter:
         for row in thinned(len(matrix.row_labels), step, rows):
             self._choose_pen(painter, matrix.row_labels[row], is_marked=row in rows)
             middle = self.layout.cell_rect(MatrixCell(index, row, 0)).center().y()
-            place = QRectF(0, middle - 10, area.left() - GAP, 20)
+            half = theme.scaled(10)
+            place = QRectF(0, middle - half, area.left() - GAP, 2 * half)
             text = metrics.elidedText(matrix.row_labels[row], Qt.TextElideMode.ElideRight, int(place.width()))
             painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         if self.layout.style.has_slanted_columns:
@@ -258,7 +263,8 @@ class MatrixPainter:
             painter.translate(self.layout.cell_rect(MatrixCell(index, 0, column)).center().x(), area.top() - GAP)
             painter.rotate(COLUMN_ANGLE)
             text = metrics.elidedText(matrix.column_labels[column], Qt.TextElideMode.ElideRight, longest)
-            painter.drawText(QRectF(0, -10, longest + 2, 20), Qt.AlignmentFlag.AlignVCenter, text)
+            half = self.layout.theme.scaled(10)
+            painter.drawText(QRectF(0, -half, longest + 2, 2 * half), Qt.AlignmentFlag.AlignVCenter, text)
             painter.restore()
 
     def _paint_marks(self, painter: QPainter) -> None:
@@ -280,7 +286,7 @@ class MatrixPainter:
             painter.fillRect(QRectF(left, bar.top(), bar.width() * 3 / len(table) + 0.5, LEGEND_BAR), table[index])
         painter.setPen(self.layout.theme.color("muted"))
         painter.setFont(self.layout.theme.font("small"))
-        place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, 16)
+        place = QRectF(last.left() - 8, bar.bottom(), last.width() + 16, self.layout.theme.scaled(16))
         sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
         for side, text in zip(sides, self.layout.style.legend(self.top), strict=True):
             painter.drawText(place, side | Qt.AlignmentFlag.AlignVCenter, text)
@@ -360,7 +366,7 @@ class LabelledMatrix(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """As narrow as can be read."""
-        return QSize(MIN_WIDTH, 1)
+        return QSize(scaled(MIN_WIDTH), 1)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The cell under the mouse is told."""

@@ -56,13 +56,13 @@ class LinesPainter:
         labels = (*self.labels(is_query=True), *self.labels(is_query=False))
         self.label_width = min(
             max(map(metrics.horizontalAdvance, map(visible, labels))) + 2,
-            MAX_LABEL,
+            self.theme.scaled(MAX_LABEL),
         )
         head, maps = self.state.selection.head, self.state.maps
         self.top = maps.top_value(head, self.weights)
         self.is_signed, self.new_entries = maps.is_signed(head.kind), maps.new_entries(head.kind)
         number = metrics.horizontalAdvance("+0.00" if self.is_signed else "0.00") + GAP
-        span = min(MAX_SPAN, self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
+        span = min(self.theme.scaled(MAX_SPAN), self.size.width() - 2 * (self.label_width + GAP) - 2 * number)
         self.left = (self.size.width() - max(span, 40.0)) / 2
         self.right = self.size.width() - self.left
 
@@ -70,7 +70,12 @@ class LinesPainter:
     def of_natural_size(cls, state: ExperimentState, theme: Theme, view: MapView) -> "LinesPainter":
         """As large as its tokens like it."""
         count = max(len(view.labelled.queries), len(view.labelled.keys))
-        return cls(state, theme, view, QSize(NATURAL_WIDTH, int(HEADER + NATURAL_LINE * count)))
+        return cls(
+            state,
+            theme,
+            view,
+            QSize(theme.scaled(NATURAL_WIDTH), int(theme.scaled(HEADER) + theme.scaled(NATURAL_LINE) * count)),
+        )
 
     @property
     def weights(self) -> FloatArray:
@@ -84,8 +89,8 @@ class LinesPainter:
     def y_of(self, label: HoveredLabel) -> float:
         """The middle of a token's line."""
         count = len(self.labels(is_query=label.is_query))
-        step = min((self.size.height() - HEADER) / count, MAX_LINE)
-        return HEADER + (label.index + 0.5) * step
+        step = min((self.size.height() - self.theme.scaled(HEADER)) / count, self.theme.scaled(MAX_LINE))
+        return self.theme.scaled(HEADER) + (label.index + 0.5) * step
 
     def label_at(self, point: QPointF) -> HoveredLabel | None:
         """The token whose label is under a point."""
@@ -93,8 +98,8 @@ class LinesPainter:
         if not is_query and point.x() <= self.right:
             return None
         count = len(self.labels(is_query=is_query))
-        step = min((self.size.height() - HEADER) / count, MAX_LINE)
-        index = int((point.y() - HEADER) // step)
+        step = min((self.size.height() - self.theme.scaled(HEADER)) / count, self.theme.scaled(MAX_LINE))
+        index = int((point.y() - self.theme.scaled(HEADER)) // step)
         return HoveredLabel(index, is_query=is_query) if 0 <= index < count else None
 
     def strength(self) -> FloatArray:
@@ -182,8 +187,14 @@ class LinesPainter:
         queries = "source token" if is_encoder else f"token {self.state.settings.label_mode}"
         width = self.left - GAP
         flags = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(0, 0, width, HEADER - 6), flags | Qt.AlignmentFlag.AlignRight, queries)
-        painter.drawText(QRectF(self.right + GAP, 0, width, HEADER - 6), flags | Qt.AlignmentFlag.AlignLeft, "looks at")
+        painter.drawText(
+            QRectF(0, 0, width, self.theme.scaled(HEADER) - 6), flags | Qt.AlignmentFlag.AlignRight, queries
+        )
+        painter.drawText(
+            QRectF(self.right + GAP, 0, width, self.theme.scaled(HEADER) - 6),
+            flags | Qt.AlignmentFlag.AlignLeft,
+            "looks at",
+        )
 
     def _paint_values(self, painter: QPainter) -> None:
         """The weights of the token under the mouse, beyond the labels of the other side."""
@@ -205,7 +216,10 @@ class LinesPainter:
                 if other.is_query
                 else self.right + GAP + self.label_width + 4
             )
-            painter.drawText(QRectF(x, self.y_of(other) - 12, width + 2, 24), Qt.AlignmentFlag.AlignVCenter, text)
+            half = self.theme.scaled(12)
+            painter.drawText(
+                QRectF(x, self.y_of(other) - half, width + 2, 2 * half), Qt.AlignmentFlag.AlignVCenter, text
+            )
 
 
 class LinesView(QWidget):
@@ -214,6 +228,7 @@ class LinesView(QWidget):
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state = state
+        self._own_scale: float | None = None
         self._theme = current_theme()
         self._view: MapView | None = None
         self._painter: LinesPainter | None = None
@@ -237,8 +252,18 @@ class LinesView(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
         super().changeEvent(event)
-        if is_theme_change(event) and self._theme != current_theme():
-            self._theme = current_theme()
+        if is_theme_change(event):
+            self._follow_theme()
+
+    def set_scale(self, scale: float) -> None:
+        """From now on this map has a scale of its own, whatever that of the interface."""
+        self._own_scale = scale
+        self._follow_theme()
+
+    def _follow_theme(self) -> None:
+        theme = current_theme() if self._own_scale is None else current_theme().at_scale(self._own_scale)
+        if theme != self._theme:
+            self._theme = theme
             self.rebuild()
 
     def rebuild(self) -> None:
@@ -247,7 +272,7 @@ class LinesView(QWidget):
         self._view = self._state.maps.view() if self._state.settings.picture == "lines" else None
         if self._view is not None:
             count = max(self._view.num_rows, self._view.num_columns)
-            self.setMinimumHeight(int(HEADER + MIN_LINE * count))
+            self.setMinimumHeight(int(self._theme.scaled(HEADER) + self._theme.scaled(MIN_LINE) * count))
             self._painter = LinesPainter(self._state, self._theme, self._view, self.size())
         self.update()
 

@@ -8,10 +8,13 @@ from typing import Any, Final
 
 from core.analysis.beam_tree import BeamTree
 from core.analysis.lens import LogitLens
+from core.config import preset
+from core.model.size import preset_vocabulary_sizes, size_rows
 from core.translation.experiment import Beam, CausalMaskLifted, Experiment, GivenTarget, HeadScaled, SoftmaxTemperature
 from core.translation.result import Translation
 from viz_app.learn.actions import shuffled
 from viz_app.learn.job import BeamTreeJob, LensJob, RunJob, Smoothing, SmoothingJob
+from viz_app.learn.stack import largest_group
 from viz_app.learn.values import percent
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.role_words import role_in_words
@@ -186,6 +189,17 @@ def _judge_decided(state: ExperimentState, options: Options, lens: LogitLens) ->
     )
 
 
+def _judge_largest_part(state: ExperimentState, options: Options, answer: None) -> Verdict:
+    run = preset(options["preset"])
+    sizes = preset_vocabulary_sizes(run)
+    assert sizes is not None
+    choice, parts = largest_group(size_rows(run.model, *sizes, 1, 1))
+    tokens, attention, feed_forward = (parts[name].num_parameters for name in ("tokens", "attention", "feed-forward"))
+    return Verdict(
+        choice, f"The tables have {tokens:,} parameters, attention {attention:,}, feed-forward {feed_forward:,}."
+    )
+
+
 def _shown(state: ExperimentState) -> Translation:
     assert state.translation is not None, "nobody can look before there is a result"
     return state.translation
@@ -201,5 +215,6 @@ CHECKS: Final[dict[str, Check]] = {
     "beam": Check(frozenset({"better", "same"}), _beam_tree, _judge_beam),
     "without-head": Check(frozenset({"same", "other"}), _without_chosen, _judge_without_chosen),
     "smoothing": Check(frozenset({"rises", "falls"}), _smoothing, _judge_smoothing),
+    "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _nothing, _judge_largest_part),
     "decided-at": Check(frozenset({"last", "earlier"}), _lens, _judge_decided),
 }

@@ -13,7 +13,7 @@ from viz_app.learn.station_view import StationView
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
-from viz_app.theme import GAP
+from viz_app.theme import GAP, scaled, scales
 from viz_app.views.intervention_chips import HINT_WITHOUT_HEADS
 from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.empty_state import EmptyState
@@ -21,7 +21,7 @@ from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJ
 
 FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
 NARROW_PAGE = 1264
-LIST_WIDTH, NARROW_LIST_WIDTH = 238, 46
+LIST_WIDTH, NARROW_LIST_WIDTH = 238, 50
 
 
 class LearnPage(QWidget):
@@ -40,8 +40,15 @@ class LearnPage(QWidget):
     ready = Signal(object)
     failed = Signal(object)
 
-    def __init__(self, worker: InferenceWorker | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        worker: InferenceWorker | None = None,
+        window_state: ExperimentState | None = None,
+        parent: QWidget | None = None,
+    ) -> None:
+        """`window_state`: the experiment of the Translate page."""
         super().__init__(parent)
+        self._window_state = window_state
         self._worker = worker or InferenceWorker(parent=self)
         settings = MapViewSettings()
         settings.merges_words = False  # stations count tokens
@@ -83,7 +90,8 @@ class LearnPage(QWidget):
             return
         if place not in self._views:
             following = self.stations[place + 1].title if place + 1 < len(self.stations) else ""
-            view = StationView(self.stations[place], LearnContext(self.state, self.controller), following)
+            context = LearnContext(self.state, self.controller, self._window_state)
+            view = StationView(self.stations[place], context, following)
             view.next_wanted.connect(partial(self.open_station, place + 1))
             self._views[place] = view
             self._stack.addWidget(view)
@@ -120,9 +128,9 @@ class LearnPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A small page shows the numbers of stations alone."""
         super().resizeEvent(event)
-        is_narrow = self.width() < NARROW_PAGE
+        is_narrow = self.width() < scaled(NARROW_PAGE)
         self.sentence.fit(0, 0)  # folded: the stations need the room
-        self._list.setFixedWidth(NARROW_LIST_WIDTH if is_narrow else LIST_WIDTH)
+        self._list.setFixedWidth(scaled(NARROW_LIST_WIDTH if is_narrow else LIST_WIDTH))
         for place, button in enumerate(self._buttons):
             title = self.stations[place].title
             button.setText(str(place + 1) if is_narrow else f"{place + 1}  {title}")
@@ -151,8 +159,8 @@ class LearnPage(QWidget):
         panel = QFrame()
         panel.setProperty("role", "panel")
         column = QVBoxLayout(panel)
-        column.setContentsMargins(6, 8, 6, 8)
-        column.setSpacing(2)
+        scales(column.setContentsMargins, 6, 8, 6, 8)
+        scales(column.setSpacing, 2)
         group = QButtonGroup(panel)
         for place, station in enumerate(self.stations):
             button = QPushButton()
@@ -170,11 +178,11 @@ class LearnPage(QWidget):
 
     def _lay_out(self) -> None:
         below = QHBoxLayout()
-        below.setSpacing(GAP)
+        scales(below.setSpacing, GAP)
         below.addWidget(self._list)
         below.addWidget(self._stack, 1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
+        scales(column.setSpacing, GAP)
         column.addWidget(self.sentence)
         column.addLayout(below, 1)

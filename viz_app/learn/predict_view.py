@@ -9,6 +9,7 @@ from viz_app.learn.figures.figure import LearnContext
 from viz_app.learn.station import Predict
 from viz_app.learn.values import values_of
 from viz_app.state.request_state import RequestState
+from viz_app.theme import scales
 from viz_app.widgets.parts import label
 
 
@@ -41,8 +42,8 @@ class PredictView(QFrame):
         self.look.clicked.connect(self._look)
         self.verdict = label("accent", wraps=True)
         column = QVBoxLayout(self)
-        column.setContentsMargins(14, 10, 14, 12)
-        column.setSpacing(6)
+        scales(column.setContentsMargins, 14, 10, 14, 12)
+        scales(column.setSpacing, 6)
         column.addWidget(heading)
         column.addWidget(self.question)
         for name, text in predict.choices.items():

@@ -3,7 +3,7 @@
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from viz_app.learn.actions import perform
@@ -13,10 +13,11 @@ from viz_app.learn.figures.registry import FIGURES
 from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station import Paragraph, Predict, Station, Try
 from viz_app.learn.values import values_of
-from viz_app.theme import GAP
+from viz_app.theme import GAP, current_theme, scaled, scales
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 TEXT_SHARE, FIGURE_SHARE = 2, 3
+SCROLL_BAR_WIDTH = 10
 
 
 class StationView(QWidget):
@@ -49,7 +50,7 @@ class StationView(QWidget):
         self.next_button.setProperty("role", "primary")
         self.next_button.setVisible(bool(next_title))
         self.next_button.clicked.connect(self.next_wanted)
-        self._has_begun = False
+        self._has_begun, self._base_px = False, current_theme().base_px
         self._lay_out()
         self._state.result_changed.connect(self._on_result)
         for field in (self._state.selection.events.head, self._state.selection.events.pinned):
@@ -83,6 +84,16 @@ class StationView(QWidget):
         if not event.spontaneous():
             self.refresh()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The text is never narrower than its widest button: it does not scroll sideways."""
+        super().resizeEvent(event)
+        if self._base_px != current_theme().base_px:
+            self._base_px = current_theme().base_px
+            for _, shown in self.texts:
+                shown.setText("")  # or the size of code in it would stay
+            self.refresh()
+        self._text_area.setMinimumWidth(self._text_column.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
+
     def _begin(self) -> None:
         """Once there is a result: heads and cells are found in it."""
         if not self._has_begun and self._state.translation is not None:
@@ -99,10 +110,10 @@ class StationView(QWidget):
             self.refresh()
 
     def _lay_out(self) -> None:
-        text = QWidget()
+        text = self._text_column = QWidget()
         column = QVBoxLayout(text)
-        column.setContentsMargins(4, 0, 14, 10)
-        column.setSpacing(12)
+        scales(column.setContentsMargins, 4, 0, 14, 10)
+        scales(column.setSpacing, 12)
         title = QLabel(self.station.title)
         title.setProperty("role", "title")
         title.setWordWrap(True)
@@ -122,15 +133,16 @@ class StationView(QWidget):
         figures = QWidget()
         figure_column = QVBoxLayout(figures)
         figure_column.setContentsMargins(0, 0, 0, 0)
-        figure_column.setSpacing(GAP)
+        scales(figure_column.setSpacing, GAP)
         for figure in self.figures:
             figure_column.addWidget(figure, int(figure.takes_height))
         if not any(figure.takes_height for figure in self.figures):
             figure_column.addStretch(1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
-        row.addWidget(VerticalScrollArea(text, takes_keys=True), TEXT_SHARE)
+        scales(row.setSpacing, GAP)
+        self._text_area = VerticalScrollArea(text, takes_keys=True)
+        row.addWidget(self._text_area, TEXT_SHARE)
         row.addWidget(VerticalScrollArea(figures), FIGURE_SHARE)
 
     def _text(self, text: Paragraph, role: str) -> QLabel:

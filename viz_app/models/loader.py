@@ -1,17 +1,21 @@
-"""Opens models: by dialog, by path, or the bundled one."""
+"""Opens models: by dialog, by path, by name, or the bundled one; those of other projects are imported first."""
 
+import math
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from core.resources import bundled_model_path
+from viz_app.models.foreign import foreign_source
+from viz_app.models.hub_dialog import HubDialog
+from viz_app.models.import_dialog import ImportDialog
 from viz_app.preferences import Preferences
 from viz_app.state.model_info import ModelInfo
 from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure, InferenceWorker, LoadJob, Request
 
-CHECKPOINT_FILTER = "Checkpoints (*.safetensors);;All files (*)"
+MODEL_FILTER = "Models (*.safetensors *.pt *.pth *.bin *.ckpt config.json);;All files (*)"
 
 
 class ModelLoader(QObject):
@@ -19,13 +23,15 @@ class ModelLoader(QObject):
 
     Attributes:
         model: the model in use, or None.
+        import_dialog: the one that imports a model, or None.
 
     Signals:
         loading(str): the model of this name is being opened.
         loaded(ModelInfo): it is in use from now on.
         failed(Failure, bool): it was not opened, `model` is still in use; and whether a dialog shows the failure.
         previous_model_missing(): the model of the last session cannot be opened again.
-        file_chosen(Path): the user chose a file in the dialog.
+        file_chosen(Path): the user chose a file or folder in a dialog, or one was imported.
+        import_offered(str): what is called so must be imported first; a dialog asks whether it is to be.
     """
 
     loading = Signal(str)
@@ -33,13 +39,16 @@ class ModelLoader(QObject):
     failed = Signal(object, bool)
     previous_model_missing = Signal()
     file_chosen = Signal(object)
+    import_offered = Signal(str)
 
     def __init__(self, worker: InferenceWorker, preferences: Preferences, window: QWidget) -> None:
         super().__init__(window)
         self._worker, self._preferences, self._window = worker, preferences, window
         self._path: Path | None = None
         self._is_reopening = False
+        self._importer: InferenceWorker | None = None
         self.model: ModelInfo | None = None
+        self.import_dialog: ImportDialog | None = None
 
     @property
     def recent(self) -> tuple[Path, ...]:
@@ -52,7 +61,15 @@ class ModelLoader(QObject):
         self.open(path)
 
     def open(self, path: Path | None) -> None:
-        """Opens a checkpoint, None for the bundled one."""
+        """Opens a checkpoint, None for the bundled one; a model of another project is imported, if it never was."""
+        source = foreign_source(path) if path is not None else None
+        if source is not None:
+            path = self._imported_before(source)
+            if path is None:
+                self._is_reopening = False
+                self._show_import(ImportDialog(source, self._import_worker(), self._preferences, self._window))
+                self.import_offered.emit(source.name)
+                return
         if path is None and not bundled_model_path().is_file():
             failure = Failure(
                 f"The bundled model is not here: {bundled_model_path()} was expected. "
@@ -65,13 +82,56 @@ class ModelLoader(QObject):
         self.loading.emit((path or bundled_model_path()).stem)
 
     def choose_file(self) -> None:
-        """Asks for a checkpoint by dialog."""
+        """Asks for a file by dialog."""
+        self._choose("Open a model", QFileDialog.FileMode.ExistingFile)
+
+    def choose_folder(self) -> None:
+        """Asks for a folder by dialog: models of Hugging Face are folders."""
+        self._choose("Open the folder of a model", QFileDialog.FileMode.Directory)
+
+    def choose_name(self) -> None:
+        """Asks for a model at Hugging Face."""
+        self._show_import(HubDialog(self._import_worker(), self._preferences, self._window))
+
+    def shutdown(self) -> None:
+        """Ends an import."""
+        if self._importer is not None:
+            self._importer.close()
+
+    def _choose(self, title: str, mode: QFileDialog.FileMode) -> None:
         folder = str(self.recent[0].parent) if self.recent else ""
-        dialog = QFileDialog(self._window, "Open a checkpoint", folder, CHECKPOINT_FILTER)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog = QFileDialog(self._window, title, folder, MODEL_FILTER)
+        dialog.setFileMode(mode)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(lambda name: self.file_chosen.emit(Path(name)))
         dialog.open()
+
+    def _import_worker(self) -> InferenceWorker:
+        """A thread of its own: the model in use goes on answering meanwhile."""
+        if self._importer is None:
+            self._importer = self._worker.sibling(self)
+        return self._importer
+
+    def _imported_before(self, source: Path) -> Path | None:
+        """The file that it became, unless it has changed since."""
+        path = self._preferences.imported_from(source)
+        return path if path is not None and _changed(source) <= _changed(path) else None
+
+    def _show_import(self, dialog: ImportDialog) -> None:
+        """In place of an earlier one, which is cancelled."""
+        earlier, self.import_dialog = self.import_dialog, dialog
+        if earlier is not None:
+            earlier.reject()
+        dialog.imported.connect(self.file_chosen)
+        dialog.finished.connect(lambda result: self._on_import_finished(dialog, is_done=bool(result)))
+        dialog.open()
+
+    def _on_import_finished(self, dialog: ImportDialog, *, is_done: bool) -> None:
+        if dialog is not self.import_dialog:
+            return
+        self.import_dialog = None
+        if not is_done and self.model is None:  # it was to be the first
+            self.open(None)
 
     def _on_loaded(self, info: ModelInfo) -> None:
         self.model, self._is_reopening = info, False
@@ -92,3 +152,12 @@ class ModelLoader(QObject):
         if shows_dialog:
             show_failure(self._window, "The model was not opened", failure)
         self.failed.emit(failure, shows_dialog)
+
+
+def _changed(path: Path) -> float:
+    """When a file was last written, or the newest file of a folder; as late as can be if that cannot be told."""
+    try:
+        files = [each for each in path.iterdir() if each.is_file()] if path.is_dir() else [path]
+        return max((each.stat().st_mtime for each in files), default=0.0)
+    except OSError:
+        return math.inf

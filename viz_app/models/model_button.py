@@ -18,12 +18,15 @@ class ModelButton(MenuButton):
         recent: checkpoints that the menu offers.
 
     Signals:
-        open_requested(): by dialog.
+        open_requested(), folder_requested(): by dialog, a file or a folder.
+        name_requested(): from Hugging Face.
         bundled_requested(): the model that ships with the product.
         recent_requested(Path)
     """
 
     open_requested = Signal()
+    folder_requested = Signal()
+    name_requested = Signal()
     bundled_requested = Signal()
     recent_requested = Signal(object)
 
@@ -42,11 +45,13 @@ class ModelButton(MenuButton):
     def _fill_menu(self) -> None:
         menu = self._menu
         menu.clear()
-        open_action = menu.addAction("Open a checkpoint …")
+        open_action = menu.addAction("Open model …")
         open_action.setShortcut(QKeySequence.StandardKey.Open)
         open_action.setShortcutVisibleInContextMenu(True)
         open_action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)  # shown here, but the window's own one acts
         open_action.triggered.connect(self.open_requested)
+        menu.addAction("Open the folder of a model …").triggered.connect(self.folder_requested)
+        menu.addAction("From Hugging Face …").triggered.connect(self.name_requested)
         menu.addAction("Bundled model").triggered.connect(self.bundled_requested)
         if self.recent:
             menu.addSeparator()

@@ -22,7 +22,7 @@ from core.translation.experiment import (
 from core.translation.result import ExperimentResult, Translation
 from viz_app.state.experiment_history import ExperimentHistory
 from viz_app.state.head_roles import HeadRoles, clearest_head
-from viz_app.state.languages import language_names
+from viz_app.state.languages import NEUTRAL, code_of, language_names, language_of
 from viz_app.state.map_selection import MapSelection
 from viz_app.state.map_source import MapSource
 from viz_app.state.map_view import Pair
@@ -46,7 +46,6 @@ class ExperimentState:
         request: the answer that is awaited.
         measuring: the maps in other measures that are awaited.
         model: the model in use; None before the first.
-        languages: what source and target are called in sentences: "German" and "English".
         result: what is shown; None while there is nothing.
         is_of_earlier_model: what is shown was made by the model before; nothing more can be asked about it.
         notice: what was dropped by the last change of text or model, in a sentence; empty if nothing was.
@@ -76,7 +75,7 @@ class ExperimentState:
         self.roles = HeadRoles(self.maps)
         self.request, self.measuring = RequestState(), RequestState()
         self.model: ModelInfo | None = None
-        self.languages = ("German", "English")
+        self._languages = ("German", "English")
         self.result: ExperimentResult | None = None
         self.is_of_earlier_model = False
         self.notice = ""
@@ -84,6 +83,7 @@ class ExperimentState:
         self._model_roles: SampleRoles | None = None
         self._has_picked_head = False
         self._drops_misfits = False
+        self._prepared_notice = ""
         self._pin_next: Pair | None = None
         self._head_next: Head | None = None
         self.settings.events.shown.connect(self._on_shown)
@@ -94,6 +94,25 @@ class ExperimentState:
     def experiment(self) -> Experiment:
         """What is asked for."""
         return self._history.current
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """What source and target are called in sentences: "German" and "English"."""
+        if self.model is None or not self.model.target_codes:
+            return self._languages
+        code = self.target_code
+        return self._languages[0], NEUTRAL[1] if code is None else language_of(code)
+
+    @languages.setter
+    def languages(self, names: tuple[str, str]) -> None:
+        self._languages = names
+
+    @property
+    def target_code(self) -> str | None:
+        """The token `>>xx<<` by which the sentence says into which language; None if it says nothing."""
+        if self.model is None or not self.model.target_codes:
+            return None
+        return code_of(self.experiment.source_text, self.model.target_codes)
 
     @property
     def drops_misfits(self) -> bool:
@@ -111,10 +130,7 @@ class ExperimentState:
         """Another sentence: head scalings are kept; what belonged to the words of the old one is dropped, and named."""
         if text == self.experiment.source_text:
             return
-        edited = replace(self.experiment.edited(text), output=self.own_output)
-        dropped = [each for each in self.experiment.interventions if each not in edited.interventions]
-        self._set_notice(_dropped("with the sentence that they belong to", dropped))
-        self.set_experiment(edited)
+        self.set_experiment(self._edited(text))
 
     def begin_text(self, text: str) -> None:
         """A sentence before a model is open; nothing is asked for yet. A restored experiment changes as by an edit."""
@@ -123,10 +139,20 @@ class ExperimentState:
         if not self.experiment.interventions:
             self._history = ExperimentHistory(Experiment(text, self.experiment.output))
             return
-        edited = self.experiment.edited(text)
+        self._history.push(self._edited(text))
+
+    def prepare_text(self, text: str) -> None:
+        """The same as `edit_text`, but asked for once the model that is in use from now on is asked."""
+        self._history.push(self._edited(text))
+        self._prepared_notice = self.notice
+
+    def _edited(self, text: str) -> Experiment:
+        """The experiment with another sentence; what is dropped with the old one is named."""
+        edited = replace(self.experiment.edited(text), output=self.own_output)
         dropped = [each for each in self.experiment.interventions if each not in edited.interventions]
-        self._history.push(edited)
-        self._set_notice(_dropped("with the sentence that they belong to", dropped))
+        whose = "it belongs" if len(dropped) == 1 else "they belong"
+        self._set_notice(_dropped(f"with the sentence that {whose} to", dropped))
+        return edited
 
     def open_experiment(self, experiment: Experiment, *, asks: bool = True, forgets_history: bool = False) -> None:
         """An experiment that was saved; what does not fit the model in use is dropped, and named.
@@ -143,6 +169,20 @@ class ExperimentState:
             self._history.push(experiment)
         if asks:
             self._ask(drops_misfits=True)
+
+    def set_history_aside(self) -> ExperimentHistory:
+        """Begins a history of its own with the experiment in use; `resume_history` takes the former up again."""
+        former, self._history = self._history, ExperimentHistory(self.experiment)
+        self.experiment_changed.emit()
+        return former
+
+    def resume_history(self, former: ExperimentHistory) -> None:
+        """The history from before `set_history_aside`, with the experiment in use as its newest step."""
+        current = self.experiment
+        former.restore()  # another model may have come into use meanwhile
+        former.push(current)
+        self._history = former
+        self.experiment_changed.emit()
 
     def tell(self, notice: str) -> None:
         """Something that the user should know about what is shown."""
@@ -274,9 +314,12 @@ class ExperimentState:
         self.request.finish()
         if result.dropped:
             (self._history.push if self.is_of_earlier_model else self._history.fit)(result.experiment)
-            undo = "With the former model, undo brings it back." if self.is_of_earlier_model else ""
-            why = "because it does not fit this model or sentence"
-            self._set_notice(_dropped(why, list(result.dropped), undo))
+            undo = "With the former model, undo brings" if self.is_of_earlier_model else ""
+            why = f"because {'it does' if len(result.dropped) == 1 else 'they do'} not fit this model or sentence"
+            told = _dropped(why, list(result.dropped), undo)
+            before = self._prepared_notice if self.notice == self._prepared_notice else ""
+            self._set_notice(f"{before} {told}".lstrip())
+        self._prepared_notice = ""
         self._show(result)
 
     def refuse(self, problem: str) -> None:
@@ -359,7 +402,7 @@ class ExperimentState:
 
     def begin_model(self, model: ModelInfo) -> None:
         """Another model answers from now on; its roles hold from its first answer on."""
-        self.model, self.languages = model, language_names(model.run)
+        self.model, self._languages = model, language_names(model.run)
         self._model_roles = model.roles
         self._history.restore()
         self.is_of_earlier_model = self.result is not None
@@ -389,11 +432,12 @@ class ExperimentState:
             self.notice_changed.emit()
 
 
-def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brings it back.") -> str:
-    """What was left out, in a sentence; empty if nothing was."""
+def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brings") -> str:
+    """What was left out, in a sentence; empty if nothing was. `undo` begins the one on how it comes back."""
     if not interventions:
         return ""
-    return f"Dropped {why}: {', '.join(map(str, interventions))}. {undo}".rstrip()
+    it = "it" if len(interventions) == 1 else "them"
+    return f"Dropped {why}: {', '.join(map(str, interventions))}." + (f" {undo} {it} back." if undo else "")
 
 
 def _refused(refused: Experiment, kept: Experiment) -> str:

@@ -1,16 +1,44 @@
-"""What source and target are called in sentences. No Qt."""
+"""What source and target are called in sentences, and the codes `>>xx<<` that name a target language. No Qt."""
+
+from collections.abc import Collection
 
 from core.config import RunConfig
-from core.text.languages import language_name
+from core.text.languages import UNDETERMINED, language_name
 
 NEUTRAL = ("source", "target")
+_OPEN, _CLOSE = ">>", "<<"
 
 
 def language_names(run: RunConfig | None) -> tuple[str, str]:
     """Source and target of a run, such as "German" and "English"; neutral words where there are no languages.
 
-    The copy task has none; those of a run whose settings are lost (None) are not known.
+    The copy task has none; those of a run whose settings are lost (None), or that did not say, are not known.
     """
     if run is None or run.is_copy_task:
         return NEUTRAL
-    return language_name(run.data.source_language), language_name(run.data.target_language)
+    codes = run.data.source_language, run.data.target_language
+    source, target = (
+        neutral if code == UNDETERMINED else language_name(code) for code, neutral in zip(codes, NEUTRAL, strict=True)
+    )
+    return source, target
+
+
+def language_of(code: str) -> str:
+    """What the target of a code such as `>>fra<<` is called: its name, or what stands in the code."""
+    inner = code.removeprefix(_OPEN).removesuffix(_CLOSE)
+    return language_name(inner)
+
+
+def code_of(text: str, codes: Collection[str]) -> str | None:
+    """The code that a text begins with; None if there is none that the model knows."""
+    text = text.lstrip()
+    code = text[: text.find(_CLOSE) + len(_CLOSE)]
+    return code if code in codes else None
+
+
+def with_code(text: str, code: str) -> str:
+    """The text with this code in place of the one that it begins with."""
+    rest = text.lstrip()
+    if rest.startswith(_OPEN) and _CLOSE in rest:
+        rest = rest.partition(_CLOSE)[2].lstrip()
+    return f"{code} {rest}"

@@ -20,6 +20,8 @@ class ModelInfo:
         num_parameters: trainable parameters.
         roles: what its heads do over a sample, if that lies beside it.
         digest: of weights and vocabularies; experiment files name models by it.
+        vocabulary_sizes: V of source and target.
+        target_codes: tokens that a sentence may begin with to say into which language; empty for one pair.
     """
 
     name: str
@@ -29,6 +31,8 @@ class ModelInfo:
     num_parameters: int
     roles: SampleRoles | None = None
     digest: str = ""
+    vocabulary_sizes: tuple[int, int] = (0, 0)
+    target_codes: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:

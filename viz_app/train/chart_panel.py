@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from viz_app.train.chart_picture import picture_of, validation_name
 from viz_app.train.chart_settings import (
     QUANTITY_NAMES,
@@ -84,7 +84,7 @@ class ChartPanel(QFrame):
         self._connect()
         self._show_choices()
         self._fit()
-        self.setMinimumSize(300, 150)
+        scales(self.setMinimumSize, 300, 150)
 
     def show_state(self, state: TrainState, comparison: Comparison, moment: float | None) -> None:
         """Updates the curves if something changed."""
@@ -184,7 +184,7 @@ class ChartPanel(QFrame):
 
     def _lay_out(self, has_tabs: bool) -> None:
         head = QHBoxLayout()
-        head.setSpacing(2)
+        scales(head.setSpacing, 2)
         if has_tabs:
             self._add_tabs(head)
         head.addWidget(self.quantity_menu)
@@ -193,12 +193,12 @@ class ChartPanel(QFrame):
         for menu in (self.smoothing_menu, self.scale_menu, self.shown_menu):
             head.addWidget(menu)
         column = QVBoxLayout(self)
-        column.setContentsMargins(PANEL_MARGIN - 6, 8, PANEL_MARGIN - 6, 8)
-        column.setSpacing(2)
+        scales(column.setContentsMargins, PANEL_MARGIN - 6, 8, PANEL_MARGIN - 6, 8)
+        scales(column.setSpacing, 2)
         column.addLayout(head)
         if self.legend is not None:
             row = QHBoxLayout()
-            row.setSpacing(4)
+            scales(row.setSpacing, 4)
             row.addWidget(self.legend)
             row.addStretch(1)
             if self._aside is not None:
@@ -212,7 +212,7 @@ class ChartPanel(QFrame):
         column.addWidget(steps)
 
     def _fit(self) -> None:
-        has_room = bool(self.tabs) and self.width() >= TABS_PX
+        has_room = bool(self.tabs) and self.width() >= scaled(TABS_PX)
         self.quantity_menu.setVisible(not has_room)
         for tab in self.tabs.values():
             tab.setVisible(has_room)

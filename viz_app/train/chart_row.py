@@ -3,7 +3,7 @@
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from viz_app.theme import GAP
+from viz_app.theme import GAP, scaled, scales
 from viz_app.train.chart_panel import ChartPanel
 from viz_app.train.charts import LiveChart
 from viz_app.train.comparison import Comparison
@@ -42,7 +42,7 @@ class ChartRow(QWidget):
         legend.removed.connect(self.removed)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        scales(row.setSpacing, GAP)
         row.addWidget(self.main, 5)
         row.addWidget(self.side, 3)
         for panel in (self.main, self.side):
@@ -58,7 +58,7 @@ class ChartRow(QWidget):
     def show_state(self, state: TrainState, comparison: Comparison, moment: float | None = None) -> None:
         """Updates the curves if they changed."""
         self.main.show_state(state, comparison, moment)
-        is_wide = self.width() >= WIDE_PX
+        is_wide = self.width() >= scaled(WIDE_PX)
         self.side.setVisible(is_wide)
         if is_wide:
             self.side.show_state(state, comparison, moment)

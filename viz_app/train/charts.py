@@ -17,7 +17,7 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QRubberBand, QSizePolicy, QToolTip, QWidget
 
-from viz_app.theme import current_theme, is_theme_change
+from viz_app.theme import current_theme, is_theme_change, scaled, scales
 from viz_app.train.chart_picture import ChartLine, ChartPicture
 from viz_app.train.label_position import best_label_position
 from viz_app.train.line_colors import line_color, marker_of
@@ -56,7 +56,7 @@ class LiveChart(FigureCanvasQTAgg):
         super().__init__(figure)
         self.setParent(parent)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self.setMinimumHeight(90)
+        scales(self.setMinimumHeight, 90)
         self.setMouseTracking(True)
         self.axes = figure.add_subplot()
         self.axes.set_xlim(0, 100)
@@ -150,7 +150,10 @@ class LiveChart(FigureCanvasQTAgg):
         super().resizeEvent(event)
         width, height = max(self.width(), 140), max(self.height(), 60)
         self.figure.subplots_adjust(
-            left=_LEFT_PX / width, right=1 - _RIGHT_PX / width, bottom=_BOTTOM_PX / height, top=1 - _TOP_PX / height
+            left=scaled(_LEFT_PX) / width,
+            right=1 - scaled(_RIGHT_PX) / width,
+            bottom=scaled(_BOTTOM_PX) / height,
+            top=1 - scaled(_TOP_PX) / height,
         )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -165,8 +168,11 @@ class LiveChart(FigureCanvasQTAgg):
             self._tell_values(event.position(), event.globalPosition().toPoint())
         elif abs(here.x() - self._pressed.x()) >= _DRAG_PX:
             left, right = sorted((self._pressed.x(), here.x()))
-            top = QPoint(max(left, _LEFT_PX), _TOP_PX)
-            size = QSize(min(right, self.width() - _RIGHT_PX) - top.x(), self.height() - _TOP_PX - _BOTTOM_PX)
+            top = QPoint(max(left, scaled(_LEFT_PX)), scaled(_TOP_PX))
+            size = QSize(
+                min(right, self.width() - scaled(_RIGHT_PX)) - top.x(),
+                self.height() - scaled(_TOP_PX) - scaled(_BOTTOM_PX),
+            )
             self._band.setGeometry(QRect(top, size))
             self._band.show()
 
@@ -190,7 +196,7 @@ class LiveChart(FigureCanvasQTAgg):
 
     def step_at(self, x_px: float) -> float:
         """The step at a distance in pixels from the left, limited to the axis."""
-        share = (x_px - _LEFT_PX) / max(1, self.width() - _LEFT_PX - _RIGHT_PX)
+        share = (x_px - scaled(_LEFT_PX)) / max(1, self.width() - scaled(_LEFT_PX) - scaled(_RIGHT_PX))
         left, right = self.axes.get_xlim()
         return float(left + min(1.0, max(0.0, share)) * (right - left))
 
@@ -205,7 +211,7 @@ class LiveChart(FigureCanvasQTAgg):
 
     def _tell_values(self, place: QPointF, on_screen: QPoint) -> None:
         values = self.values_at(self.step_at(place.x()))
-        if not values or not _LEFT_PX <= place.x() <= self.width() - _RIGHT_PX:
+        if not values or not scaled(_LEFT_PX) <= place.x() <= self.width() - scaled(_RIGHT_PX):
             QToolTip.hideText()
             return
         rows = [f"{line.name}  {value:.4g}  (step {step:,.0f})" for line, step, value in reversed(values)]

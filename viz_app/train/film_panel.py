@@ -11,7 +11,7 @@ from core.translation.result import MAP_KINDS, MapKind
 from viz_app.heatmap.head_grid import HeadGridArea
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.state import map_text
-from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from viz_app.train.film_grid import FilmGrid
 from viz_app.train.film_strip import FilmStrip, moment_name
 from viz_app.train.panel_tabs import PanelTabs
@@ -70,8 +70,8 @@ class FilmPanel(QFrame):
         self.heatmap = Heatmap(playback.maps)
         self.grid = FilmGrid(playback.maps)
         self.area = HeadGridArea(self.grid)
-        self.area.setMinimumSize(200, 50)
-        self.heatmap.setMinimumSize(260, 150)
+        scales(self.area.setMinimumSize, 200, 50)
+        scales(self.heatmap.setMinimumSize, 260, 150)
         self.meaning = label("small", wraps=True)
         self.empty_state = EmptyState()
         self._set_tips()
@@ -117,7 +117,9 @@ class FilmPanel(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low panel the translation has fewer lines."""
         super().resizeEvent(event)
-        self.text.set_max_lines(MAX_LINES if self.height() >= TALL_PX else 2 if self.height() >= TALL_PX - 70 else 1)
+        self.text.set_max_lines(
+            MAX_LINES if self.height() >= scaled(TALL_PX) else 2 if self.height() >= scaled(TALL_PX) - 70 else 1
+        )
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Stops playing while hidden."""
@@ -202,38 +204,38 @@ class FilmPanel(QFrame):
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
-        head.setSpacing(4)
+        scales(head.setSpacing, 4)
         head.addWidget(self.tabs)
         head.addSpacing(8)
         head.addWidget(self.probe, 1)
         for menu in (self.kind_menu, self.layer_menu, self.head_menu):
             head.addWidget(menu)
         transport = QHBoxLayout()
-        transport.setSpacing(10)
+        scales(transport.setSpacing, 10)
         transport.addWidget(self.play_button)
         transport.addWidget(self.slider, 1)
         left = QVBoxLayout()
-        left.setSpacing(4)
+        scales(left.setSpacing, 4)
         left.addWidget(self.strip)
         left.addLayout(transport)
         left.addWidget(self.moment)
         left.addWidget(self.text)
         left.addWidget(self.area, 1)
         right = QVBoxLayout()
-        right.setSpacing(2)
+        scales(right.setSpacing, 2)
         right.addWidget(self.heatmap, 1)
         right.addWidget(self.meaning)
         film = QWidget()
         row = QHBoxLayout(film)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(PANEL_MARGIN)
+        scales(row.setSpacing, PANEL_MARGIN)
         row.addLayout(left, 5)
         row.addLayout(right, 5)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(film)
         outer = QVBoxLayout(self)
-        outer.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
-        outer.setSpacing(4)
+        scales(outer.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
+        scales(outer.setSpacing, 4)
         outer.addLayout(head)
         outer.addLayout(self._stack, 1)

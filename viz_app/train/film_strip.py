@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from core.training.film import FilmFrame
 from viz_app.heatmap.map_image import draw_map, map_image, ramp_of
-from viz_app.theme import current_theme, is_theme_change
+from viz_app.theme import current_theme, is_theme_change, scaled
 from viz_app.train.playback import Playback
 
 PICTURE_PX = 56
@@ -48,11 +48,13 @@ class FilmStrip(QWidget):
 
     def sizeHint(self) -> QSize:
         """One row of pictures with their labels."""
-        return QSize(8 * (PICTURE_PX + GAP_PX), PICTURE_PX + LABEL_PX + 2 * MARGIN_PX)
+        return QSize(
+            8 * (scaled(PICTURE_PX) + scaled(GAP_PX)), scaled(PICTURE_PX) + scaled(LABEL_PX) + 2 * scaled(MARGIN_PX)
+        )
 
     def minimumSizeHint(self) -> QSize:
         """Room for three pictures."""
-        return QSize(3 * (PICTURE_PX + GAP_PX), self.sizeHint().height())
+        return QSize(3 * (scaled(PICTURE_PX) + scaled(GAP_PX)), self.sizeHint().height())
 
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
@@ -70,7 +72,12 @@ class FilmStrip(QWidget):
             frame = self._playback.frames[index]
             key = (self._playback.maps.selection.head, frame.step, id(frame))
             kept[key] = self._images.get(key) or self._image(frame)
-            place = QRectF(MARGIN_PX + slot * (PICTURE_PX + GAP_PX), MARGIN_PX, PICTURE_PX, PICTURE_PX)
+            place = QRectF(
+                scaled(MARGIN_PX) + slot * (scaled(PICTURE_PX) + scaled(GAP_PX)),
+                scaled(MARGIN_PX),
+                scaled(PICTURE_PX),
+                scaled(PICTURE_PX),
+            )
             self.pictures.append(Picture(index, kept[key], place))
         self._images = kept
         self.update()
@@ -79,7 +86,7 @@ class FilmStrip(QWidget):
         """The frame at a position; between two pictures, one of the frames left out there."""
         if not self.pictures:
             return None
-        slot = (x_px - MARGIN_PX - PICTURE_PX / 2) / (PICTURE_PX + GAP_PX)
+        slot = (x_px - scaled(MARGIN_PX) - scaled(PICTURE_PX) / 2) / (scaled(PICTURE_PX) + scaled(GAP_PX))
         slot = max(0.0, min(slot, len(self.pictures) - 1))
         left = self.pictures[int(slot)].index
         right = self.pictures[min(int(slot) + 1, len(self.pictures) - 1)].index
@@ -130,7 +137,12 @@ class FilmStrip(QWidget):
             margin = 1.5 if is_shown else 0.5
             painter.drawRect(picture.place.adjusted(-margin, -margin, margin, margin))
             painter.setPen(theme.color("accent" if is_shown else "muted"))
-            below = QRectF(picture.place.left() - GAP_PX / 2, picture.place.bottom() + 3, PICTURE_PX + GAP_PX, LABEL_PX)
+            below = QRectF(
+                picture.place.left() - scaled(GAP_PX) / 2,
+                picture.place.bottom() + 3,
+                scaled(PICTURE_PX) + scaled(GAP_PX),
+                scaled(LABEL_PX),
+            )
             text = short_name(self._playback.frames[picture.index])
             painter.drawText(below, Qt.AlignmentFlag.AlignCenter, text)
         changed = set(self._playback.changes_of_text())
@@ -142,12 +154,12 @@ class FilmStrip(QWidget):
                 painter.drawEllipse(QPointF(picture.place.right() - 1, picture.place.top() + 1), 3, 3)
 
     def _image(self, frame: FilmFrame) -> QImage:
-        pixels = int(PICTURE_PX * self.devicePixelRatioF())
+        pixels = int(scaled(PICTURE_PX) * self.devicePixelRatioF())
         return map_image(self._playback.map_of(frame), ramp_of(current_theme()), 1.0, pixels)
 
     def _num_slots(self) -> int:
         """How many pictures fit."""
-        return max(1, (self.width() - 2 * MARGIN_PX + GAP_PX) // (PICTURE_PX + GAP_PX))
+        return max(1, (self.width() - 2 * scaled(MARGIN_PX) + scaled(GAP_PX)) // (scaled(PICTURE_PX) + scaled(GAP_PX)))
 
     def _choose_at(self, event: QMouseEvent) -> None:
         index = self.frame_at(event.position().x())

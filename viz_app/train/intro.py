@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.theme import PANEL_MARGIN, scales, set_role
 from viz_app.train.choices import RunChoices
 
 WIDTH_PX = 600  # lines of about 80 characters
@@ -22,14 +22,14 @@ class Intro(QFrame):
         title = QLabel("Train a Transformer, and watch it learn")
         set_role(title, "title")
         column = QVBoxLayout()
-        column.setSpacing(22)
+        scales(column.setSpacing, 22)
         column.addWidget(title)
         column.addLayout(self._steps)
         words = QWidget()
-        words.setMaximumWidth(WIDTH_PX)
+        scales(words.setMaximumWidth, WIDTH_PX)
         words.setLayout(column)
         outer = QGridLayout(self)
-        outer.setContentsMargins(PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN)
+        scales(outer.setContentsMargins, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN, PANEL_MARGIN)
         outer.setRowStretch(0, 2)
         outer.addWidget(words, 1, 1)
         outer.setRowStretch(2, 3)
@@ -53,7 +53,7 @@ class Intro(QFrame):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(role == "muted")
             if role == "muted":
-                label.setContentsMargins(0, 0, 0, 12)
+                scales(label.setContentsMargins, 0, 0, 0, 12)
             set_role(label, role)
             self._steps.addWidget(label, row, column)
         return label

@@ -7,10 +7,9 @@ from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap, QPolygonF
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
-from viz_app.theme import Theme, current_theme, is_theme_change
+from viz_app.theme import Theme, current_theme, is_theme_change, scaled, scales
 from viz_app.train.line_colors import line_color, marker_of
 
-_ICON_SIZE = QSize(22, 12)
 _MAX_WIDTH_PX = 240
 
 
@@ -48,7 +47,7 @@ class Legend(QWidget):
         self.buttons: list[QToolButton] = []
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
-        self._row.setSpacing(4)
+        scales(self._row.setSpacing, 4)
 
     def show_entries(self, entries: Sequence[LegendEntry]) -> None:
         """Shows `entries`, if they differ from those shown."""
@@ -79,10 +78,10 @@ class Legend(QWidget):
     def _button(self, entry: LegendEntry) -> QToolButton:
         button = QToolButton(self)
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setIconSize(_ICON_SIZE)
+        button.setIconSize(_icon_size())
         button.setProperty("role", "legend-run" if entry.run else "legend")
         button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        max_text_px = _MAX_WIDTH_PX - _ICON_SIZE.width() - 24
+        max_text_px = scaled(_MAX_WIDTH_PX) - _icon_size().width() - scaled(24)
         name = button.fontMetrics().elidedText(entry.name, Qt.TextElideMode.ElideMiddle, max_text_px)
         button.setText(f" {name}  ✕" if entry.run else f" {name}")
         button.setToolTip(entry.tip)
@@ -96,17 +95,21 @@ class Legend(QWidget):
         return button
 
 
+def _icon_size() -> QSize:
+    return QSize(scaled(22), scaled(12))
+
+
 def line_pixmap(entry: LegendEntry, theme: Theme, pixel_ratio: float) -> QPixmap:
     """A short piece of the line, with its marker."""
-    pixmap = QPixmap(_ICON_SIZE * pixel_ratio)
+    pixmap = QPixmap(_icon_size() * pixel_ratio)
     pixmap.setDevicePixelRatio(pixel_ratio)
     pixmap.fill(Qt.GlobalColor.transparent)
     color = QColor(line_color(entry.color, theme))
     painter = QPainter(pixmap)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(QPen(color, 2))
-    middle = QPointF(_ICON_SIZE.width() / 2, _ICON_SIZE.height() / 2)
-    painter.drawLine(QPointF(1, middle.y()), QPointF(_ICON_SIZE.width() - 1, middle.y()))
+    middle = QPointF(_icon_size().width() / 2, _icon_size().height() / 2)
+    painter.drawLine(QPointF(1, middle.y()), QPointF(_icon_size().width() - 1, middle.y()))
     if entry.has_marks:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(color)

@@ -5,7 +5,7 @@ from itertools import zip_longest
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.theme import PANEL_MARGIN, scales, set_role
 from viz_app.train.status_text import Action, Notice
 
 
@@ -39,11 +39,11 @@ class NoticeBar(QFrame):
         self.try_button = QPushButton("Try this model")
         self.try_button.setToolTip("Opens the best checkpoint so far on the Translate page. Training continues.")
         words = QVBoxLayout()
-        words.setSpacing(2)
+        scales(words.setSpacing, 2)
         words.addWidget(self._heading)
         words.addWidget(self._text)
         row = QHBoxLayout(self)
-        row.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN, 10)
+        scales(row.setContentsMargins, PANEL_MARGIN, 10, PANEL_MARGIN, 10)
         row.addLayout(words, 1)
         for button, signal in (
             (self.details_button, self.details_requested),

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLay
 from core.errors import AugenmerkError
 from viz_app.export.exportable import ExportSource
 from viz_app.export.plotting import import_matplotlib
-from viz_app.theme import GAP
+from viz_app.theme import GAP, scales
 from viz_app.train import settings as run_settings
 from viz_app.train.choices import RunChoices, new_run_folder, run_summary_rows, whole_number, with_tilde
 from viz_app.train.comparison import Comparison
@@ -327,12 +327,12 @@ class TrainPage(QWidget):
 
     def _lay_out(self) -> None:
         right = QVBoxLayout()
-        right.setSpacing(GAP)
+        scales(right.setSpacing, GAP)
         right.addWidget(self.notice_bar)
         right.addWidget(self._stack, 1)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        scales(row.setSpacing, GAP)
         row.addWidget(self.panel)
         row.addLayout(right, 1)
 

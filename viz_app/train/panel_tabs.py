@@ -5,6 +5,7 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
+from viz_app.theme import scales
 from viz_app.widgets.parts import label, tab_button
 
 LowerPanel = Literal["film", "samples"]
@@ -28,7 +29,7 @@ class PanelTabs(QWidget):
         self.tabs: dict[LowerPanel, QToolButton] = {}
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
+        scales(row.setSpacing, 2)
         row.addWidget(self.title)
         for lower, name in LOWER_NAMES.items():
             tab = tab_button(name)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from core.config import PRESETS, preset
 from core.errors import AugenmerkError
 from viz_app.state.text_limit import MAX_CHARACTERS
-from viz_app.theme import set_role
+from viz_app.theme import scales, set_role
 from viz_app.train.choices import (
     DATA_KINDS,
     DataKind,
@@ -299,7 +299,7 @@ def _entries(options: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]]:
 
 def _short_edit(name: str, tip: str) -> QLineEdit:
     edit = number_edit(name)
-    edit.setFixedWidth(SHORT_EDIT_PX)
+    scales(edit.setFixedWidth, SHORT_EDIT_PX)
     edit.setToolTip(tip)
     return edit
 
@@ -309,5 +309,5 @@ def number_edit(name: str) -> QLineEdit:
     edit = QLineEdit()
     edit.setAccessibleName(name)
     edit.setAlignment(Qt.AlignmentFlag.AlignRight)
-    edit.setFixedWidth(96)
+    scales(edit.setFixedWidth, 96)
     return edit

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.theme import PANEL_MARGIN, scales, set_role
 from viz_app.train.devices import DEFAULT_DEVICES, DeviceOption
 from viz_app.train.run_form import RunForm, add_row, device_entries, number_edit, value_menu
 from viz_app.train.run_menu import RunMenu
@@ -41,7 +41,7 @@ class RunPanel(QFrame):
     def __init__(self, form: RunForm, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         set_role(self, "panel")
-        self.setFixedWidth(WIDTH_PX)
+        scales(self.setFixedWidth, WIDTH_PX)
         self.form = form
         self._state: TrainState | None = None
         self._wants_form = False
@@ -215,15 +215,15 @@ class RunPanel(QFrame):
         self._epochs_row = _row("epochs", self.epochs_edit)
         self._device_row = _row("device", self.device_menu)
         column = QVBoxLayout()
-        column.setContentsMargins(PANEL_MARGIN, PANEL_MARGIN - 4, PANEL_MARGIN, PANEL_MARGIN)
-        column.setSpacing(8)
+        scales(column.setContentsMargins, PANEL_MARGIN, PANEL_MARGIN - 4, PANEL_MARGIN, PANEL_MARGIN)
+        scales(column.setSpacing, 8)
         column.addLayout(head)
         column.addWidget(self.form)
         column.addWidget(self._settings)
         column.addSpacing(2)
         column.addWidget(self.start_button)
         buttons = QHBoxLayout()  # to continue stands where to pause stood: one of them is shown
-        buttons.setSpacing(8)
+        scales(buttons.setSpacing, 8)
         for button in (self.pause_button, self.resume_button, self.extend_button, self.discard_button):
             buttons.addWidget(button, 1)
         column.addLayout(buttons)
@@ -243,7 +243,7 @@ class RunPanel(QFrame):
         content.setLayout(column)
         content.setProperty("role", "transparent")
         outer = QVBoxLayout(self)
-        outer.setContentsMargins(1, 1, 1, 1)
+        scales(outer.setContentsMargins, 1, 1, 1, 1)
         outer.addWidget(VerticalScrollArea(content, takes_keys=True))
 
 

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
-from viz_app.theme import GAP
+from viz_app.theme import GAP, scales
 from viz_app.train.chart_row import WIDE_PX, ChartRow
 from viz_app.train.comparison import Comparison
 from viz_app.train.film_panel import FilmPanel
@@ -37,9 +37,9 @@ class RunView(QWidget):
         self.charts.moment_chosen.connect(self.moment_chosen)
         for panel in (self.film, self.samples):
             panel.tabs.chosen.connect(self.show_lower)
-        self.charts.setMinimumSize(560, 160)  # size hints are too large before the style is known
-        self.film.setMinimumSize(560, 260)
-        self.samples.setMinimumSize(380, 250)
+        scales(self.charts.setMinimumSize, 560, 160)  # size hints are too large before the style is known
+        scales(self.film.setMinimumSize, 560, 260)
+        scales(self.samples.setMinimumSize, 380, 250)
         self._lay_out()
         self._fit()
 
@@ -72,7 +72,7 @@ class RunView(QWidget):
         below = QWidget()
         row = QHBoxLayout(below)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(GAP)
+        scales(row.setSpacing, GAP)
         row.addWidget(self.film, 5)
         row.addWidget(self.samples, 3)
         self.splitter = QSplitter(Qt.Orientation.Vertical)

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from core.training.events import SampleTranslated
-from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.theme import PANEL_MARGIN, scales, set_role
 from viz_app.train.panel_tabs import PanelTabs
 from viz_app.train.playback import Playback
 from viz_app.widgets.parts import flat_button, label
@@ -87,7 +87,7 @@ class SamplesPanel(QFrame):
 
     def _lay_out(self) -> None:
         head = QHBoxLayout()
-        head.setSpacing(4)
+        scales(head.setSpacing, 4)
         head.addWidget(self.tabs)
         head.addSpacing(8)
         head.addWidget(self.score)
@@ -101,7 +101,7 @@ class SamplesPanel(QFrame):
             self._grid.setColumnStretch(column, 1)
         self._grid.setHorizontalSpacing(16)
         self._grid.setVerticalSpacing(8)
-        self._grid.setContentsMargins(0, 0, 8, 0)
+        scales(self._grid.setContentsMargins, 0, 0, 8, 0)
         content = QWidget()
         content.setProperty("role", "transparent")
         inner = QVBoxLayout(content)
@@ -110,8 +110,8 @@ class SamplesPanel(QFrame):
         inner.addStretch(1)
         self._table = VerticalScrollArea(content, takes_keys=True)
         column_layout = QVBoxLayout(self)
-        column_layout.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
-        column_layout.setSpacing(6)
+        scales(column_layout.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
+        scales(column_layout.setSpacing, 6)
         column_layout.addLayout(head)
         column_layout.addWidget(self.waiting)
         column_layout.addWidget(self._table, 1)

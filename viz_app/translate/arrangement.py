@@ -5,7 +5,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
 from viz_app.preferences import Preferences
-from viz_app.theme import GAP
+from viz_app.theme import GAP, scaled
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button
 
@@ -68,7 +68,7 @@ class Arrangement(QSplitter):
 
     def _fit(self) -> None:
         """In a narrow page the tabs take the place of the thumbnails: the large map and the texts keep their room."""
-        set_visible(self._heads, self.analysis.isHidden() or self.width() >= NARROW, focus_to=self._head)
+        set_visible(self._heads, self.analysis.isHidden() or self.width() >= scaled(NARROW), focus_to=self._head)
 
     def toggle_analysis(self) -> None:
         """Opens the analysis tabs if they are closed, and the other way round."""

@@ -13,7 +13,7 @@ from core.translation.result import MAP_KINDS, Translation
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_roles import clearest_head
 from viz_app.state.map_view import Pair
-from viz_app.theme import PANEL_MARGIN, set_role
+from viz_app.theme import PANEL_MARGIN, scales, set_role
 from viz_app.widgets.parts import flat_button
 
 MIN_WEIGHT = 0.5
@@ -71,8 +71,8 @@ class FirstSteps(QFrame):
         self._count = QLabel()
         set_role(self._count, "small")
         row = QHBoxLayout(self)
-        row.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
-        row.setSpacing(12)
+        scales(row.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 8)
+        scales(row.setSpacing, 12)
         row.addWidget(self.text, 1)
         row.addWidget(self._count)
         row.addWidget(self.next_button)

@@ -1,5 +1,7 @@
 """The Translate page: a sentence, its translation, all heads, one head large, and the analysis tabs."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -7,8 +9,9 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from viz_app.export.exportable import ExportSource
 from viz_app.preferences import Preferences
 from viz_app.state.head_navigation import Direction, neighbour
-from viz_app.theme import GAP
+from viz_app.theme import GAP, scales
 from viz_app.translate.arrangement import Arrangement
+from viz_app.translate.keys import DIRECTIONS, SWITCH_KEYS
 from viz_app.translate.no_model_message import NoModelMessage
 from viz_app.views.head import HeadPanel
 from viz_app.views.heads import HeadsPanel
@@ -18,15 +21,7 @@ from viz_app.widgets.focus import set_visible
 from viz_app.widgets.veil import Veil
 from viz_app.worker import ExperimentController, Failure
 
-DIRECTIONS: dict[int, Direction] = {
-    Qt.Key.Key_Left: "left",
-    Qt.Key.Key_Right: "right",
-    Qt.Key.Key_Up: "up",
-    Qt.Key.Key_Down: "down",
-    Qt.Key.Key_Home: "first",
-    Qt.Key.Key_End: "last",
-}
-SWITCH_KEYS = (Qt.Key.Key_O, Qt.Key.Key_Space)
+SCENE_KEYS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class TranslatePage(QWidget):
@@ -38,6 +33,8 @@ class TranslatePage(QWidget):
         sentence, heads, head: the three panels.
         analysis: the tabs beside them; `analysis_button` opens and closes them.
         message: what stands in place of the maps while there are none.
+        step_scene: shows the scene before (-1) or after (1) of a lesson, and says whether one is shown; ← and → walk
+            through heads otherwise.
 
     Signals:
         failed(Failure): an experiment was refused.
@@ -62,12 +59,17 @@ class TranslatePage(QWidget):
         self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self._arrangement.analysis_button
         self.message = NoModelMessage()
+        self.step_scene: Callable[[int], bool] = lambda by: False
         self._lay_out()
         sentence = self.sentence
         of_the_result = (sentence.sentence, sentence.original_line, sentence.facts, sentence.chips_area)
         self._veils = [Veil(part) for part in (*of_the_result, self.heads, self.head, self.analysis)]
         self._connect()
         self.show_message("")
+
+    def show_above(self, bar: QWidget) -> None:
+        """Puts a bar above the sentence."""
+        self._column.insertWidget(0, bar)
 
     def begin(self, text: str) -> None:
         """The sentence that stands there when the window opens; it is translated once a model is open."""
@@ -100,6 +102,8 @@ class TranslatePage(QWidget):
             self.state.selection.clear_marks()
         elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.result is not None:
             self.state.toggle_head(self.state.selection.head)
+        elif (by := SCENE_KEYS.get(event.key())) is not None and not event.modifiers() and self.step_scene(by):
+            return
         elif (direction := DIRECTIONS.get(event.key())) is None or self.state.result is None:
             super().keyPressEvent(event)
         else:
@@ -137,9 +141,9 @@ class TranslatePage(QWidget):
 
     def _lay_out(self) -> None:
         self.sentence.add_button(self.analysis_button)
-        column = QVBoxLayout(self)
+        self._column = column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(GAP)
+        scales(column.setSpacing, GAP)
         column.addWidget(self.sentence)
         column.addWidget(self._arrangement, 1)
         column.addWidget(self.message, 1)
@@ -184,7 +188,10 @@ class TranslatePage(QWidget):
 
     def _show_hint(self, problem: str = "") -> None:
         """There is nothing to translate, or it cannot be: drops the old translation and says what to do."""
-        hint = f"{typing_hint(self.state.languages[0])}, or choose an example."
+        ending = ", or choose an example." if self.sentence.examples.isEnabled() else "."
+        hint = f"{typing_hint(self.state)}{ending}"
         self.state.clear()
         self.sentence.sentence.setPlaceholderText("" if problem else hint)
-        self.show_message(f"{problem} Or choose an example." if problem else hint)
+        self.show_message(
+            f"{problem}{' Or choose an example.' if self.sentence.examples.isEnabled() else ''}" if problem else hint
+        )

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from core.translation.result import Translation, Word
 from viz_app.state.visible_text import visible
+from viz_app.theme import scales
 
 NUM_SHOWN = 5
 CLOSE_DELAY_MS = 250
@@ -39,7 +40,7 @@ class AlternativesCard(QFrame):
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
         self.label.linkActivated.connect(self._on_link)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 10)
+        scales(layout.setContentsMargins, 12, 8, 12, 10)
         layout.addWidget(self.label)
         self._timer = QTimer(self, singleShot=True, interval=CLOSE_DELAY_MS)
         self._timer.timeout.connect(self.hide)

@@ -15,7 +15,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS
 from viz_app.state.marks import key_shares, word_of_query
 from viz_app.state.visible_text import visible
-from viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change
+from viz_app.theme import CHIP_RADIUS, current_theme, is_theme_change, scaled
 from viz_app.views.alternatives_card import AlternativesCard
 from viz_app.widgets.flow_layout import flow
 
@@ -90,12 +90,16 @@ class WordChips(QWidget):
     def heightForWidth(self, width: int) -> int:
         """Height of the wrapped lines."""
         chips = self._flow(width)[1] if self._state.translation else []
-        return chips[-1][1].bottom() + 1 + BAR_HEIGHT + 2 if chips else self._chip_height() + BAR_HEIGHT + 2
+        return (
+            chips[-1][1].bottom() + 1 + scaled(BAR_HEIGHT) + 2
+            if chips
+            else self._chip_height() + scaled(BAR_HEIGHT) + 2
+        )
 
     @property
     def line_height(self) -> int:
         """From one line of chips to the next."""
-        return self._chip_height() + BAR_HEIGHT + LINE_GAP
+        return self._chip_height() + scaled(BAR_HEIGHT) + scaled(LINE_GAP)
 
     def sizeHint(self) -> QSize:
         """One line, unless the words need more."""
@@ -176,11 +180,15 @@ class WordChips(QWidget):
 
     def _paint_bar(self, painter: QPainter, place: QRect, probability: float) -> None:
         """The full width is probability 1; a word the model was not sure of is warm."""
-        left, width, y = place.left() + PADDING, place.width() - 2 * PADDING, place.bottom() + 1 + BAR_HEIGHT / 2
+        left, width, y = (
+            place.left() + scaled(PADDING),
+            place.width() - 2 * scaled(PADDING),
+            place.bottom() + 1 + scaled(BAR_HEIGHT) / 2,
+        )
         theme = current_theme()
         color = theme.color("warm" if probability < LOW_PROBABILITY else "accent")
         for share, shade in ((1.0, theme.color("border")), (probability, color)):
-            pen = QPen(shade, BAR_HEIGHT)
+            pen = QPen(shade, scaled(BAR_HEIGHT))
             pen.setCapStyle(Qt.PenCapStyle.RoundCap)
             painter.setPen(pen)
             painter.drawLine(QPointF(left, y), QPointF(left + max(share * width, 0.1), y))
@@ -192,15 +200,20 @@ class WordChips(QWidget):
         theme, words = current_theme(), translation.target_words
         plain, bold = (QFontMetrics(theme.font(self._font_size(), bold=is_bold)) for is_bold in (False, True))
         widths = [
-            max((bold if word in self._new else plain).horizontalAdvance(self._elided(word.text)) + 2 * PADDING, 22)
+            max(
+                (bold if word in self._new else plain).horizontalAdvance(self._elided(word.text)) + 2 * scaled(PADDING),
+                22,
+            )
             for word in words
         ]
         has_start = is_start_given(translation)
         if has_start:
-            widths.insert(0, plain.horizontalAdvance(_given(translation)) + PADDING)
+            widths.insert(0, plain.horizontalAdvance(_given(translation)) + scaled(PADDING))
         height = self._chip_height()
         sizes = [QSize(chip_width, height) for chip_width in widths]
-        places = flow(sizes, width, spacing=SPACING, line_spacing=self.line_height - height, inset=INSET)
+        places = flow(
+            sizes, width, spacing=scaled(SPACING), line_spacing=self.line_height - height, inset=scaled(INSET)
+        )
         start = places.pop(0) if has_start else None
         return start, list(zip(words, places, strict=True))
 
@@ -209,7 +222,7 @@ class WordChips(QWidget):
         return text if len(text) <= 40 else text[:39] + "…"
 
     def _chip_height(self) -> int:
-        return current_theme().pixel_size(self._font_size()) + (8 if self._is_dense else 11)
+        return current_theme().pixel_size(self._font_size()) + scaled(8 if self._is_dense else 11)
 
     def _font_size(self) -> Literal["body", "large"]:
         return "body" if self._is_dense else "large"

@@ -8,6 +8,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from viz_app.state.explain import Part
+from viz_app.theme import scaled
 
 MAX_SHARE = 0.33
 """Of the panel's height: the map stays in sight."""
@@ -48,9 +49,9 @@ class Explanation(QScrollArea):
     def fit(self, width: int, panel_height: int, left_over: int) -> None:
         """As high as its words need, but no more than its share of the panel, or than the rest leaves over."""
         needed = self._label.heightForWidth(width)
-        room = max(min(int(panel_height * MAX_SHARE), left_over), LEAST)
+        room = max(min(int(panel_height * MAX_SHARE), left_over), scaled(LEAST))
         if needed > room:
-            needed = self._label.heightForWidth(width - SCROLL_BAR_WIDTH)
+            needed = self._label.heightForWidth(width - scaled(SCROLL_BAR_WIDTH))
         self.setFixedHeight(max(min(needed, room), 1))
 
     def minimumSizeHint(self) -> QSize:

@@ -9,6 +9,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from viz_app.examples import Example
+from viz_app.theme import scaled, scales
 from viz_app.widgets.parts import label
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 from viz_app.widgets.two_line_button import TwoLineButton
@@ -35,12 +36,12 @@ class GalleryPopup(QFrame):
         self.buttons: list[TwoLineButton] = []
         content = QWidget()
         column = QVBoxLayout(content)
-        column.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
-        column.setSpacing(2)
+        scales(column.setContentsMargins, MARGIN, MARGIN, MARGIN, MARGIN)
+        scales(column.setSpacing, 2)
         for group, members in groupby(examples, key=lambda example: example.group):
             heading = label("heading")
             heading.setText(group)
-            heading.setContentsMargins(MARGIN, MARGIN, 0, 0)
+            scales(heading.setContentsMargins, MARGIN, MARGIN, 0, 0)
             column.addWidget(heading)
             for example in members:
                 button = TwoLineButton(example.text, example.see, is_warned=example.is_failure)
@@ -49,14 +50,14 @@ class GalleryPopup(QFrame):
                 column.addWidget(button)
         column.addStretch(1)
         around = QVBoxLayout(self)
-        around.setContentsMargins(1, 1, 1, 1)
+        scales(around.setContentsMargins, 1, 1, 1, 1)
         around.addWidget(VerticalScrollArea(content))
         self._content = content
 
     def open_below(self, button: QWidget) -> None:
         """Stands under the button, its right edge at the button's, within the screen."""
-        self._content.setFixedWidth(WIDTH - 14)
-        height = min(self._content.heightForWidth(WIDTH - 14) + 4, MAX_HEIGHT)
+        scales(self._content.setFixedWidth, WIDTH - 14)
+        height = min(self._content.heightForWidth(WIDTH - 14) + 4, scaled(MAX_HEIGHT))
         self.resize(WIDTH, height)
         corner = button.mapToGlobal(QPoint(button.width() - WIDTH, button.height()))
         area = button.screen().availableGeometry()

@@ -19,7 +19,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.explain import explain
 from viz_app.state.measuring import SHORT_NAMES
 from viz_app.state.role_words import role_in_words
-from viz_app.theme import PANEL_MARGIN
+from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.views.cell_menu import CellMenu
 from viz_app.views.explanation import Explanation
 from viz_app.views.head_controls import HeadControls, SizeControls, TokensMenu
@@ -249,11 +249,11 @@ class HeadPanel(QFrame):
 
     @property
     def _is_low(self) -> bool:
-        return self.height() < LOW_PANEL
+        return self.height() < scaled(LOW_PANEL)
 
     def _fit(self) -> None:
         """What a query shows is always said in full: in as many lines as it takes."""
-        width = self.width() - 2 * PANEL_MARGIN
+        width = self.width() - 2 * scaled(PANEL_MARGIN)
         notes, of_query, measure = self._meanings
         if self._is_low:
             text = " ".join(filter(None, (of_query, notes, measure)))
@@ -274,20 +274,20 @@ class HeadPanel(QFrame):
         Whether the tools stand in the same line depends on the head's name alone, not on what is said of it: the map
         stays where it is when a head is switched off, or another of its maps is shown.
         """
-        width, mark = self.width() - 2 * PANEL_MARGIN, "▾" if self.explain_button.isChecked() else "▸"
+        width, mark = self.width() - 2 * scaled(PANEL_MARGIN), "▾" if self.explain_button.isChecked() else "▸"
         kind, advance = self._state.selection.head.kind, self.title.fontMetrics().horizontalAdvance
         role_width = width_of_roles(self.role.font().toString())
         tools, short_ends = self._tools_width(), self._ends_width(f"? {mark}")
         if self._is_low:
             role_width = self.role.sizeHint().width()  # the tools stand at the right: nothing jumps here
-            needed = advance(forms_of_title(f"{self._name} · off", kind)[-1]) + short_ends + NAME_GAPS
+            needed = advance(forms_of_title(f"{self._name} · off", kind)[-1]) + short_ends + scaled(NAME_GAPS)
         else:
             longest = forms_of_title(f"{self._name} · off · difference", kind)
-            sizes = [advance(form) + role_width + short_ends + NAME_GAPS for form in longest]
+            sizes = [advance(form) + role_width + short_ends + scaled(NAME_GAPS) for form in longest]
             needed = next((size for size in sizes if size <= width), sizes[-1])
         is_split = needed + tools > width
         forms = forms_of_title(self._title, kind)
-        room = width - NAME_GAPS - (0 if is_split else tools)
+        room = width - scaled(NAME_GAPS) - (0 if is_split else tools)
         question = f"{QUESTION} {mark}"
         if advance(forms[0]) + role_width + self._ends_width(question) > room:
             question = f"? {mark}"
@@ -345,17 +345,17 @@ class HeadPanel(QFrame):
             (ends, (self.export_button, self.explain_button)),
         ):
             row.setContentsMargins(0, 0, 0, 0)
-            row.setSpacing(4)
+            scales(row.setSpacing, 4)
             for widget in widgets:
                 widget.setProperty("isDense", row is not name)
                 row.addWidget(widget)
-        name.setSpacing(8)
+        scales(name.setSpacing, 8)
         name.addStretch(1)
         self._tools, self._ends = QWidget(), QWidget()
         self._tools.setLayout(tools)
         tools.addStretch(1)
         self._ends.setLayout(ends)
-        self._header.setSpacing(4)
+        scales(self._header.setSpacing, 4)
         self._header.setColumnStretch(0, 1)
         self._header.addLayout(name, 0, 0)
         self._header.addWidget(self._tools, 0, 1)
@@ -363,8 +363,8 @@ class HeadPanel(QFrame):
         self.pick_line.row.insertWidget(1, self.tokens_menu)
         self.pick_line.row.addWidget(self.sizes)
         column = self._column = QVBoxLayout(self)
-        column.setContentsMargins(PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10)
-        column.setSpacing(4)
+        scales(column.setContentsMargins, PANEL_MARGIN, 8, PANEL_MARGIN - 6, 10)
+        scales(column.setSpacing, 4)
         column.addLayout(self._header)
         column.addWidget(self._meaning_room)
         column.addWidget(self.explanation)

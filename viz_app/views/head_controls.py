@@ -21,6 +21,7 @@ from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Axes
 from viz_app.state.zoom import FIT
+from viz_app.theme import scaled, scales
 from viz_app.widgets.menu_button import MenuButton
 from viz_app.widgets.parts import flat_button, label
 
@@ -124,12 +125,12 @@ class HeadControls(QWidget):
     def fit(self, width: int) -> None:
         """One line if it fits into this width, else two."""
         self._line.invalidate()
-        needed = self._naming.sizeHint().width() + self._hiding.sizeHint().width() + 18
+        needed = self._naming.sizeHint().width() + self._hiding.sizeHint().width() + scaled(18)
         fits = needed <= width
         direction = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         if direction != self._line.direction():
             self._line.setDirection(direction)
-            self._line.setSpacing(18 if fits else 4)
+            scales(self._line.setSpacing, 18 if fits else 4)
 
     def _choose_label_mode(self, is_read: bool) -> None:
         self._state.settings.label_mode = "read" if is_read else "predicted"
@@ -137,7 +138,7 @@ class HeadControls(QWidget):
     def _lay_out(self) -> None:
         self._naming, self._hiding = QHBoxLayout(), QHBoxLayout()
         for group in (self._naming, self._hiding):
-            group.setSpacing(10)
+            scales(group.setSpacing, 10)
         for widget in (self._queries_label, self.predicted_button, self.read_button):
             self._naming.addWidget(widget)
         for choice in (self._hide_label, self.hide_wrapping, self.hide_punctuation, self.merge_words):
@@ -146,7 +147,7 @@ class HeadControls(QWidget):
         self._hiding.addStretch(1)
         self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._line.setContentsMargins(0, 0, 0, 0)
-        self._line.setSpacing(18)
+        scales(self._line.setSpacing, 18)
         self._line.addLayout(self._naming)
         self._line.addLayout(self._hiding, 1)
 
@@ -243,14 +244,14 @@ class SizeControls(QWidget):
         self.zoom_in.clicked.connect(lambda: self.zoomed.emit(1))
         self.threshold = QSlider(Qt.Orientation.Horizontal)
         self.threshold.setRange(0, MAX_THRESHOLD_PERCENT)
-        self.threshold.setFixedWidth(110)
+        scales(self.threshold.setFixedWidth, 110)
         self.threshold.setToolTip("Weaker lines are left out")
         self.threshold.setAccessibleName("Weakest line that is drawn")
         self.threshold.valueChanged.connect(self._choose_threshold)
         self._caption = label("small")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(4)
+        scales(row.setSpacing, 4)
         for widget in (self.zoom_out, self.zoom_fit, self.zoom_in, self._caption, self.threshold):
             row.addWidget(widget)
         self.rebuild()

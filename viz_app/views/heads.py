@@ -12,7 +12,7 @@ from core.translation.result import Translation
 from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import GAP, PANEL_MARGIN
+from viz_app.theme import GAP, PANEL_MARGIN, scaled, scales
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.parts import label
@@ -25,6 +25,8 @@ SCALES = {
 ANY_ROLE = "any"
 KEYS = """← → heads   ↑ ↓ layers   O on/off   (from the sentence: Esc first, or hold Alt)
 ← → heads   ↑ ↓ layers   O on/off"""
+KEYS_BESIDE_SCENES = """Alt ← → heads   ↑ ↓ layers   O on/off   (← → scenes of the lesson)
+Alt ← → heads   ↑ ↓ layers   O on/off"""
 ORDERS: dict[str, tuple[str, str]] = {
     "layer": ("by layer", "By layer and head"),
     "role": ("by role", "By role, the clearest first"),
@@ -56,22 +58,22 @@ class HeadsPanel(QFrame):
         self.order_menu.chosen.connect(partial(setattr, state.settings, "order"))
         self.role_menu = ChoiceMenu("", {})
         self.role_menu.chosen.connect(self._choose_role)
-        hint = ElidingLabel("small", KEYS)
+        self.hint = hint = ElidingLabel("small", KEYS)
         self.title = label("heading")
         self.title.setText("All heads")
         self._menus = QWidget()
         menus = QHBoxLayout(self._menus)
-        menus.setContentsMargins(0, 0, 4, 0)
+        scales(menus.setContentsMargins, 0, 0, 4, 0)
         for menu in (self.order_menu, self.role_menu, self.scale_menu):
             menus.addWidget(menu)
         self._header = QGridLayout()
-        self._header.setSpacing(2)
+        scales(self._header.setSpacing, 2)
         self._header.setColumnStretch(1, 1)
         self._header.addWidget(self.title, 0, 0)
         self._fit(is_split=False)
         column = QVBoxLayout(self)
-        column.setContentsMargins(PANEL_MARGIN, 8, 4, 8)
-        column.setSpacing(4)
+        scales(column.setContentsMargins, PANEL_MARGIN, 8, 4, 8)
+        scales(column.setSpacing, 4)
         column.addLayout(self._header)
         column.addWidget(self.area, 1)
         column.addWidget(hint)
@@ -84,8 +86,13 @@ class HeadsPanel(QFrame):
         """Where title and menus do not fit into one line, the menus stand below."""
         super().resizeEvent(event)
         self._fit(
-            is_split=self.title.sizeHint().width() + self._menus.sizeHint().width() + PANEL_MARGIN + GAP > self.width()
+            is_split=self.title.sizeHint().width() + self._menus.sizeHint().width() + scaled(PANEL_MARGIN + GAP)
+            > self.width()
         )
+
+    def show_keys(self, is_beside_scenes: bool) -> None:
+        """Names the keys; `is_beside_scenes`: whether ← and → alone step through the scenes of a lesson now."""
+        self.hint.setText(KEYS_BESIDE_SCENES if is_beside_scenes else KEYS)
 
     def _fit(self, *, is_split: bool) -> None:
         self._header.removeWidget(self._menus)

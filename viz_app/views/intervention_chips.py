@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 from core.translation.experiment import GivenTarget, Intervention
 from core.translation.result import ExperimentResult
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.theme import scales
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button, label
@@ -56,7 +57,7 @@ class InterventionChips(QWidget):
         self._flow_area = _ChipRows(content, self._flow)
         row = self._row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
+        scales(row.setSpacing, 2)
         row.addWidget(self.hint, 1, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(self._flow_area, 1)
         for button in (self.undo_button, self.redo_button, self.reset_button):

@@ -9,6 +9,7 @@ from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Axes
 from viz_app.state.weight_explanation import WeightExplanation
+from viz_app.theme import scales
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button
@@ -53,7 +54,7 @@ class PickLine(QWidget):
         self.explain_button.toggled.connect(partial(setattr, explanation, "is_open"))
         self.row = QHBoxLayout(self)
         self.row.setContentsMargins(0, 0, 0, 0)
-        self.row.setSpacing(4)
+        scales(self.row.setSpacing, 4)
         self.row.addWidget(self.label, 1)
         self.row.addWidget(self.clear_button)
         self.row.addWidget(self.explain_button)

@@ -5,7 +5,7 @@ from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from viz_app.state.weight_explanation import QueryKeyView
-from viz_app.theme import current_theme
+from viz_app.theme import current_theme, scaled
 
 EDGE, RIGHT = 4, 64
 
@@ -34,8 +34,8 @@ class ProductBars(QWidget):
         if self._view is None:
             return None
         count = len(self._view.detail.products)
-        index = int((x - EDGE) / self._step())
-        return index if x >= EDGE and index < count else None
+        index = int((x - scaled(EDGE)) / self._step())
+        return index if x >= scaled(EDGE) and index < count else None
 
     def event(self, event: QEvent) -> bool:
         """Tool tips tell the factors."""
@@ -58,22 +58,24 @@ class ProductBars(QWidget):
         products, running = view.detail.products, view.running
         low, high = min(0.0, products.min(), running.min()), max(0.0, products.max(), running.max())
         span = (high - low) or 1.0
-        scale = (self.height() - 2 * EDGE) / span
+        scale = (self.height() - 2 * scaled(EDGE)) / span
 
         def y_of(value: float) -> float:
-            return EDGE + (high - float(value)) * scale
+            return scaled(EDGE) + (high - float(value)) * scale
 
         step, zero = self._step(), y_of(0.0)
         painter.setPen(Qt.PenStyle.NoPen)
         for index, product in enumerate(products.tolist()):
             painter.setBrush(theme.color("accent" if product >= 0 else "warm"))
             top, bottom = sorted((zero, y_of(product)))
-            painter.drawRect(QRectF(EDGE + index * step + step * 0.15, top, step * 0.7, bottom - top))
+            painter.drawRect(QRectF(scaled(EDGE) + index * step + step * 0.15, top, step * 0.7, bottom - top))
         painter.setPen(QPen(theme.color("border"), 1))
-        painter.drawLine(QPointF(EDGE, zero), QPointF(EDGE + step * len(products), zero))
+        painter.drawLine(QPointF(scaled(EDGE), zero), QPointF(scaled(EDGE) + step * len(products), zero))
         painter.setPen(QPen(theme.color("text", 0.75), 1.4))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        points = [QPointF(EDGE + (index + 0.5) * step, y_of(value)) for index, value in enumerate(running.tolist())]
+        points = [
+            QPointF(scaled(EDGE) + (index + 0.5) * step, y_of(value)) for index, value in enumerate(running.tolist())
+        ]
         painter.drawPolyline(QPolygonF(points))
         painter.setFont(theme.font("small"))
         painter.setPen(theme.color("text"))
@@ -83,4 +85,4 @@ class ProductBars(QWidget):
 
     def _step(self) -> float:
         count = len(self._view.detail.products) if self._view is not None else 1
-        return max(self.width() - EDGE - RIGHT, 10) / count
+        return max(self.width() - scaled(EDGE) - scaled(RIGHT), 10) / count

@@ -8,6 +8,7 @@ from core.translation.result import Translation
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Pair
 from viz_app.state.weight_explanation import WeightExplanation, query_key_view
+from viz_app.theme import scaled, scales
 from viz_app.views.product_bars import ProductBars
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.focus import set_visible
@@ -48,8 +49,8 @@ class QueryKeyCard(QFrame):
         header.addWidget(self.title, 1)
         header.addWidget(self.close_button)
         column = QVBoxLayout(self)
-        column.setContentsMargins(12, 6, 6, 10)
-        column.setSpacing(4)
+        scales(column.setContentsMargins, 12, 6, 6, 10)
+        scales(column.setSpacing, 4)
         column.addLayout(header)
         column.addWidget(self.bars, 1)
         column.addWidget(self.text)
@@ -88,8 +89,8 @@ class QueryKeyCard(QFrame):
 
     def stand_over(self, area: QRect, pinned_y: float | None) -> None:
         """Takes a place over the map, in the half that the pinned cell is not in."""
-        width = min(MAX_WIDTH, area.width() - 8)
-        height = max(self.heightForWidth(width), MIN_HEIGHT) if self.bars.isHidden() else HEIGHT
+        width = min(scaled(MAX_WIDTH), area.width() - 8)
+        height = max(self.heightForWidth(width), scaled(MIN_HEIGHT)) if self.bars.isHidden() else scaled(HEIGHT)
         height = min(height, area.height())
         is_below = pinned_y is None or pinned_y < area.height() / 2
         top = area.bottom() - height if is_below else area.top()

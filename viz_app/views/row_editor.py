@@ -10,6 +10,7 @@ from core.model.heads import Head
 from core.translation.experiment import AttentionRow
 from core.translation.result import Translation
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.theme import scaled, scales
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.parts import label
 
@@ -63,14 +64,14 @@ class RowEditor(QFrame):
         buttons.addWidget(self.set_button)
         buttons.addWidget(self.reset_button)
         column = QVBoxLayout(self)
-        column.setContentsMargins(12, 10, 12, 10)
+        scales(column.setContentsMargins, 12, 10, 12, 10)
         for widget in (title, what, area, self.problem):
             column.addWidget(widget)
         column.addLayout(buttons)
         self.problem.hide()
         self._show_bars()
-        area.setFixedHeight(min(self.bars.height(), MAX_HEIGHT))
-        self.setFixedWidth(WIDTH)
+        area.setFixedHeight(min(self.bars.height(), scaled(MAX_HEIGHT)))
+        scales(self.setFixedWidth, WIDTH)
 
     def open_at(self, point: QPoint) -> None:
         """Shows it with its corner at a point of the screen, or as near as the screen allows."""

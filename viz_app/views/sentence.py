@@ -7,17 +7,19 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from core.durations import duration
+from core.text.languages import a_sentence_in
 from core.translation.experiment import Experiment, GivenTarget
 from core.translation.result import ExperimentResult, Translation
 from viz_app.examples import Example, copy_examples, example_sentences, gallery
 from viz_app.state.changed_words import new_words
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.languages import language_of, with_code
 from viz_app.state.map_selection import MARKS
 from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import ignored_span, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out
-from viz_app.theme import PANEL_MARGIN
+from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
 from viz_app.views.gallery import GalleryPopup
@@ -25,6 +27,7 @@ from viz_app.views.intervention_chips import InterventionChips
 from viz_app.views.sentence_input import SentenceInput
 from viz_app.views.shown_maps_switch import ShownMapsSwitch
 from viz_app.views.target_line import TargetLine
+from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.menu_button import MenuButton
@@ -35,6 +38,8 @@ LONG_TEXT = 150
 LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
+EXAMPLES_LANGUAGE, BUNDLED_LANGUAGE = "German", "de"
+"""Of the examples; of the model that opens if no other does."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
 BUSY = "translating …"
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
@@ -56,6 +61,7 @@ class SentencePanel(QFrame):
         shown_switch: original, changed, or difference: which maps are shown.
         is_folded: whether the words stand in place of the sentence that they make: where there is little room.
         examples: the button that holds the example sentences.
+        target_menu: into which language, of a model that knows several.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -74,6 +80,7 @@ class SentencePanel(QFrame):
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._examples: tuple[str, ...] = ()
         self.examples = MenuButton("examples ▾", "Choose an example")
+        self.target_menu = ChoiceMenu("Into which language the model translates", {}, "into: ")
         self.copy_button = flat_button("copy", "Copy the translation")
         self.edit_button = flat_button("✎ edit", EDIT_TIP)
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_DELAY_MS)
@@ -125,19 +132,21 @@ class SentencePanel(QFrame):
 
     def fit(self, page_width: int, page_height: int) -> None:
         """A small page leaves the maps their room: long sentences show fewer lines, and the card is folded."""
-        is_folded = page_width < NARROW_PAGE or page_height < LOW_PAGE_TO_FOLD
+        is_folded = page_width < scaled(NARROW_PAGE) or page_height < scaled(LOW_PAGE_TO_FOLD)
         if is_folded != self.is_folded:
             self.is_folded = is_folded
             self._arrange()
             self._show_result()
         self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())  # with the switch nothing moves
-        self.input.set_max_lines(3 if page_height < LOW_PAGE else 4)
+        self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
         for translated in (self.sentence, self.chips_area):
-            translated.set_max_lines(2 if page_height < LOW_PAGE else 4)
+            translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """With another width the original line may fit elsewhere."""
+        """The fonts may be others, see `Theme.apply`; with another width the original line may fit elsewhere."""
         super().resizeEvent(event)
+        self._fit_names()
+        self._fit_side()
         self._place_original()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -190,6 +199,8 @@ class SentencePanel(QFrame):
             field.textChanged.connect(partial(self._on_text_changed, field))
         self.input.text_settled.connect(self._on_typed)
         state.experiment_changed.connect(self._on_experiment)
+        state.experiment_changed.connect(self._on_target_code)
+        self.target_menu.chosen.connect(self._choose_target_language)
         state.result_changed.connect(self._show_result)
         state.result_changed.connect(self._point_at_example)
         state.model_changed.connect(self._on_model)
@@ -232,7 +243,30 @@ class SentencePanel(QFrame):
         model = self._state.model
         assert model is not None
         is_copy = model.run.is_copy_task
-        self._offer_examples(copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences())
+        is_german = self._state.languages[0] == EXAMPLES_LANGUAGE
+        self._offer_examples(
+            copy_examples(model.run.data.copy_symbols) if is_copy else example_sentences() if is_german else ()
+        )
+        codes = {code: (language_of(code), f"{language_of(code)}   {code}") for code in model.target_codes}
+        self.target_menu.set_entries(dict(sorted(codes.items(), key=lambda each: each[1])))
+        self._show_target_code()
+
+    def _show_target_code(self) -> None:
+        model, code = self._state.model, self._state.target_code
+        has_choice = model is not None and bool(model.target_codes)
+        set_visible(self.target_menu, has_choice, focus_to=self.input)
+        if has_choice:
+            self.target_menu.show_choice(code or "choose")
+
+    def _on_target_code(self) -> None:
+        model = self._state.model
+        if model is not None and model.target_codes:
+            self._show_languages()
+            self._show_target_code()
+
+    def _choose_target_language(self, code: str) -> None:
+        """It is a matter of the sentence, which begins with it: saved, undone and sent on like any other word."""
+        self.input.set_text(with_code(self.input.text, code))
 
     def _show_busy(self) -> None:
         self.facts.setText(f"{BUSY}\n")  # as many lines as the facts: nothing jumps
@@ -335,7 +369,7 @@ class SentencePanel(QFrame):
         if not result.is_changed:
             return f"{first}\n{duration(translation.seconds, exact=True)}"
         before, now = result.original.log_probability, sum(result.original_log_probabilities)
-        return f"{first}\nof the original: {_signed(before)} → {_signed(now)}"
+        return f"{first}\nof the original: {_from_to(before, now)}"
 
     # --- looks ----------------------------------------------------------------------------------------------------
 
@@ -344,7 +378,7 @@ class SentencePanel(QFrame):
         self._source_name.setText(source.capitalize())
         self._target_name.setText(target.capitalize())
         self._fit_names()
-        self.input.setPlaceholderText(typing_hint(source))
+        self.input.setPlaceholderText(typing_hint(self._state))
 
     def _fit_names(self) -> None:
         names = (self._source_name, self._target_name)
@@ -379,22 +413,24 @@ class SentencePanel(QFrame):
             old.deleteLater()
         self.examples.setEnabled(bool(sentences))
         if sentences and is_untouched:
-            self._state.open_experiment(Experiment(sentences[0]), asks=False)
+            self._state.prepare_text(sentences[0])
 
     def _lay_out(self) -> None:
-        self._source_name.setContentsMargins(0, 7, 0, 0)
-        self._target_name.setContentsMargins(0, 5, 0, 0)
+        scales(self._source_name.setContentsMargins, 0, 7, 0, 0)
+        scales(self._target_name.setContentsMargins, 0, 5, 0, 0)
         column = self._column = QVBoxLayout(self)
         corner = QWidget()
         self._source_side = QHBoxLayout(corner)
         self._source_side.setContentsMargins(0, 0, 0, 0)
-        self._source_side.setSpacing(2)
+        scales(self._source_side.setSpacing, 2)
+        self._source_side.addWidget(self.target_menu)
         self._source_side.addWidget(self.examples)
+        self.target_menu.hide()
         column.addLayout(labelled_row(self._source_name, self.input, corner))
-        self._words_name.setContentsMargins(0, 5, 0, 0)
+        scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
         pair = QHBoxLayout()
         pair.setContentsMargins(0, 0, 0, 0)
-        pair.setSpacing(2)
+        scales(pair.setSpacing, 2)
         pair.addStretch(1)
         pair.addWidget(self.edit_button)
         pair.addWidget(self.copy_button)
@@ -406,11 +442,11 @@ class SentencePanel(QFrame):
         self._target_row = labelled_row(self._target_name, self.sentence, self._side)
         original = QHBoxLayout(self._original_row)
         original.setContentsMargins(0, 0, 0, 0)
-        original.setSpacing(12)
+        scales(original.setSpacing, 12)
         original.addWidget(self._indents[0])
         self._words_column = QVBoxLayout(self._words_side)
         self._words_column.setContentsMargins(0, 0, 0, 0)
-        self._words_column.setSpacing(2)
+        scales(self._words_column.setSpacing, 2)
         self._words_column.addWidget(self.chips_area)
         self._words_row = labelled_row(self._words_name, self._words_side, self.facts)
         self._words_row.setAlignment(self._words_side, Qt.AlignmentFlag.AlignTop)
@@ -438,25 +474,29 @@ class SentencePanel(QFrame):
                 self._page_button, 0, Qt.AlignmentFlag.AlignTop
             )
         margin = 6 if self.is_folded else 10
-        self._column.setContentsMargins(PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
-        self._column.setSpacing(4 if self.is_folded else 5)
+        scales(self._column.setContentsMargins, PANEL_MARGIN, margin, PANEL_MARGIN - 6, margin)
+        scales(self._column.setSpacing, 4 if self.is_folded else 5)
         if self.is_folded:
             self._words_row.addWidget(self._side, 0, corner)
             self._side_column.addWidget(self.facts, 0, corner)
-            self.facts.setContentsMargins(0, 0, 7, 0)
-            self._side.setMinimumWidth(self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + 12)
+            scales(self.facts.setContentsMargins, 0, 0, 7, 0)
             self._place_original()
         else:
             self._target_row.addWidget(self._side, 0, corner)
             self._words_row.addWidget(self.facts, 0, corner)
-            self.facts.setContentsMargins(0, 8, 7, 0)
-            self._side.setMinimumWidth(0)
+            scales(self.facts.setContentsMargins, 0, 8, 7, 0)
             row = self._original_row.layout()
             assert isinstance(row, QHBoxLayout)
             self.original_line.setContentsMargins(0, 0, 0, 0)
             self.original_line.set_max_lines(1)
             row.addWidget(self.original_line, 1)
             self.interventions.put_beside(None)
+        self._fit_side()
+
+    def _fit_side(self) -> None:
+        """Folded, the facts have the same room whatever they say."""
+        widest = self.facts.fontMetrics().horizontalAdvance(WIDEST_FACTS) + scaled(12)
+        self._side.setMinimumWidth(widest if self.is_folded else 0)
 
     def _place_original(self) -> None:
         """Folded, the original line stands beside the chips if it fits there, else below the words, where it wraps."""
@@ -467,13 +507,13 @@ class SentencePanel(QFrame):
         taken = self._indents[1].width() + switch + 3 * self._last_row.spacing()
         taken += self.interventions.width_in_one_line()
         line = self.original_line
-        fits = line.whole_width() + 2 * BESIDE_MARGIN <= self.width() - margins - taken
+        fits = line.whole_width() + 2 * scaled(BESIDE_MARGIN) <= self.width() - margins - taken
         is_beside = fits or len(self.interventions.chips) <= 1  # heads must not move from under the mouse at first
         policy = line.sizePolicy()
         policy.setHorizontalPolicy(QSizePolicy.Policy.Ignored if is_beside else QSizePolicy.Policy.Expanding)
         line.setSizePolicy(policy)
         line.set_max_lines(1 if is_beside else MAX_ORIGINAL_LINES)
-        side = BESIDE_MARGIN if is_beside else 0
+        side = scaled(BESIDE_MARGIN) if is_beside else 0
         line.setContentsMargins(side, 0, side, 0)
         if is_beside:
             self.interventions.put_beside(line)
@@ -489,9 +529,12 @@ def cell_of(translation: Translation, example: Example) -> Pair | None:
     return Pair(targets[0].start, sources[0].start) if targets and sources else None
 
 
-def typing_hint(source_language: str) -> str:
-    """What to type; `source_language` as `ExperimentState.languages` names it."""
-    return "Type numbers with spaces between" if source_language == "source" else f"Type a {source_language} sentence"
+def typing_hint(state: ExperimentState) -> str:
+    """What to type for the model in use."""
+    run = state.model.run if state.model is not None else None
+    if run is not None and run.is_copy_task:
+        return "Type numbers with spaces between"
+    return f"Type {a_sentence_in(run.data.source_language if run is not None else BUNDLED_LANGUAGE)}"
 
 
 def _original_text(result: ExperimentResult) -> str:
@@ -510,6 +553,12 @@ def _per_token(translation: Translation) -> str:
     return f"{_signed(total)} ({_signed(total / max(len(translation.log_probabilities), 1))} a token)"
 
 
-def _signed(value: float) -> str:
+def _from_to(before: float, now: float) -> str:
+    """Both numbers; with three decimals where two would hide that they differ."""
+    digits = 3 if before != now and _signed(before) == _signed(now) else 2
+    return f"{_signed(before, digits)} → {_signed(now, digits)}"
+
+
+def _signed(value: float, digits: int = 2) -> str:
     """With a typographic minus."""
-    return f"{value:.2f}".replace("-", "−")
+    return f"{value:.{digits}f}".replace("-", "−")

@@ -8,7 +8,7 @@ from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from viz_app.state.visible_text import visible
-from viz_app.theme import current_theme
+from viz_app.theme import current_theme, scaled
 
 LINE_GAP = 6
 GAP = 6
@@ -80,15 +80,16 @@ class BarList(QWidget):
 
     def bar_place(self, index: int) -> QRectF:
         """The rectangle of a bar of length 1."""
-        left = self._label_width() + GAP
-        width = max(float(LEAST_BAR), self.width() - left - GAP - self._text_width())
+        left = self._label_width() + scaled(GAP)
+        width = max(float(scaled(LEAST_BAR)), self.width() - left - scaled(GAP) - self._text_width())
         return QRectF(left, index * self._line(), width, self._line())
 
     def tick_place(self, index: int) -> QRectF:
         """The tick at the original's value on a bar that has one."""
         place, before = self.bar_place(index), self.bars[index].before or 0.0
-        x = place.left() + min(1.0, max(0.0, before)) * (place.width() - TICK_WIDTH)
-        return QRectF(x, place.center().y() - TICK_HEIGHT / 2, TICK_WIDTH, TICK_HEIGHT)
+        width, height = scaled(TICK_WIDTH), scaled(TICK_HEIGHT)
+        x = place.left() + min(1.0, max(0.0, before)) * (place.width() - width)
+        return QRectF(x, place.center().y() - height / 2, width, height)
 
     def sizeHint(self) -> QSize:
         """High enough for all lines."""
@@ -100,7 +101,7 @@ class BarList(QWidget):
         if index is None or event.button() != Qt.MouseButton.LeftButton:
             return
         room = self.bar_place(index)
-        if event.position().x() < room.left() - GAP / 2:
+        if event.position().x() < room.left() - scaled(GAP) / 2:
             self.label_clicked.emit(index)
         else:
             self.bar_clicked.emit(index, min(1.0, max(0.0, (event.position().x() - room.left()) / room.width())))
@@ -148,7 +149,7 @@ class BarList(QWidget):
                 painter.drawRect(self.tick_place(index))
             painter.setFont(theme.font("small"))
             painter.setPen(theme.color("muted"))
-            end = QRectF(room.right() + GAP, place.top(), self._text_width(), place.height())
+            end = QRectF(room.right() + scaled(GAP), place.top(), self._text_width(), place.height())
             painter.drawText(end, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, bar.text)
 
     def _tip_of(self, index: int | None) -> str:
@@ -166,13 +167,13 @@ class BarList(QWidget):
         return index if 0 <= index < len(self.bars) else None
 
     def _line(self) -> int:
-        return QFontMetrics(current_theme().font("body")).height() + LINE_GAP
+        return QFontMetrics(current_theme().font("body")).height() + scaled(LINE_GAP)
 
     def _label_width(self) -> float:
         metrics = QFontMetrics(current_theme().font("body", bold=True))
         widest = max((metrics.horizontalAdvance(bar.label) for bar in self.bars), default=0)
-        left_over = self.width() - 2 * GAP - LEAST_BAR - self._text_width()
-        return float(max(min(widest + 6, MAX_LABEL, left_over), 20))
+        left_over = self.width() - 2 * scaled(GAP) - scaled(LEAST_BAR) - self._text_width()
+        return float(max(min(widest + 6, scaled(MAX_LABEL), left_over), 20))
 
     def _text_width(self) -> float:
         metrics = QFontMetrics(current_theme().font("small"))

@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
+from viz_app.theme import scaled, scales
 from viz_app.widgets.parts import label
 
 PALETTE_SIZE = 520, 380
@@ -55,7 +56,7 @@ class CommandPalette(QDialog):
         self._shown: list[Command] = []
         self.setWindowTitle("Commands")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(*PALETTE_SIZE)
+        self.resize(*map(scaled, PALETTE_SIZE))
         self.field = QLineEdit()
         self.field.setPlaceholderText("Type what you want to do")
         self.field.setAccessibleName("Search commands")
@@ -107,13 +108,13 @@ class ShortcutSheet(QDialog):
         self.setWindowTitle("Keyboard")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         grid = QGridLayout(self)
-        grid.setContentsMargins(22, 16, 22, 18)
+        scales(grid.setContentsMargins, 22, 16, 22, 18)
         grid.setHorizontalSpacing(18)
         grid.setVerticalSpacing(4)
         for name, keys in groups:
             heading = label("heading")
             heading.setText(name)
-            heading.setContentsMargins(0, 8, 0, 2)
+            scales(heading.setContentsMargins, 0, 8, 0, 2)
             grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
             for key, what in keys:
                 row = grid.rowCount()

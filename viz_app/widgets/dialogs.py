@@ -27,7 +27,7 @@ def show_about(parent: QWidget) -> None:
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setText(f"Augenmerk {__version__}")
     box.setInformativeText(
-        "Type German, read English, and see where every head of a Transformer looked.\n\n"
+        "Type a sentence, read its translation, and see where every head of a Transformer looked.\n\n"
         "Attention weights show where the model looks, not why it chose a word.\n\nMIT licence."
     )
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

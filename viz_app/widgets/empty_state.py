@@ -3,6 +3,8 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from viz_app.theme import scales
+
 MAX_WIDTH_PX = 560
 """Of the message: lines of about 80 characters."""
 
@@ -21,7 +23,7 @@ class EmptyState(QFrame):
         self.label.setTextFormat(Qt.TextFormat.PlainText)
         self.label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.label.setWordWrap(True)
-        self.label.setMaximumWidth(MAX_WIDTH_PX)
+        scales(self.label.setMaximumWidth, MAX_WIDTH_PX)
         self._buttons = QWidget()
         self._row = QHBoxLayout(self._buttons)
         column = QVBoxLayout(self)

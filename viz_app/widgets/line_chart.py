@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from viz_app.theme import Theme, current_theme
+from viz_app.theme import Theme, current_theme, scaled
 
 LEFT, RIGHT, TOP, BOTTOM = 48, 12, 26, 34
 CURVES_LIGHT = ("#2a63cc", "#a84c08", "#00795a", "#b0528c")
@@ -66,7 +66,12 @@ class LineChart(QWidget):
     @property
     def area(self) -> QRectF:
         """Where curves are drawn."""
-        return QRectF(LEFT, TOP, max(self.width() - LEFT - RIGHT, 10), max(self.height() - TOP - BOTTOM, 10))
+        return QRectF(
+            scaled(LEFT),
+            scaled(TOP),
+            max(self.width() - scaled(LEFT) - scaled(RIGHT), 10),
+            max(self.height() - scaled(TOP) - scaled(BOTTOM), 10),
+        )
 
     def values_at(self, x: float) -> list[float]:
         """The value of each curve, between its points."""
@@ -117,16 +122,16 @@ class LineChart(QWidget):
             painter.setPen(theme.color("grid"))
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(theme.color("muted"))
-            label = QRectF(0, y - 8, LEFT - 6, 16)
+            label = QRectF(0, y - scaled(8), scaled(LEFT) - 6, scaled(16))
             painter.drawText(label, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), _text(value))
         painter.setPen(theme.color("muted"))
         for value in ticks(*x_range):
             x = area.left() + (value - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
-            label = QRectF(x - 40, area.bottom() + 2, 80, 16)
+            label = QRectF(x - scaled(40), area.bottom() + 2, scaled(80), scaled(16))
             painter.drawText(label, int(Qt.AlignmentFlag.AlignHCenter), _text(value))
-        title = QRectF(area.left(), area.bottom() + 16, area.width(), metrics.height())
+        title = QRectF(area.left(), area.bottom() + scaled(16), area.width(), metrics.height())
         painter.drawText(title, int(Qt.AlignmentFlag.AlignRight), self._x_title)
-        painter.drawText(QPointF(2, 12), self._y_title)
+        painter.drawText(QPointF(2, scaled(12)), self._y_title)
 
     def _paint_legend(
         self,
@@ -148,7 +153,7 @@ class LineChart(QWidget):
         for text, color in reversed(list(zip(texts, colors, strict=False))):
             right -= metrics.horizontalAdvance(text)
             painter.setPen(theme.color("text"))
-            painter.drawText(QPointF(right, 12), text)
+            painter.drawText(QPointF(right, scaled(12)), text)
             painter.setPen(QPen(color, 3))
             painter.drawLine(QPointF(right - 16, 8), QPointF(right - 5, 8))
             right -= 28

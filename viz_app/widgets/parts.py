@@ -3,11 +3,13 @@
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
+from viz_app.theme import scales
+
 
 def labelled_row(name: QWidget, content: QWidget, button: QWidget) -> QHBoxLayout:
     """A row of a name, its content, and a button."""
     row = QHBoxLayout()
-    row.setSpacing(12)
+    scales(row.setSpacing, 12)
     top = Qt.AlignmentFlag.AlignTop
     row.addWidget(name, 0, top)
     row.addWidget(content, 1)

@@ -1,4 +1,4 @@
-"""Scroll areas that scroll up and down only."""
+"""Scroll areas: those of texts and lists scroll up and down only, that of a whole window both ways."""
 
 from collections.abc import Callable
 
@@ -69,3 +69,20 @@ class ContentHeightScrollArea(VerticalScrollArea):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self.fit()
+
+
+class WindowScrollArea(QScrollArea):
+    """Shows the whole content of a window: as large as the window, unless the content's smallest size is larger."""
+
+    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.viewport().setAutoFillBackground(False)
+        content.setAutoFillBackground(False)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Keys that nobody wanted are left to the window: arrows walk through heads."""
+        event.ignore()

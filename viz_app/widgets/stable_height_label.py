@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 
 class StableHeightLabel(QWidget):
-    """As high as the highest text so far at the current width.
+    """As high as the highest text so far at the current width and font.
 
     The label is in no layout, so that a new text does not cause a new layout of the page.
 
@@ -17,7 +17,7 @@ class StableHeightLabel(QWidget):
     def __init__(self, label: QLabel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._label = label
-        self._width = 0
+        self._width, self._font = 0, ""
         self._heights: dict[str, int] = {}
         label.setParent(self)
         label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
@@ -25,8 +25,10 @@ class StableHeightLabel(QWidget):
     def show_text(self, text: str, width: int) -> None:
         """Shows a text, wrapped at `width` pixels."""
         self._label.setText(text)
-        if width != self._width:
-            self._width, self._heights = width, {}
+        self._label.ensurePolished()
+        font = self._label.font().toString()
+        if (width, font) != (self._width, self._font):
+            self._width, self._font, self._heights = width, font, {}
         if text not in self._heights:
             self._heights[text] = max(0, self._label.heightForWidth(width))  # below 0 before there is a width
             needed = max(self._heights.values())

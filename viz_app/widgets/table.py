@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QTableWidget, QTableWidgetItem, QWidget
 
+from viz_app.theme import scaled, scales
+
 ROW_HEIGHT = 22
 CELL_PADDING = 12
 
@@ -26,7 +28,7 @@ class Table(QTableWidget):
             item.setToolTip(f"{tip}. Click to sort.")
             self.setHorizontalHeaderItem(column, item)
         self.verticalHeader().hide()
-        self.verticalHeader().setDefaultSectionSize(ROW_HEIGHT)
+        scales(self.verticalHeader().setDefaultSectionSize, ROW_HEIGHT)
         self.horizontalHeader().setStretchLastSection(True)
         self.horizontalHeader().setHighlightSections(False)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
@@ -56,7 +58,7 @@ class Table(QTableWidget):
         for column in range(self.columnCount()):
             heading = self.horizontalHeaderItem(column)
             texts = [row[column] for row in rows] + ([heading.text()] if heading is not None else [])
-            self.setColumnWidth(column, max(map(metrics.horizontalAdvance, texts)) + CELL_PADDING)
+            self.setColumnWidth(column, max(map(metrics.horizontalAdvance, texts)) + scaled(CELL_PADDING))
 
     def _on_clicked(self, row: int, column: int) -> None:
         item = self.item(row, column)

@@ -4,7 +4,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from viz_app.theme import CHIP_RADIUS, current_theme
+from viz_app.theme import CHIP_RADIUS, current_theme, scaled
 
 MARGIN = 8
 WRAPPED = int(Qt.TextFlag.TextWordWrap)
@@ -38,7 +38,7 @@ class TwoLineButton(QAbstractButton):
     def heightForWidth(self, width: int) -> int:
         """Both texts and margins."""
         first = QFontMetrics(current_theme().font("body")).height()
-        return first + self._explained(width).height() + 2 * MARGIN
+        return first + self._explained(width).height() + 2 * scaled(MARGIN)
 
     def sizeHint(self) -> QSize:
         """For a usual width."""
@@ -55,15 +55,22 @@ class TwoLineButton(QAbstractButton):
         painter.setFont(font)
         painter.setPen(theme.color("text"))
         height = QFontMetrics(font).height()
-        first = QRect(MARGIN, MARGIN, self.width() - 2 * MARGIN, height)
+        first = QRect(scaled(MARGIN), scaled(MARGIN), self.width() - 2 * scaled(MARGIN), height)
         painter.drawText(
             first, 0, QFontMetrics(font).elidedText(self.text(), Qt.TextElideMode.ElideRight, first.width())
         )
         painter.setFont(theme.font("small"))
         painter.setPen(theme.color("warm" if self._is_warned else "muted"))
-        below = QRect(MARGIN, MARGIN + height, self.width() - 2 * MARGIN, self.height() - height - MARGIN)
+        below = QRect(
+            scaled(MARGIN),
+            scaled(MARGIN) + height,
+            self.width() - 2 * scaled(MARGIN),
+            self.height() - height - scaled(MARGIN),
+        )
         painter.drawText(below, WRAPPED, self._explanation)
 
     def _explained(self, width: int) -> QRect:
         metrics = QFontMetrics(current_theme().font("small"))
-        return metrics.boundingRect(QRect(0, 0, max(width - 2 * MARGIN, 40), 10_000), WRAPPED, self._explanation)
+        return metrics.boundingRect(
+            QRect(0, 0, max(width - 2 * scaled(MARGIN), 40), 10_000), WRAPPED, self._explanation
+        )

@@ -16,7 +16,7 @@ from core.translation.result import TranslationStoppedError
 from viz_app.state.model_info import ModelInfo
 from viz_app.state.progress import Progress
 from viz_app.worker.failure import Failure
-from viz_app.worker.jobs import JobInterrupted, LoadJob, TranslatorLike
+from viz_app.worker.jobs import JobInterrupted, LoadJob, ModelFreeJob, TranslatorLike
 from viz_app.worker.requests import Request, RequestQueue
 
 ANSWER_SECONDS = 3.0
@@ -107,11 +107,15 @@ class InferenceWorker(QObject):
         if isinstance(request.job, LoadJob):
             self._translator = self._loader(request.job.path, request.job.device)
             return _describe(self._translator)
+
+        def tell(progress: Progress) -> None:
+            self._tell(_Outcome(request, progress))
+
+        if isinstance(request.job, ModelFreeJob):
+            return request.job.work(tell, self._requests.should_stop)
         if self._translator is None:
             return Failure("No model is open. A checkpoint was expected; open one or train one first.")
-        return request.job.run(
-            self._translator, lambda progress: self._tell(_Outcome(request, progress)), self._requests.should_stop
-        )
+        return request.job.run(self._translator, tell, self._requests.should_stop)
 
     def _tell(self, outcome: _Outcome) -> None:
         if not self._requests.is_closing:
@@ -165,4 +169,6 @@ def _describe(translator: TranslatorLike) -> ModelInfo:
         translator.num_parameters,
         read_sample_roles(translator.path),
         translator.digest,
+        translator.vocabulary_sizes,
+        translator.target_codes,
     )

@@ -1,5 +1,6 @@
 """Questions to the model in use: small frozen objects that run in the worker's thread."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +43,11 @@ class TranslatorLike(Protocol):
         ...
 
     @property
+    def target_codes(self) -> tuple[str, ...]:
+        """See `Translator.target_codes`."""
+        ...
+
+    @property
     def run_config(self) -> RunConfig:
         """Its configuration."""
         ...
@@ -54,6 +60,11 @@ class TranslatorLike(Protocol):
     @property
     def num_parameters(self) -> int:
         """Trainable parameters."""
+        ...
+
+    @property
+    def vocabulary_sizes(self) -> tuple[int, int]:
+        """V of source and target."""
         ...
 
     def run(self, experiment: Experiment, *, should_stop: ShouldStop = lambda: False) -> Translation:
@@ -136,6 +147,20 @@ class LoadJob:
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> object:
         """Never called: there need not be a translator yet."""
         raise NotImplementedError
+
+
+class ModelFreeJob(ABC):
+    """A question that no model is needed for; a worker that has none answers it too."""
+
+    scope: ClassVar[JobScope] = "model"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> object:
+        """See `Job.run`."""
+        return self.work(progress, should_stop)
+
+    @abstractmethod
+    def work(self, progress: Tell, should_stop: ShouldStop) -> object:
+        """The answer; arguments and errors are as of `Job.run`."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -213,12 +213,24 @@ def test_a_word_that_was_removed_already_is_no_longer_there(word_translator: Tra
         occlude_source_words(word_translator, old, places=[2])
 
 
-def test_a_row_that_no_longer_fits_is_refused(word_translator: Translator) -> None:
+def test_rows_over_the_source_are_left_out_where_words_are_removed(word_translator: Translator) -> None:
     plain = word_translator.translate(SENTENCE)
     row = AttentionRow(Head("cross", 0, 0), 0, (1.0,) * len(plain.source_tokens))
-    old = word_translator.run(Experiment(SENTENCE, interventions=(row,)))
-    with pytest.raises(ExperimentError, match="One for each of the 8 source tokens was expected"):
-        occlude_source_words(word_translator, old)
+    kept = (HeadScaled(Head("cross", 1, 1)), AttentionRow(Head("decoder", 1, 0), 1, (1, 0)))
+    old = word_translator.run(Experiment(SENTENCE, interventions=(row, *kept)))
+    without_row = Experiment(SENTENCE, interventions=kept)
+    found = occlude_source_words(word_translator, old)
+    assert found.left_out == (row,)
+    assert found.log_probabilities == word_translator.score_many(old, [without_row])[0] != old.log_probabilities
+    for word in found.words:
+        changed = without_row.with_interventions(SourceWordRemoved(word.place))
+        expected = sum(word_translator.score_many(old, [changed])[0]) - sum(found.log_probabilities)
+        assert found.change_of(word) == pytest.approx(expected, abs=1e-4)
+        assert word.translation.experiment == changed
+    assert found.effects.sum(axis=0) == pytest.approx([-found.change_of(word) for word in found.words], abs=1e-4)
+    with pytest.raises(ExperimentError, match="was expected"):
+        occlude_source_words(word_translator, old, replacement="eine Katze")
+    assert occlude_source_words(word_translator, plain).left_out == ()
     assert occlude_source_words(word_translator, old, replacement="Junge").is_complete, "as many tokens as before"
 
 

@@ -98,20 +98,28 @@ def test_json_and_npz_hold_the_same(untrained_checkpoint: Path, tmp_path: Path, 
     assert found["sample_sentences"] == 3
 
 
+def test_help_names_query_and_key_whatever_way_maps_are_drawn(capsys) -> None:
+    with pytest.raises(SystemExit):
+        main(["analyze", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "--query-key HEAD QUERY KEY" in told
+    assert "ROW COLUMN" not in told
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--out", "numbers.csv"], "ends in .json or .npz"),
         (["--importance"], "needs a sample"),
         (["--off", "cross:9:1"], "no cross layer 9 head 1"),
-        (["--query-key", "cross:1:1", "1", "99"], "There is no cell in row 1 and column 99: rows 1 to"),
-        (["--query-key", "cross:1:1", "0", "1"], "a row that cannot be: '0' is not a whole number from 1"),
+        (["--query-key", "cross:1:1", "1", "99"], "There is no weight of query 1 on key 99: queries 1 to"),
+        (["--query-key", "cross:1:1", "0", "1"], "a query that cannot be: '0' is not a whole number from 1"),
         (["--query-key", "cross:1", "0", "0"], "names no head"),
         (
             ["--query-key", "cross:1:1", "one", "0"],
-            "names a row that cannot be: 'one' is not a whole number from 1 to 100,001",
+            "names a query that cannot be: 'one' is not a whole number from 1 to 100,001",
         ),
-        (["--query-key", "cross:1:1", "1", "1.5"], "names a column that cannot be: '1.5' is"),
+        (["--query-key", "cross:1:1", "1", "1.5"], "names a key that cannot be: '1.5' is"),
         (["--target", " "], "no word in the given translation"),
         (["--sample", "missing.de", "missing.en"], "missing.de"),
         (["--num-sentences", "0"], "At least 1"),

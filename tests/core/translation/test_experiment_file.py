@@ -179,6 +179,7 @@ WRONG_FIELDS: list[tuple[str, Any, str]] = [
         {"type": "attention_row", "head": HEAD | {"kind": "decoder"}, "row": 0, "weights": [1, 1]},
         "experiment.interventions[3].weights: The row of step 1 in decoder layer 1 head 1 has 2 weights.",
     ),
+    ("experiment.interventions[4].token", "", "experiment.interventions[4].token: The forced token is empty."),
     ("experiment.interventions[4].token", None, "experiment.interventions[4].token is null. A text"),
     ("experiment.interventions[0]", {"type": "forced_token", "step": 2, "token": "x"}, "change the same thing"),
     ("experiment.output", {"type": "given", "text": "a dog"}, "while the whole translation is given"),

@@ -235,7 +235,7 @@ def test_the_random_experiments_cover_everything() -> None:
                     unreached[type(each)] += 1
                 else:
                     reached[kind] += 1
-    assert sum(outputs.values()) == 200
+    assert sum(outputs.values()) == NUM_EXPERIMENTS * len(MODELS) >= 200
     assert min(outputs[kind] for kind in (Greedy, Beam, GivenTarget)) >= 30
     assert set(sizes) == set(range(7))
     kinds = [kind for kind in INTERVENTION_TYPES if kind is not AttentionRow]

@@ -11,13 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.checkpoint.file import save_checkpoint
 from core.cli.interventions import read_experiment
-from core.cli.main import make_parser
+from core.cli.main import main, make_parser
 from core.errors import ExperimentError
 from core.model.heads import Head
 from core.translation.experiment import (
     AttentionRow,
     Beam,
+    CausalMaskLifted,
     Experiment,
     ForcedToken,
     GivenTarget,
@@ -28,7 +30,8 @@ from core.translation.experiment import (
 )
 from core.translation.sharing import to_command, to_python
 from core.translation.translator import Translator
-from tests.core.translation.random_experiments import TOKENS, AnyValues, random_experiment
+from tests.core.translation.random_experiments import TOKENS, AnyValues, ValuesForModel, random_experiment
+from tests.core.translation.random_models import make_translator
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SENTENCE = "Ein Mann steht auf einer Leiter."
@@ -168,6 +171,30 @@ def test_what_no_command_can_hold_is_refused(experiment: Experiment) -> None:
     with pytest.raises(ExperimentError, match="copy the experiment as Python"):
         to_command(experiment)
     assert "Experiment(" in to_python(experiment)
+
+
+@pytest.mark.parametrize("name", ["words, post-norm, learned positions", "subwords, pre-norm, all tied", "copy task"])
+def test_every_command_runs_and_gives_what_the_app_gives(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    translator, generator = make_translator(name), random.Random(7)
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(translator.checkpoint, path)
+    drawn = [random_experiment(generator, ValuesForModel(translator)) for _ in range(12)]
+    given = [each for each in drawn if isinstance(each.output, GivenTarget)]
+    lifted = [each if each.lifts_mask else each.with_interventions(CausalMaskLifted()) for each in given]
+    assert lifted
+    for experiment in (*drawn, *lifted):
+        expected = translator.run(experiment)
+        capsys.readouterr()
+        words = shlex.split(to_command(experiment, path))
+        assert main([*words[1:], "--device", "cpu"]) == 0, experiment
+        lines = capsys.readouterr().out.splitlines()
+        if isinstance(experiment.output, GivenTarget):
+            assert lines[1] == expected.text
+            assert f"{expected.log_probability:8.3f} nats" in lines[3]
+        else:
+            assert lines[0] == expected.text
 
 
 @pytest.mark.subprocess

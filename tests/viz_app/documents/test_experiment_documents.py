@@ -18,7 +18,7 @@ from core.config import preset
 from core.device import DeviceChoice
 from core.model.heads import Head
 from core.translation.experiment import Experiment, ForcedToken, GivenTarget, Greedy, HeadScaled
-from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
+from core.translation.experiment_file import ModelReference, SavedExperiment, to_bytes, write_experiment_file
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
@@ -191,12 +191,13 @@ def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
     state.intervene(*CHANGES)
     saved = state.experiment
     documents.save(tmp_path / "one.augenmerk")
-    state.begin_model(replace(MODEL, digest="b" * 64))
-    state.reset()
-    documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
-    documents.open(tmp_path / "one.augenmerk")
-    qtbot.waitUntil(lambda: state.experiment == saved)
-    assert "made with the model “one”" in state.notice
+    for name, told in (("one", "made with another version of the model “one”"), ("two", "made with the model “one”")):
+        state.begin_model(replace(MODEL, name=name, digest="b" * 64))
+        state.reset()
+        documents._worker.submit(Request(LoadJob(None), documents, on_result=lambda _: None))
+        documents.open(tmp_path / "one.augenmerk")
+        qtbot.waitUntil(lambda: state.experiment == saved)
+        assert told in state.notice
 
 
 @pytest.mark.subprocess
@@ -230,6 +231,28 @@ def test_what_was_on_the_screen_comes_back(
     assert later.selection.head == state.selection.head
 
 
+def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
+    qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
+) -> None:
+    path, timer = preferences.session_path, documents.keep_timer
+    assert not path.exists()
+    timer.setInterval(1_000)
+    state.intervene(*CHANGES)
+    state.accept(make_result(make_translation("ein mann schläft .", experiment=state.experiment)))
+    assert timer.isActive()
+    started = timer.remainingTime()
+    qtbot.wait(50)
+    state.accept(make_result(make_translation("ein mann schläft .", experiment=state.experiment)))
+    assert timer.remainingTime() < started, "further results do not put it off"
+    qtbot.waitUntil(path.exists, timeout=5_000)
+    kept = read_session(ExperimentState(), path)
+    assert kept is not None
+    assert kept.experiment == state.experiment
+    assert not timer.isActive()
+    state.clear()
+    assert not timer.isActive(), "nothing is on the screen"
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"format": "augenmerk", "version": 99}', b"[" * 100_000])
 def test_a_session_that_cannot_be_restored_is_set_aside(
     documents: ExperimentDocuments, preferences: Preferences, content: bytes
@@ -240,6 +263,19 @@ def test_a_session_that_cannot_be_restored_is_set_aside(
     assert not path.exists()
     assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
     assert read_session(ExperimentState(), path) is None
+
+
+def test_a_session_with_an_impossible_intervention_is_set_aside(
+    documents: ExperimentDocuments, preferences: Preferences
+) -> None:
+    path = preferences.session_path
+    saved = SavedExperiment(
+        Experiment("ein mann", interventions=(ForcedToken(0, "dog"),)), ModelReference("one", "a" * 64)
+    )
+    content = to_bytes(saved).replace(b'"dog"', b'""')
+    path.write_bytes(content)
+    assert not documents.restore_session()
+    assert path.with_name("session.augenmerk.unreadable").read_bytes() == content
 
 
 @pytest.mark.parametrize("experiment", [Experiment("x" * 900_000), Experiment("ein mann", GivenTarget("x" * 900_000))])
@@ -260,3 +296,14 @@ def test_experiments_and_checkpoints_are_told_apart_by_content(documents: Experi
     assert not is_experiment(write_untrained_checkpoint(tmp_path / "looks.augenmerk"))
     assert not is_experiment(tmp_path)
     assert not is_experiment(tmp_path / "missing")
+
+
+def test_a_folder_named_like_an_experiment_is_refused_as_one_in_plain_words(
+    documents: ExperimentDocuments, tmp_path: Path
+) -> None:
+    folder = tmp_path / "one.augenmerk"
+    folder.mkdir()
+    assert is_experiment(folder)
+    assert is_experiment(tmp_path / "missing.augenmerk")
+    documents.open(folder)
+    assert f"{folder} cannot be read: it is a folder. An experiment" in problem(documents)

@@ -114,11 +114,14 @@ def test_another_sentence_keeps_heads_drops_the_rest_names_it_and_can_be_undone(
     state.edit_text("zwei hunde")
     assert state.experiment == Experiment("zwei hunde", Greedy(), (OFF,))
     assert state.notice == (
-        "Dropped with the sentence that they belong to: word 2 → Hund, step 3: dog. Undo brings it back."
+        "Dropped with the sentence that they belong to: word 2 → Hund, step 3: dog. Undo brings them back."
     )
     state.undo()
     assert len(state.experiment.interventions) == 3
     assert state.notice == ""
+    state.remove(SourceWordReplaced(1, "Hund"))
+    state.edit_text("zwei hunde")
+    assert state.notice == "Dropped with the sentence that it belongs to: step 3: dog. Undo brings it back."
 
 
 def test_a_given_target_belongs_to_its_sentence(state: ExperimentState) -> None:

@@ -70,6 +70,19 @@ def test_beside_a_changed_translation_stands_the_original_and_what_it_costs(
     assert [each.cursor.selectedText() for each in panel.sentence.extraSelections()] == ["Off1"]
 
 
+def test_where_two_decimals_hide_what_a_change_costs_there_are_three(
+    panel: SentencePanel, state: ExperimentState
+) -> None:
+    state.toggle_head(Head("cross", 0, 0))
+    result = answer(state)
+    before, *rest = result.original.log_probabilities
+    original = replace(result.original, log_probabilities=(before - sum((before, *rest)) - 1.282, *rest))
+    for change, told in ((-0.0015, "−1.282 → −1.284"), (0.0, "−1.28 → −1.28"), (-0.25, "−1.28 → −1.53")):
+        now = (original.log_probabilities[0] + change, *rest)
+        state.accept(replace(result, original=original, original_log_probabilities=now))
+        assert panel.facts.text().endswith(f"of the original: {told}")
+
+
 def test_where_the_words_stay_this_is_said(panel: SentencePanel, state: ExperimentState) -> None:
     state.force(1, "mann")
     answer(state)
@@ -160,6 +173,31 @@ def test_an_untouched_example_gives_way_to_one_of_the_next_model(
     state.open_experiment(Experiment("1 2 2 2"), asks=False)
     state.begin_model(MODEL)
     assert state.experiment.source_text == "1 2 2 2", "what somebody typed stays"
+
+
+def test_an_example_that_gives_way_keeps_what_concerns_heads_and_names_what_it_drops(
+    qtbot: QtBot, theme: Theme, state: ExperimentState
+) -> None:
+    state.begin_text(example_sentences()[0])
+    panel = SentencePanel(state)
+    qtbot.addWidget(panel)
+    there, missing = HeadScaled(Head("cross", 1, 3)), HeadScaled(Head("encoder", 0, 7))
+    answer(state)
+    state.intervene(there, missing, ForcedToken(1, "dog"))
+    answer(state)
+    before = state.experiment
+    state.begin_model(COPY)
+    assert state.experiment.source_text.split()[0] == "1"
+    assert state.experiment.interventions == (missing, there)
+    told = "Dropped with the sentence that it belongs to: step 2: dog. Undo brings it back."
+    assert state.notice == told
+    result = make_result(make_translation(state.experiment.source_text))
+    state.accept(replace(result, dropped=(missing,)))
+    assert state.notice.startswith(told)
+    assert "encoder 1·8 off" in state.notice.removeprefix(told)
+    state.undo()
+    state.undo()
+    assert state.experiment == before
 
 
 def test_picked_words_shade_the_source_words_they_look_at(panel: SentencePanel, state: ExperimentState) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from core.errors import AnalysisError
 from core.translation.result import TranslationStoppedError
+from viz_app.analysis.sample_languages import check_languages
 from viz_app.worker import JobScope, Progress, ShouldStop, Tell, TranslatorLike, real
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ class RankAlignersJob:
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> "AlignerRanking":
         """See `Job.run`."""
+        check_languages(translator.run_config, "de", "en")
         from core.analysis.alignment import read_gold, read_ibm_1
         from core.analysis.alignment_ranking import rank_aligners
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from viz_app.analysis.alignment.state import Links
 from viz_app.state.visible_text import visible
-from viz_app.theme import current_theme, is_theme_change
+from viz_app.theme import current_theme, is_theme_change, scaled
 
 LINE_GAP = 7
 MAX_WORD = 150
@@ -98,8 +98,8 @@ class WordLinks(QWidget):
         assert self._links is not None
         start = self.place_of("source", source)
         end = self.place_of("target", target)
-        begin = QPointF(start.right() + WORD_GAP, start.center().y())
-        finish = QPointF(end.left() - WORD_GAP, end.center().y())
+        begin = QPointF(start.right() + scaled(WORD_GAP), start.center().y())
+        finish = QPointF(end.left() - scaled(WORD_GAP), end.center().y())
         bend = (finish.x() - begin.x()) / 2
         path = QPainterPath(begin)
         path.cubicTo(QPointF(begin.x() + bend, begin.y()), QPointF(finish.x() - bend, finish.y()), finish)
@@ -133,7 +133,7 @@ class WordLinks(QWidget):
         return "\n".join([own, *(f"{others[other]}  {strength:.2f}" for other, strength in best)])
 
     def _line(self) -> int:
-        return QFontMetrics(current_theme().font("body")).height() + LINE_GAP
+        return QFontMetrics(current_theme().font("body")).height() + scaled(LINE_GAP)
 
     def _content_height(self) -> int:
         links = self._links
@@ -149,4 +149,4 @@ class WordLinks(QWidget):
         assert self._links is not None
         metrics = QFontMetrics(current_theme().font("body"))
         widest = max(map(metrics.horizontalAdvance, map(visible, (*self._links.sources, *self._links.targets))))
-        return min(widest + 2, MAX_WORD, self.width() // 3)
+        return min(widest + 2, scaled(MAX_WORD), self.width() // 3)

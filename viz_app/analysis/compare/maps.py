@@ -5,6 +5,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from core.analysis.selection import LabelledMap
 from viz_app.analysis.compare.state import ComparedMaps
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
+from viz_app.theme import scales
 from viz_app.views.marked_text import number
 from viz_app.widgets.parts import label
 
@@ -128,17 +129,17 @@ class CompareMaps(QWidget):
 
     def _lay_out(self) -> None:
         both = QHBoxLayout()
-        both.setSpacing(8)
+        scales(both.setSpacing, 8)
         for name, each in zip(self._names, (self.first, self.second), strict=True):
             column = QVBoxLayout()
-            column.setSpacing(2)
+            scales(column.setSpacing, 2)
             column.addWidget(name)
             column.addWidget(each)
             column.addStretch(1)
             both.addLayout(column, 1)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(6)
+        scales(whole.setSpacing, 6)
         whole.addWidget(self._problem)
         whole.addWidget(self._change_name)
         whole.addWidget(self.change)

@@ -28,6 +28,7 @@ from viz_app.state.changed_words import pieces_of
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.map_text import title
 from viz_app.state.text_limit import MAX_CHARACTERS
+from viz_app.theme import scales
 from viz_app.views.marked_text import marked, number, styled
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.menu_button import MenuButton
@@ -268,7 +269,7 @@ class CompareTab(AnalysisTab):
 
     def _lay_out(self) -> None:
         questions, group = QHBoxLayout(), QButtonGroup(self)
-        questions.setSpacing(2)
+        scales(questions.setSpacing, 2)
         for question, (text, tip) in QUESTIONS.items():
             button = QToolButton()
             button.setText(text)
@@ -289,7 +290,7 @@ class CompareTab(AnalysisTab):
         content = QWidget()
         body = QVBoxLayout(content)
         body.setContentsMargins(0, 0, 0, 0)
-        body.setSpacing(8)
+        scales(body.setSpacing, 8)
         body.addWidget(self.texts)
         body.addWidget(self._dropped)
         body.addWidget(self.reads_first)

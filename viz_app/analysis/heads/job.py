@@ -49,7 +49,7 @@ class ImportanceJob:
         model = real(translator)
         check_scalings(model, self.scalings)
         sample = self.sample or with_translations(
-            model, read_sample(self.choice, self.num_sentences), self.scalings, should_stop
+            model, read_sample(self.choice, self.num_sentences, translator.run_config), self.scalings, should_stop
         )
         found, begun, num_refused, total = self.found, self.begun, self.num_refused, len(sample.sources)
         for first in range(self.done, total, CHUNK):
@@ -160,7 +160,7 @@ class StatisticsJob:
         """See `Job.run`."""
         model = real(translator)
         check_scalings(model, self.scalings)
-        sample, num_skipped = read_sample(self.choice, self.num_sentences), self.num_skipped
+        sample, num_skipped = read_sample(self.choice, self.num_sentences, translator.run_config), self.num_skipped
         profiler = self.profiler or HeadProfiler(self.scalings)
         total = len(sample.sources)
         for index in range(self.done, total):

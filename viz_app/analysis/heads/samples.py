@@ -4,10 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.analysis.alignment import read_gold
+from core.config import RunConfig
 from core.corpora.multi30k import cache_path
 from core.corpora.parallel import read_lines, read_pair
 from core.errors import CorpusError
 from viz_app.analysis.heads.state import SampleChoice
+from viz_app.analysis.sample_languages import check_languages
 from viz_app.examples import example_sentences
 
 
@@ -25,15 +27,17 @@ def multi30k_files() -> tuple[Path, Path]:
     return folder / "val.de.gz", folder / "val.en.gz"
 
 
-def read_sample(choice: SampleChoice, num_sentences: int) -> Sample:
+def read_sample(choice: SampleChoice, num_sentences: int, run: RunConfig) -> Sample:
     """The first so many sentences of a sample.
 
     A file of one's own has a sentence a line; after a tab its translation may stand, then in every line.
 
     Raises:
         CorpusError: a file cannot be read, or holds no sentence.
-        AnalysisError: the shipped pairs cannot be read.
+        AnalysisError: the shipped pairs cannot be read, or are not of the languages of `run`, the model's settings.
     """
+    if choice.path is None:
+        check_languages(run, "de", None if choice.kind == "examples" else "en")
     if choice.kind == "examples":
         return Sample(example_sentences()[:num_sentences], None)
     if choice.kind == "gold":

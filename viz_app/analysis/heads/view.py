@@ -18,6 +18,7 @@ from viz_app.analysis.heads.state import HeadsState, Question, SampleChoice, in_
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.state.map_text import KIND_NAMES
+from viz_app.theme import scaled
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.focus import set_visible
@@ -123,7 +124,7 @@ class HeadsTab(AnalysisTab):
         """Shows what was measured, and whether it still holds."""
         question, heads, is_running = self.heads.question, self.heads, self.request.is_running
         self.explanation.setText(MEANINGS[question])
-        self.explanation.setVisible(not (heads.has_answer and self.height() < LOW_TAB))
+        self.explanation.setVisible(not (heads.has_answer and self.height() < scaled(LOW_TAB)))
         self.question_buttons[question].setChecked(True)
         self.sample_menu.show_choice(heads.sample.kind)
         if heads.sample.path is not None:

@@ -52,7 +52,7 @@ class SourceJob:
         except (
             AnalysisError,
             ExperimentError,
-        ) as error:  # too little would be left, or a row that is set would not fit
+        ) as error:  # too little would be left
             return SourceFindings(contributions, None, str(error))
         if not occlusion.is_complete:
             raise TranslationStoppedError

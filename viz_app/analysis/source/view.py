@@ -10,6 +10,7 @@ from viz_app.analysis.source.job import SourceJob
 from viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.state.text_limit import MAX_CHARACTERS
+from viz_app.theme import scales
 from viz_app.views.marked_text import number
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.parts import label
@@ -22,6 +23,9 @@ WAITING = "…"
 HOW_TO_CHANGE = "Click a word to remove it from the source; click it again to put it back."
 TICKS = "Ticks on the bars: the original."
 WORDS_TITLE = "Δ log-probability of the\ntranslation without the word"
+ROWS_LEFT_OUT = (
+    "Compared without the rows of attention over the source that you set: they do not fit a sentence with a word less."
+)
 ALTI_TIP = (
     "Ferrando et al. 2022, “Towards Opening the Black Box of Neural Machine Translation”. It follows how attention "
     "mixes vectors through all layers; feed-forward networks are taken to move nothing between words."
@@ -62,6 +66,7 @@ class SourceTab(AnalysisTab):
         self.replace.setToolTip("Translate with this word in place of the one that was clicked last")
         self.warnings = label("warm", wraps=True)
         self._shares_title, self._words_title = label("small", wraps=True), label("small", wraps=True)
+        self._left_out = label("small", wraps=True)
         self._hint = label("small", wraps=True)
         self._lay_out()
         self.words.label_clicked.connect(self._on_word)
@@ -116,6 +121,9 @@ class SourceTab(AnalysisTab):
     def _show_words(self) -> None:
         problem = self.source.findings.problem if self.source.findings is not None else ""
         self._words_title.setText(problem or WORDS_TITLE)
+        occlusion = self.source.findings.occlusion if self.source.findings is not None else None
+        self._left_out.setText(ROWS_LEFT_OUT)
+        self._left_out.setVisible(occlusion is not None and bool(occlusion.left_out))
         words = self.source.words()
         changes = [change for word in words for change in (word.change, word.before) if change is not None]
         largest = max((-change for change in changes), default=0.0)
@@ -151,18 +159,20 @@ class SourceTab(AnalysisTab):
     def _lay_out(self) -> None:
         self._body = QWidget()
         body = QVBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        body.setSpacing(8)
+        scales(body.setContentsMargins, 0, 0, 6, 0)  # numbers keep clear of the scroll bar
+        scales(body.setSpacing, 8)
         row = QHBoxLayout()
         row.addWidget(self.replacement, 1)
         row.addWidget(self.replace)
         columns = QHBoxLayout()
-        columns.setSpacing(14)
+        scales(columns.setSpacing, 14)
         for title, bars in ((self._shares_title, self.shares), (self._words_title, self.words)):
             column = QVBoxLayout()
-            column.setSpacing(4)
+            scales(column.setSpacing, 4)
             column.addWidget(title)
             column.addWidget(bars)
+            if bars is self.words:
+                column.addWidget(self._left_out)  # below: words must not move from under the mouse
             column.addStretch(1)
             columns.addLayout(column, 1)
         body.addLayout(columns)

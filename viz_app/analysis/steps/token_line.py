@@ -8,7 +8,7 @@ from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPain
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from viz_app.state.visible_text import visible
-from viz_app.theme import CHIP_RADIUS, current_theme
+from viz_app.theme import CHIP_RADIUS, current_theme, scaled
 from viz_app.widgets.flow_layout import flow
 from viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
@@ -63,7 +63,7 @@ class TokenLine(QWidget):
     @property
     def line_height(self) -> int:
         """Of a line of chips with the gap below it."""
-        return self._line() + SPACING
+        return self._line() + scaled(SPACING)
 
     def place_of(self, index: int) -> QRect:
         """Where a chip stands."""
@@ -120,12 +120,12 @@ class TokenLine(QWidget):
 
     def _flow(self, width: int) -> list[QRect]:
         metrics, height = QFontMetrics(current_theme().font("body")), self._line()
-        widths = [max(metrics.horizontalAdvance(_short(chip.text)) + 2 * PADDING, 20) for chip in self.chips]
+        widths = [max(metrics.horizontalAdvance(_short(chip.text)) + 2 * scaled(PADDING), 20) for chip in self.chips]
         sizes = [QSize(chip_width, height) for chip_width in widths]
-        return flow(sizes, width, spacing=SPACING, line_spacing=SPACING)
+        return flow(sizes, width, spacing=scaled(SPACING), line_spacing=scaled(SPACING))
 
     def _line(self) -> int:
-        return current_theme().pixel_size("body") + 9
+        return current_theme().pixel_size("body") + scaled(9)
 
 
 class TokenArea(ContentHeightScrollArea):
@@ -148,7 +148,7 @@ class TokenArea(ContentHeightScrollArea):
         self.fit()
         if index < len(self._tokens.chips):
             place = self._tokens.place_of(index)
-            self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + SPACING)
+            self.ensureVisible(place.center().x(), place.center().y(), 0, place.height() // 2 + scaled(SPACING))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Tokens wrap anew."""

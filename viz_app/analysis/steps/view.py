@@ -16,6 +16,7 @@ from viz_app.analysis.steps.token_line import TokenArea, TokenChip, TokenLine
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.state.visible_text import visible
+from viz_app.theme import scaled, scales
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import flat_button, label
@@ -107,7 +108,7 @@ class StepsTab(AnalysisTab):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a low panel the candidates get the lines of the tokens."""
         super().resizeEvent(event)
-        self.tokens_area.set_low(self.height() < LOW_TAB)
+        self.tokens_area.set_low(self.height() < scaled(LOW_TAB))
 
     def stop_playing(self) -> None:
         """Stays where it is."""
@@ -243,7 +244,7 @@ class StepsTab(AnalysisTab):
 
     def _lay_out(self) -> None:
         controls = QHBoxLayout()
-        controls.setSpacing(2)
+        scales(controls.setSpacing, 2)
         for button in (self.back, self.forward, self.play):
             controls.addWidget(button)
         controls.addSpacing(6)
@@ -258,25 +259,25 @@ class StepsTab(AnalysisTab):
         for page in (self._row_hint, both, alone):
             self._row_tools.addWidget(page)
         columns = QHBoxLayout()
-        columns.setSpacing(14)
+        scales(columns.setSpacing, 14)
         for parts in (
             (self._candidates_title, self.candidates),
             (self._row_title, self._row_tools, self.row),
         ):
             column = QVBoxLayout()
-            column.setSpacing(4)
+            scales(column.setSpacing, 4)
             for part in parts:
                 column.addWidget(part)
             column.addStretch(1)
             columns.addLayout(column, 1)
         self._body = QWidget()
         body = QVBoxLayout(self._body)
-        body.setContentsMargins(0, 0, 6, 0)  # numbers keep clear of the scroll bar
-        body.setSpacing(8)
+        scales(body.setContentsMargins, 0, 0, 6, 0)  # numbers keep clear of the scroll bar
+        scales(body.setSpacing, 8)
         body.addLayout(columns)
         body.addStretch(1)
         bars = VerticalScrollArea(self._body)
-        bars.setMinimumHeight(LEAST_BARS)
+        scales(bars.setMinimumHeight, LEAST_BARS)
         self.column.addLayout(controls)
         self.column.addWidget(self.tokens_area)
         self.column.addWidget(bars, 1)

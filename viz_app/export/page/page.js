@@ -11,7 +11,7 @@ const state = {
   scale: data.isShare ? "one" : "kind",
   dark: matchMedia("(prefers-color-scheme: dark)").matches,
   at: null,
-  pinned: null,
+  pinned: data.pinned,
 };
 
 function unpack(text) {

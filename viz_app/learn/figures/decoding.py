@@ -12,7 +12,7 @@ from core.translation.experiment import Beam
 from core.translation.result import Alternative, Translation
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import BeamTreeJob
-from viz_app.theme import CHIP_RADIUS, current_theme
+from viz_app.theme import CHIP_RADIUS, current_theme, scaled
 from viz_app.widgets.parts import label
 
 NUM_CANDIDATES = 4
@@ -119,20 +119,27 @@ class CandidateTable(QWidget):
         self._translation = translation
         self.setAccessibleDescription(", ".join(translation.predicted_tokens))
         num_steps = len(translation.predicted_tokens)
-        self.setFixedSize(num_steps * (CELL_WIDTH + GAP), HEADER + NUM_CANDIDATES * (CELL_HEIGHT + 4))
+        self.setFixedSize(
+            num_steps * (scaled(CELL_WIDTH) + scaled(GAP)), scaled(HEADER) + NUM_CANDIDATES * (scaled(CELL_HEIGHT) + 4)
+        )
         self.update()
 
     def place_of(self, step: int, rank: int) -> QRectF:
         """Where a candidate is drawn."""
-        return QRectF(step * (CELL_WIDTH + GAP), HEADER + rank * (CELL_HEIGHT + 4), CELL_WIDTH, CELL_HEIGHT)
+        return QRectF(
+            step * (scaled(CELL_WIDTH) + scaled(GAP)),
+            scaled(HEADER) + rank * (scaled(CELL_HEIGHT) + 4),
+            scaled(CELL_WIDTH),
+            scaled(CELL_HEIGHT),
+        )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click chooses the candidate there."""
         translation = self._translation
         if translation is None or translation.is_given or event.button() != Qt.MouseButton.LeftButton:
             return
-        step = int(event.position().x() // (CELL_WIDTH + GAP))
-        rank = int((event.position().y() - HEADER) // (CELL_HEIGHT + 4))
+        step = int(event.position().x() // (scaled(CELL_WIDTH) + scaled(GAP)))
+        rank = int((event.position().y() - scaled(HEADER)) // (scaled(CELL_HEIGHT) + 4))
         if step < len(translation.alternatives) and 0 <= rank < min(
             NUM_CANDIDATES, len(translation.alternatives[step])
         ):
@@ -148,7 +155,7 @@ class CandidateTable(QWidget):
         for step, candidates in enumerate(translation.alternatives):
             painter.setFont(theme.font("small"))
             painter.setPen(theme.color("muted"))
-            painter.drawText(QPointF(self.place_of(step, 0).left() + 2, HEADER - 5), f"step {step + 1}")
+            painter.drawText(QPointF(self.place_of(step, 0).left() + 2, scaled(HEADER) - 5), f"step {step + 1}")
             for rank, candidate in enumerate(candidates[:NUM_CANDIDATES]):
                 is_chosen = candidate.token == translation.predicted_tokens[step]
                 place = self.place_of(step, rank)
@@ -171,12 +178,19 @@ class BeamDrawing(QWidget):
         self._tree = tree
         self.setAccessibleDescription(f"Beam: {tree.texts[0]} Greedy: {tree.texts[1]}")
         num_rows = 1 + max((node.rank for node in tree.nodes), default=0)
-        self.setFixedSize(tree.num_steps * (CELL_WIDTH + GAP + EDGE), num_rows * (CELL_HEIGHT + 6) + 4)
+        self.setFixedSize(
+            tree.num_steps * (scaled(CELL_WIDTH) + scaled(GAP) + scaled(EDGE)), num_rows * (scaled(CELL_HEIGHT) + 6) + 4
+        )
         self.update()
 
     def place_of(self, node: BeamNode) -> QRectF:
         """Where a hypothesis is drawn."""
-        return QRectF(node.step * (CELL_WIDTH + GAP + EDGE), 2 + node.rank * (CELL_HEIGHT + 6), CELL_WIDTH, CELL_HEIGHT)
+        return QRectF(
+            node.step * (scaled(CELL_WIDTH) + scaled(GAP) + scaled(EDGE)),
+            2 + node.rank * (scaled(CELL_HEIGHT) + 6),
+            scaled(CELL_WIDTH),
+            scaled(CELL_HEIGHT),
+        )
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Edges first, chips over them."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from core.translation.result import Translation
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.request_state import RequestState
-from viz_app.theme import PANEL_MARGIN, is_theme_change
+from viz_app.theme import PANEL_MARGIN, is_theme_change, scales
 from viz_app.widgets.parts import label
 from viz_app.worker import ExperimentController
 
@@ -25,10 +25,12 @@ class LearnContext:
     Attributes:
         state: the experiment that the Learn page shows: the reader's sentence.
         controller: answers questions about it.
+        window_state: the experiment of the Translate page, whose model the user has opened; None if there is none.
     """
 
     state: ExperimentState
     controller: ExperimentController
+    window_state: ExperimentState | None = None
 
 
 class StationFigure(QFrame):
@@ -67,8 +69,8 @@ class StationFigure(QFrame):
         self._waiting_timer = QTimer(self, singleShot=True, interval=WAITING_DELAY_MS)
         self._waiting_timer.timeout.connect(lambda: self.waiting.setVisible(self.request.is_running))
         self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(PANEL_MARGIN, 10, PANEL_MARGIN, 12)
-        self.column.setSpacing(8)
+        scales(self.column.setContentsMargins, PANEL_MARGIN, 10, PANEL_MARGIN, 12)
+        scales(self.column.setSpacing, 8)
         self.column.addWidget(self.title)
         self.column.addWidget(self.problem)
         self.column.addWidget(self.waiting)

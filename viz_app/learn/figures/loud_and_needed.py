@@ -13,7 +13,7 @@ from core.translation.result import MAP_KINDS, MapKind
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import HeadCosts, HeadCostsJob
 from viz_app.state.head_roles import clarity
-from viz_app.theme import current_theme
+from viz_app.theme import current_theme, scaled, scales
 from viz_app.widgets.parts import label
 
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 36
@@ -110,7 +110,7 @@ class HeadPlot(QWidget):
         self._head: Head | None = None
         self._under: HeadPoint | None = None
         self.setMouseTracking(True)
-        self.setMinimumHeight(230)
+        scales(self.setMinimumHeight, 230)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self.setAccessibleName("Heads by clarity and by cost")
 
@@ -170,32 +170,39 @@ class HeadPlot(QWidget):
         painter.setPen(theme.color("muted"))
         for value in (high, 0.0):
             y = area.bottom() - (value - low) / (high - low) * area.height()
-            place = QRectF(0, y - 8, LEFT - 6, 16)
+            place = QRectF(0, y - scaled(8), scaled(LEFT) - 6, scaled(16))
             painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), f"{value:.1f}")
         painter.drawText(
-            QRectF(0, area.center().y() - 30, LEFT - 8, 60), int(Qt.AlignmentFlag.AlignRight), "lost\nwithout\nit"
+            QRectF(0, area.center().y() - scaled(30), scaled(LEFT) - 8, scaled(60)),
+            int(Qt.AlignmentFlag.AlignRight),
+            "lost\nwithout\nit",
         )
-        below = QRectF(area.left(), area.bottom() + 4, area.width(), 16)
+        below = QRectF(area.left(), area.bottom() + 4, area.width(), scaled(16))
         painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), "points at nothing clearly")
         painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "points clearly")
         for point in self.points:
             painter.setBrush(theme.color(COLORS[point.head.kind], 0.75))
             is_marked = point.head == self._head or point is self._under
             painter.setPen(QPen(theme.color("text"), 2) if is_marked else Qt.PenStyle.NoPen)
-            painter.drawEllipse(self.place_of(point), RADIUS, RADIUS)
+            painter.drawEllipse(self.place_of(point), scaled(RADIUS), scaled(RADIUS))
         right = area.right()
         for kind in reversed(MAP_KINDS):
             name = KIND_TITLES[kind]
             right -= painter.fontMetrics().horizontalAdvance(name)
             painter.setPen(theme.color("text"))
-            painter.drawText(QPointF(right, TOP + 4), name)
+            painter.drawText(QPointF(right, scaled(TOP) + scaled(4)), name)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(theme.color(COLORS[kind]))
-            painter.drawEllipse(QPointF(right - 9, TOP), 4, 4)
-            right -= 28
+            painter.drawEllipse(QPointF(right - scaled(9), scaled(TOP)), scaled(4), scaled(4))
+            right -= scaled(28)
 
     def _area(self) -> QRectF:
-        return QRectF(LEFT, TOP + 14, max(self.width() - LEFT - RIGHT, 10), max(self.height() - TOP - 14 - BOTTOM, 10))
+        return QRectF(
+            scaled(LEFT),
+            scaled(TOP + 14),
+            max(self.width() - scaled(LEFT) - scaled(RIGHT), 10),
+            max(self.height() - scaled(TOP + 14) - scaled(BOTTOM), 10),
+        )
 
     def _costs(self) -> tuple[float, float]:
         values = [point.cost for point in self.points] or [0.0]
@@ -208,7 +215,7 @@ class HeadPlot(QWidget):
             return float(np.hypot(away.x(), away.y()))
 
         found = min(self.points, key=distance, default=None)
-        return found if found is not None and distance(found) <= NEAR else None
+        return found if found is not None and distance(found) <= scaled(NEAR) else None
 
 
 def points_of(costs: HeadCosts) -> tuple[HeadPoint, ...]:

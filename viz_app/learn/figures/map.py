@@ -8,6 +8,7 @@ from viz_app.heatmap.head_grid import HeadGrid, HeadGridArea
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.state import map_text
+from viz_app.theme import scales
 
 MIN_HEIGHT = 260
 
@@ -25,7 +26,7 @@ class MapFigure(StationFigure):
         if self.grid is not None:
             self.column.addWidget(HeadGridArea(self.grid), 1)
         self.map = Heatmap(self.state)
-        self.map.setMinimumHeight(MIN_HEIGHT)
+        scales(self.map.setMinimumHeight, MIN_HEIGHT)
         self.column.addWidget(self.map, 1)
 
     def redraw(self) -> None:

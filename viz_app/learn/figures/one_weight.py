@@ -18,7 +18,7 @@ from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.values import percent
 from viz_app.learn.weight_steps import WeightSteps, weight_steps
 from viz_app.state.map_view import Pair
-from viz_app.theme import current_theme
+from viz_app.theme import current_theme, scaled
 from viz_app.widgets.parts import label
 from viz_app.worker.jobs import TraceJob
 
@@ -149,20 +149,20 @@ class WeightTable(QWidget):
         self._steps, self._tokens, self._query, self._key = steps, tokens, query, key
         described = (f"{token} {percent(float(share))}" for token, share in zip(tokens, steps.weights, strict=True))
         self.setAccessibleDescription(", ".join(described))
-        self.setFixedHeight(HEADER + (len(tokens) + 2) * LINE + 4)
+        self.setFixedHeight(scaled(HEADER) + (len(tokens) + 2) * scaled(LINE) + 4)
         self.update()
 
     def sizeHint(self) -> QSize:
         """As wide as the layout likes."""
-        return QSize(460, HEADER + (len(self._tokens) + 2) * LINE + 4)
+        return QSize(460, scaled(HEADER) + (len(self._tokens) + 2) * scaled(LINE) + 4)
 
     def line_of(self, key: int) -> QRectF:
         """Where a key's line is drawn."""
-        return QRectF(0, HEADER + (key + 1) * LINE, self.width(), LINE)
+        return QRectF(0, scaled(HEADER) + (key + 1) * scaled(LINE), self.width(), scaled(LINE))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click on a line."""
-        key = int((event.position().y() - HEADER) // LINE) - 1
+        key = int((event.position().y() - scaled(HEADER)) // scaled(LINE)) - 1
         if event.button() == Qt.MouseButton.LeftButton and 0 <= key < len(self._tokens):
             self.key_clicked.emit(key)
 
@@ -180,7 +180,7 @@ class WeightTable(QWidget):
             headings = (*headings[:2], f"q·k/√K/{steps.temperature:g}", *headings[3:])
         for left, width, heading in zip(places.lefts, places.widths, headings, strict=True):
             fitting = painter.fontMetrics().elidedText(heading, Qt.TextElideMode.ElideRight, int(width))
-            painter.drawText(QPointF(left, HEADER - 6), fitting)
+            painter.drawText(QPointF(left, scaled(HEADER) - 6), fitting)
         strips = max(float(np.abs(steps.query).max()), float(np.abs(steps.keys).max())), _largest(steps)
         self._draw_name(painter, places, -1, self._query, theme.font("body", bold=True))
         self._draw_strip(painter, places, 1, -1, steps.query, strips[0])
@@ -198,7 +198,7 @@ class WeightTable(QWidget):
         last = len(self._tokens)
         painter.setPen(theme.color("border"))
         painter.drawLine(QPointF(0, self.line_of(last).top() + 1), QPointF(self.width(), self.line_of(last).top() + 1))
-        total = QRectF(places.lefts[3], self.line_of(last).top() + 2, places.widths[3], LINE)
+        total = QRectF(places.lefts[3], self.line_of(last).top() + 2, places.widths[3], scaled(LINE))
         painter.setPen(theme.color("muted"))
         painter.drawText(total, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), "sum: the head gives")
         self._draw_strip(painter, places, 4, last, steps.output, strips[1])
@@ -208,7 +208,7 @@ class WeightTable(QWidget):
         painter.setFont(font)
         painter.setPen(current_theme().color("accent" if key < 0 else "text"))
         shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, int(places.widths[0]))
-        area = QRectF(0, line.top(), places.widths[0], LINE)
+        area = QRectF(0, line.top(), places.widths[0], scaled(LINE))
         painter.drawText(area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), shown)
         painter.setFont(current_theme().font("small"))
 
@@ -217,32 +217,32 @@ class WeightTable(QWidget):
     ) -> None:
         line = self.line_of(key)
         image = map_image(vector[None], signed_ramp_of(current_theme()), top)
-        area = QRectF(places.lefts[column], line.top() + 4, places.widths[column], LINE - 7)
+        area = QRectF(places.lefts[column], line.top() + 4, places.widths[column], scaled(LINE) - 7)
         painter.drawImage(area, image)
 
     def _draw_score(self, painter: QPainter, places: "_Columns", key: int, score: float, reach: float) -> None:
         theme, line = current_theme(), self.line_of(key)
-        left, width = places.lefts[2], places.widths[2] - NUMBER_WIDTH
+        left, width = places.lefts[2], places.widths[2] - scaled(NUMBER_WIDTH)
         text = "hidden" if math.isinf(score) else f"{score:.2f}".replace("-", "−")
         if not math.isinf(score):
             middle = left + width / 2
             length = width / 2 * score / reach
-            bar = QRectF(middle, line.top() + 7, length, LINE - 13).normalized()
+            bar = QRectF(middle, line.top() + 7, length, scaled(LINE) - 13).normalized()
             painter.fillRect(bar, theme.color("warm" if score < 0 else "accent", 0.75))
-            painter.fillRect(QRectF(middle, line.top() + 3, 1, LINE - 6), theme.color("border"))
+            painter.fillRect(QRectF(middle, line.top() + 3, 1, scaled(LINE) - 6), theme.color("border"))
         self._draw_number(painter, places, 2, line, text)
 
     def _draw_weight(self, painter: QPainter, places: "_Columns", key: int, weight: float) -> None:
         theme, line = current_theme(), self.line_of(key)
-        left, width = places.lefts[3], places.widths[3] - NUMBER_WIDTH
-        painter.fillRect(QRectF(left, line.top() + 7, width, LINE - 13), theme.color("raised"))
-        painter.fillRect(QRectF(left, line.top() + 7, width * weight, LINE - 13), theme.color("accent"))
+        left, width = places.lefts[3], places.widths[3] - scaled(NUMBER_WIDTH)
+        painter.fillRect(QRectF(left, line.top() + 7, width, scaled(LINE) - 13), theme.color("raised"))
+        painter.fillRect(QRectF(left, line.top() + 7, width * weight, scaled(LINE) - 13), theme.color("accent"))
         self._draw_number(painter, places, 3, line, percent(weight).replace("less than", "<"))
 
     def _draw_number(self, painter: QPainter, places: "_Columns", column: int, line: QRectF, text: str) -> None:
         painter.setPen(current_theme().color("text"))
         right = places.lefts[column] + places.widths[column]
-        area = QRectF(right - NUMBER_WIDTH, line.top(), NUMBER_WIDTH, LINE)
+        area = QRectF(right - scaled(NUMBER_WIDTH), line.top(), scaled(NUMBER_WIDTH), scaled(LINE))
         painter.drawText(area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), text)
 
 
@@ -251,15 +251,15 @@ class _Columns:
 
     def __init__(self, width: int, tokens: tuple[str, ...], font: QFont) -> None:
         metrics = QFontMetrics(font)
-        token = min(max((metrics.horizontalAdvance(each) for each in tokens), default=0) + 8, MAX_TOKEN)
-        left_over = width - token - 4 * GAP
-        bars = max(left_over * 0.23, NUMBER_WIDTH + LEAST_BAR)
-        strip = min(max((left_over - 2 * bars) / 2, 20), MAX_STRIP)
+        token = min(max((metrics.horizontalAdvance(each) for each in tokens), default=0) + 8, scaled(MAX_TOKEN))
+        left_over = width - token - 4 * scaled(GAP)
+        bars = max(left_over * 0.23, scaled(NUMBER_WIDTH) + scaled(LEAST_BAR))
+        strip = min(max((left_over - 2 * bars) / 2, 20), scaled(MAX_STRIP))
         bars = (left_over - 2 * strip) / 2
         self.widths = (float(token), strip, bars, bars, strip)
         self.lefts = [0.0]
         for each in self.widths[:-1]:
-            self.lefts.append(self.lefts[-1] + each + GAP)
+            self.lefts.append(self.lefts[-1] + each + scaled(GAP))
 
 
 def _largest(steps: WeightSteps) -> float:

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import PositionsJob, PositionTables
+from viz_app.theme import scales
 from viz_app.widgets.line_chart import Curve, LineChart
 from viz_app.widgets.parts import label
 
@@ -32,7 +33,7 @@ class PositionsFigure(StationFigure):
         super().__init__(context, options, parent)
         self.tables: PositionTables | None = None
         self.chart = LineChart("Sinusoidal positions", "position", "value")
-        self.chart.setMinimumHeight(190)
+        scales(self.chart.setMinimumHeight, 190)
         self._of_model = label("heading", wraps=True)
         style = MatrixStyle(
             colors="signed",

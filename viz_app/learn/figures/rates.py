@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from core.training.schedules import learning_rate, noam_rate
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import Smoothing, SmoothingJob
+from viz_app.theme import scales
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.line_chart import Curve, LineChart
 from viz_app.widgets.parts import label
@@ -29,7 +30,7 @@ class RatesFigure(StationFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.chart = LineChart("Learning rates", "step", "rate")
-        self.chart.setMinimumHeight(170)
+        scales(self.chart.setMinimumHeight, 170)
         self.column.addWidget(self.chart)
 
     def redraw(self) -> None:
@@ -69,7 +70,7 @@ class SmoothingFigure(StationFigure):
         below = label("small", wraps=True)
         below.setText("The loss, when the model gives the right word these odds against each of the others:")
         self.chart = LineChart("Loss of over-confidence", "odds of the right word", "loss")
-        self.chart.setMinimumHeight(150)
+        scales(self.chart.setMinimumHeight, 150)
         for widget in (self.bars, below, self.chart):
             self.column.addWidget(widget)
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from core.translation.result import Translation, Word
 from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.theme import scaled, scales
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import label
 
@@ -37,7 +38,7 @@ class TokensFigure(StationFigure):
             return
         for row, (name, words, tokens, ids) in enumerate(_sides(translation, self.state.languages)):
             side = QWidget()
-            flow = FlowLayout(WORD_GAP, side)
+            flow = FlowLayout(scaled(WORD_GAP), side)
             title = label("muted")
             title.setText(name)
             flow.addWidget(title)
@@ -70,7 +71,7 @@ def _columns(words: tuple[Word, ...], tokens: tuple[str, ...], ids: tuple[int, .
 def _column(word: str, tokens: tuple[str, ...], ids: tuple[int, ...]) -> QWidget:
     column = QWidget()
     grid = QGridLayout(column)
-    grid.setContentsMargins(4, 2, 4, 2)
+    scales(grid.setContentsMargins, 4, 2, 4, 2)
     grid.setHorizontalSpacing(8)
     grid.setVerticalSpacing(1)
     title = label("sentence" if word else "muted")

@@ -15,7 +15,7 @@ from core.translation.result import FloatArray, Translation
 from viz_app.heatmap.map_image import map_image, ramp_of
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.values import percent
-from viz_app.theme import current_theme
+from viz_app.theme import current_theme, scaled
 from viz_app.widgets.parts import label
 from viz_app.worker import TrainingFailure, TrainingRequest, TrainingRun
 
@@ -162,7 +162,7 @@ class EpochPictures(QWidget):
         """Where a picture stands."""
         side = self._side()
         row, column = divmod(index, self._num_columns())
-        return QRectF(column * (side + GAP), row * (side + TEXT_HEIGHT), side, side)
+        return QRectF(column * (side + scaled(GAP)), row * (side + scaled(TEXT_HEIGHT)), side, side)
 
     def sizeHint(self) -> QSize:
         """Room for all epochs."""
@@ -182,22 +182,22 @@ class EpochPictures(QWidget):
             painter.setPen(QPen(theme.color("accent" if share >= APPEARED else "border"), 2))
             painter.drawRect(place)
             painter.setPen(theme.color("text"))
-            text = QRectF(place.left(), place.bottom() + 3, place.width(), 16)
+            text = QRectF(place.left(), place.bottom() + 3, place.width(), scaled(16))
             name = f"epoch {epoch}" if epoch else "before"
             painter.drawText(text, int(Qt.AlignmentFlag.AlignLeft), f"{name}: {percent(share)}")
 
     def _num_columns(self) -> int:
         """As many as make two lines of them, if that leaves them large enough."""
-        fitting = max(1, int((self.width() + GAP) // (MIN_PICTURE + GAP)))
+        fitting = max(1, int((self.width() + scaled(GAP)) // (scaled(MIN_PICTURE) + scaled(GAP))))
         return min(-(-self._num_pictures // 2), fitting)
 
     def _side(self) -> float:
         num_columns = self._num_columns()
-        return min((self.width() - (num_columns - 1) * GAP) / num_columns, MAX_PICTURE)
+        return min((self.width() - (num_columns - 1) * scaled(GAP)) / num_columns, scaled(MAX_PICTURE))
 
     def _fit(self) -> None:
         num_rows = -(-self._num_pictures // self._num_columns())
-        self.setFixedHeight(int(num_rows * (self._side() + TEXT_HEIGHT)))
+        self.setFixedHeight(int(num_rows * (self._side() + scaled(TEXT_HEIGHT))))
 
 
 def best_copier(translation: Translation) -> tuple[FloatArray, float]:

@@ -185,7 +185,7 @@ def test_shares_are_drawn_as_blocks() -> None:
 
 def test_scalings_are_told_in_words() -> None:
     assert in_words(()) == "with every head on"
-    assert in_words(OFF) == "with cross 1·2 off, encoder 2·1 × 0.5"
+    assert in_words(OFF) == "with cross 1·2 off, encoder 2·1 scaled 0.5"
     many = tuple(HeadScaled(Head("cross", 0, head)) for head in range(5))
     assert in_words(many) == "with cross 1·1 off, cross 1·2 off, cross 1·3 off and 2 more"
 

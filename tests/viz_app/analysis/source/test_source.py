@@ -178,25 +178,28 @@ def test_the_only_word_stays(make_context: MakeContext, show_tab: ShowTab, qtbot
     assert [bar.label for bar in tab.words.bars] == ["→ Mann"]
 
 
-def test_where_no_word_can_be_removed_the_reason_is_told_and_words_can_be_put_back(
+def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_this_is_said(
     words_tab: SourceTab, qtbot: QtBot
 ) -> None:
     tab = words_tab
     translation = tab.state.translation
     assert translation is not None
+    assert not tab._left_out.isVisible()
     weights = tuple(float(place == 0) for place in range(len(translation.source_tokens)))
     tab.state.intervene(AttentionRow(Head("cross", 0, 0), 0, weights))
     settle(qtbot, tab)
     assert tab.source.findings is not None
-    assert tab.source.findings.occlusion is None
-    assert tab._words_title.text() == tab.source.findings.problem
-    assert "set the row again" in tab.source.findings.problem
-    assert [bar.text for bar in tab.words.bars] == [""] * 6
+    assert tab.source.findings.problem == ""
+    assert all(each.change is not None for each in tab.source.words())
+    assert [bar.text for bar in tab.words.bars] != [""] * 6
+    assert tab._left_out.isVisible()
+    assert "without the rows of attention" in tab._left_out.text()
     assert tab.shares.bars[0].text.endswith("%")
     _click_word(qtbot, tab, 2)
     assert tab.state.experiment.interventions == (SourceWordRemoved(2),)
     assert "Dropped" in tab.state.notice
     assert tab.source.findings.occlusion is not None
+    assert not tab._left_out.isVisible()
 
 
 @pytest.mark.parametrize(("loss", "length"), [(0.004, 0.008), (0.25, 0.5), (2.0, 1.0)])

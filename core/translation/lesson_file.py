@@ -1,0 +1,191 @@
+"""Lesson files (`*.augenmerk`, kind "lesson"): saved experiments in an order, with titles and sentences. No torch.
+
+The format is that of `core.translation.experiment_file`, with its limits and its strictness: whatever is not exactly as
+expected, the whole file is refused, and the message names the field.
+
+    {"format": "augenmerk", "version": 1, "kind": "lesson", "title": "Word order",
+     "scenes": [
+         {"title": "The verb comes last", "text": "German puts it at the end.", "question": "Where is the verb?",
+          "experiment": {"source_text": "Zwei Hunde.", "output": {"type": "greedy"}, "interventions": []},
+          "view": {"head": ["cross", 1, 4], "pinned": [2, 3]},
+          "model": {"name": "multi30k-de-en", "digest": "5d04…"}}]}
+
+The question of a scene is for worksheets; it may be empty.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from core.errors import ExperimentFileError
+from core.plain_text import one_line
+from core.storage import atomic_path
+from core.strict_json import Field, JsonError, parse
+from core.translation.experiment_file import (
+    FORMAT_NAME,
+    FORMAT_VERSION,
+    KIND,
+    MAX_BYTES,
+    MAX_DEPTH,
+    SavedExperiment,
+    as_json_bytes,
+    check_format,
+    read_limited,
+    saved_experiment_of,
+    saved_experiment_to_json,
+)
+
+LESSON_KIND = "lesson"
+MAX_SCENES = 100
+MAX_TITLE_CHARACTERS = 120
+MAX_TEXT_CHARACTERS = 1_000
+_SCENE_DEPTH = 2
+"""How much deeper an experiment lies in a lesson than in a file of its own: in a list of scenes, in a scene."""
+ReadT = TypeVar("ReadT")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One step of a lesson.
+
+    Attributes:
+        title: one line, not empty.
+        text: what to see, in a sentence; one line, may be empty.
+        saved: the experiment, and how it is shown.
+        question: for the worksheet, in one line; empty if there is none.
+    """
+
+    title: str
+    text: str
+    saved: SavedExperiment
+    question: str = ""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Scenes in an order.
+
+    Attributes:
+        title: one line, not empty.
+        scenes: at most `MAX_SCENES`.
+    """
+
+    title: str
+    scenes: tuple[Scene, ...] = ()
+
+
+def write_lesson_file(lesson: Lesson, path: Path | str) -> None:
+    """Writes the file, atomically.
+
+    Raises:
+        ExperimentFileError: it would be too large, or hold what could not be read back.
+        StorageError: the file cannot be written; an older one stays as it was.
+    """
+    data = lesson_to_bytes(lesson)
+    with atomic_path(path) as temporary:
+        temporary.write_bytes(data)
+
+
+def lesson_to_bytes(lesson: Lesson) -> bytes:
+    """The content of the file. Raises `ExperimentFileError`."""
+    values = {
+        "format": FORMAT_NAME,
+        "version": FORMAT_VERSION,
+        "kind": LESSON_KIND,
+        "title": lesson.title,
+        "scenes": [
+            {
+                "title": scene.title,
+                "text": scene.text,
+                "question": scene.question,
+                **saved_experiment_to_json(scene.saved),
+            }
+            for scene in lesson.scenes
+        ],
+    }
+    return as_json_bytes(values, lambda data: _read_lesson(data) == lesson, LESSON_KIND)
+
+
+def read_lesson_file(path: Path | str) -> Lesson:
+    """Reads a lesson file.
+
+    Raises:
+        ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
+    """
+    return lesson_from_bytes(read_limited(path), path)
+
+
+def lesson_from_bytes(data: bytes, path: Path | str) -> Lesson:
+    """What `lesson_to_bytes` gave; `path` is for the message. Raises `ExperimentFileError`."""
+    return _read_or_refuse(_read_lesson, data, path, "a lesson")
+
+
+def read_document(path: Path | str) -> SavedExperiment | Lesson:
+    """Reads a file that holds an experiment or a lesson, whichever it is.
+
+    Raises:
+        ExperimentFileError: the file is missing, of another kind, damaged, or from a newer version.
+    """
+    return document_from_bytes(read_limited(path), path)
+
+
+def document_from_bytes(data: bytes, path: Path | str) -> SavedExperiment | Lesson:
+    """The experiment or the lesson in the content of a file. Raises `ExperimentFileError`."""
+    return _read_or_refuse(_read_document, data, path, "an experiment or a lesson")
+
+
+def _read_or_refuse(read: Callable[[bytes], ReadT], data: bytes, path: Path | str, what: str) -> ReadT:
+    try:
+        return read(data)
+    except JsonError as error:
+        raise ExperimentFileError(
+            f"{path} cannot be used as {what}. {error} Nothing was opened; correct the file, or choose another."
+        ) from error
+
+
+def _read_lesson(data: bytes) -> Lesson:
+    """Raises `JsonError`."""
+    whole = _parsed(data)
+    check_format(whole, LESSON_KIND)
+    return _lesson_of(whole)
+
+
+def _read_document(data: bytes) -> SavedExperiment | Lesson:
+    """Raises `JsonError`."""
+    whole = _parsed(data)
+    if check_format(whole, KIND, LESSON_KIND) == LESSON_KIND:
+        return _lesson_of(whole)
+    parse(data, max_depth=MAX_DEPTH)  # an experiment may be nested less deeply than a lesson
+    return saved_experiment_of(whole.members("format", "version", "kind", "experiment", "view", "model"))
+
+
+def _parsed(data: bytes) -> Field:
+    if len(data) > MAX_BYTES:
+        raise JsonError(f"It has more than {MAX_BYTES:,} bytes. At most so many were expected.")
+    return parse(data, max_depth=MAX_DEPTH + _SCENE_DEPTH)
+
+
+def _lesson_of(whole: Field) -> Lesson:
+    members = whole.members("format", "version", "kind", "title", "scenes")
+    scenes = tuple(_scene_of(each) for each in members["scenes"].items(MAX_SCENES))
+    return Lesson(_line(members["title"], MAX_TITLE_CHARACTERS), scenes)
+
+
+def _scene_of(field: Field) -> Scene:
+    members: dict[str, Any] = field.members("title", "text", "question", "experiment", "view", "model")
+    return Scene(
+        _line(members["title"], MAX_TITLE_CHARACTERS),
+        _line(members["text"], MAX_TEXT_CHARACTERS, may_be_empty=True),
+        saved_experiment_of(members),
+        _line(members["question"], MAX_TEXT_CHARACTERS, may_be_empty=True),
+    )
+
+
+def _line(field: Field, max_characters: int, *, may_be_empty: bool = False) -> str:
+    """A text of one line without control characters, and without space around it."""
+    text = field.text(max_characters)
+    if text != text.strip() or text != one_line(text) or not (text or may_be_empty):
+        empty = ", perhaps empty," if may_be_empty else ""
+        field.refuse(f"one line of text{empty} without control characters or space around it")
+    return text

@@ -1,0 +1,156 @@
+"""The lessons that ship: what their texts say is what the bundled model does."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.model.heads import Head
+from core.resources import resource_path
+from core.translation.lesson_file import Lesson, Scene, read_lesson_file
+from core.translation.result import ExperimentResult
+from core.translation.translator import Translator
+from tools.make_lessons import LESSONS
+
+PATHS = sorted(resource_path("lessons").glob("*.augenmerk"))
+MAX_SENTENCE_WORDS = 25
+SAID_OF_LANGUAGE = {"kein"}
+"""Quoted words that are no tokens of the model: “kein” is read in two pieces."""
+
+
+@pytest.fixture(scope="module")
+def translator() -> Translator:
+    return Translator.load(device="cpu")
+
+
+@pytest.fixture(scope="module")
+def results(translator: Translator) -> dict[tuple[str, int], ExperimentResult]:
+    return {
+        (path.stem, index): translator.compare(scene.saved.experiment)
+        for path in PATHS
+        for index, scene in enumerate(read_lesson_file(path).scenes)
+    }
+
+
+def scenes() -> list[tuple[str, int, Scene]]:
+    return [(path.stem, index, scene) for path in PATHS for index, scene in enumerate(read_lesson_file(path).scenes)]
+
+
+def quoted(text: str) -> list[str]:
+    return re.findall("“(.*?)”", text)
+
+
+def weights_of(scene: Scene, result: ExperimentResult) -> np.ndarray:
+    kind, layer, head = scene.saved.view["head"]  # type: ignore[misc]
+    at = Head(kind, layer, head)  # type: ignore[arg-type]
+    return result.changed.maps.of_kind(at.kind)[at.layer, at.head]
+
+
+def test_four_lessons_ship_as_they_were_written(translator: Translator) -> None:
+    assert [path.stem for path in PATHS] == list(LESSONS)
+    for path, (title, drafts) in zip(PATHS, LESSONS.values(), strict=True):
+        lesson = read_lesson_file(path)
+        assert lesson.title == title
+        assert [(each.title, each.text, each.question) for each in lesson.scenes] == [
+            (draft.title, draft.text, draft.question) for draft in drafts
+        ]
+        for scene in lesson.scenes:
+            assert scene.saved.model.digest == translator.digest, "run python -m tools.make_lessons"
+    assert [len(read_lesson_file(path).scenes) for path in PATHS] == [5, 6, 6, 5]
+
+
+@pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
+def test_texts_are_short(path: Path) -> None:
+    lesson: Lesson = read_lesson_file(path)
+    for scene in lesson.scenes:
+        assert scene.question.endswith((".", "?"))
+        for sentence in re.split(r"(?<=[.?:])[”]? ", scene.text):
+            assert len(sentence.split()) <= MAX_SENTENCE_WORDS, sentence
+
+
+def test_percentages_are_the_weight_of_the_pinned_cell(results: dict[tuple[str, int], ExperimentResult]) -> None:
+    num_pinned = 0
+    for name, index, scene in scenes():
+        claimed = {int(each) for each in re.findall(r"(\d+) %", scene.text)} - {100}
+        pinned = scene.saved.view.get("pinned")
+        if pinned is None:
+            assert not claimed, scene.title
+            continue
+        result = results[name, index]
+        query, key = pinned  # type: ignore[misc]
+        weights = weights_of(scene, result)
+        assert claimed == {round(100 * float(weights[query, key]))}, scene.title
+        assert weights[query].argmax() == key, scene.title
+        num_pinned += 1
+    assert num_pinned >= 15
+
+
+def test_pinned_tokens_are_named(results: dict[tuple[str, int], ExperimentResult]) -> None:
+    for name, index, scene in scenes():
+        if (pinned := scene.saved.view.get("pinned")) is None:
+            continue
+        query, key = pinned  # type: ignore[misc]
+        changed, kind = results[name, index].changed, scene.saved.view["head"][0]  # type: ignore[index]
+        queries = changed.source_tokens if kind == "encoder" else changed.predicted_tokens
+        keys = changed.read_tokens if kind == "decoder" else changed.source_tokens
+        assert keys[key] in quoted(scene.text), scene.title
+        assert queries[query] in quoted(scene.text) or queries[query] == ".", scene.title
+
+
+def test_quoted_words_and_translations_are_there(results: dict[tuple[str, int], ExperimentResult]) -> None:
+    for name, index, scene in scenes():
+        result = results[name, index]
+        both = (result.changed, result.original)
+        tokens = {token for each in both for token in (*each.source_tokens, *each.predicted_tokens)}
+        for text in quoted(scene.text + scene.question):
+            is_translation = text == result.changed.text
+            is_part = f" {text}" in result.original.text
+            assert text in tokens | SAID_OF_LANGUAGE or is_translation or is_part, f"{scene.title}: {text}"
+
+
+def scene_named(title: str) -> tuple[str, int, Scene]:
+    return next(each for each in scenes() if each[2].title == title)
+
+
+def test_scenes_about_interventions_say_what_they_do(results: dict[tuple[str, int], ExperimentResult]) -> None:
+    def texts(title: str) -> tuple[str, str]:
+        name, index, _ = scene_named(title)
+        result = results[name, index]
+        return result.original.text, result.changed.text
+
+    for title in ("Eight heads less", "Without the head", "Without the word"):
+        before, after = texts(title)
+        assert before == after == quoted(scene_named(title)[2].text)[-1], title
+    before, after = texts("A head that matters")
+    assert before.replace(" in the market", "") == after != before
+    before, after = texts("Look, change, compare")
+    assert before.replace("is standing", "stands") == after
+    before, after = texts("Without cross-attention")
+    assert not {"blue", "shirt", "standing", "ladder"} & set(after.split())
+    assert texts("A clear look")[0] == "A man is wearing a shirt."
+
+
+def test_the_other_claims_hold(results: dict[tuple[str, int], ExperimentResult]) -> None:
+    name, index, scene = scene_named("The same order")
+    weights = weights_of(scene, results[name, index])
+    best = [int(weights[row].argmax()) for row in range(4)]
+    assert all(after > before for before, after in pairwise(best)), "the dark cells go down step by step"
+
+    name, index, scene = scene_named("The token before")
+    weights = weights_of(scene, results[name, index])
+    assert sum(int(weights[row].argmax()) == row - 1 for row in range(1, len(weights))) > len(weights) / 2
+
+    name, index, scene = scene_named("Another place for the same word")
+    changed = results[name, index].changed
+    row = changed.predicted_tokens.index("in")
+    assert changed.source_tokens[changed.maps.cross[0, 5, row].argmax()] == "in"
+
+    name, index, scene = scene_named("Looking back")
+    assert np.triu(weights_of(scene, results[name, index]), 1).max() == 0, "later tokens are masked"
+
+    name, index, scene = scene_named("The object moves forward")
+    changed = results[name, index].changed
+    assert changed.target_words[3].text.lower() == "vegetables"
+    assert [word.text.lower() for word in changed.source_words if word.text.isalpha()][-1] == "gemüse"

@@ -1,0 +1,456 @@
+"""Lessons as a teacher uses them: opened, stepped through by keys, edited, saved; unsaved changes are asked about."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from core.model.heads import Head
+from core.translation.experiment import Experiment, HeadScaled
+from core.translation.experiment_file import ModelReference, SavedExperiment
+from core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
+from core.translation.translator import Translator
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.export.test_html_page import Parts
+from viz_app.documents.experiment_documents import is_experiment
+from viz_app.documents.lesson_bar import SceneDialog, TitleDialog
+from viz_app.documents.lesson_documents import shipped_lessons
+from viz_app.documents.lesson_export import LessonResultsJob, scene_parts
+from viz_app.main_window import LEARN, TRANSLATE, MainWindow
+from viz_app.preferences import Preferences
+from viz_app.state.map_view import Pair
+from viz_app.state.model_info import ModelInfo
+
+OFF = HeadScaled(Head("cross", 1, 4))
+SENTENCES = ("Ein Hund .", "Zwei Hunde .", "Drei Katzen .")
+
+
+def lesson_for(window: MainWindow, *, digest: str = "") -> Lesson:
+    """Three scenes for the model of a window; the second has a change, a head and a pinned cell."""
+    model = window.state.model
+    assert model is not None
+    reference = ModelReference(model.title, digest or model.digest)
+    views = ({}, {"head": ("decoder", 1, 2), "pinned": (2, 1)}, {"head": ("cross", 0, 0), "shown": "original"})
+    return Lesson(
+        "Three scenes",
+        tuple(
+            Scene(
+                f"Scene {place}",
+                f"Sentence {place}.",
+                SavedExperiment(Experiment(text, interventions=(OFF,) if place == 2 else ()), reference, view),
+            )
+            for place, text, view in zip((1, 2, 3), SENTENCES, views, strict=True)
+        ),
+    )
+
+
+def settle(qtbot: QtBot, window: MainWindow) -> None:
+    qtbot.waitUntil(lambda: not window.state.request.is_running and window.state.result is not None)
+
+
+def shown(qtbot: QtBot, window: MainWindow) -> tuple[str, str]:
+    """The place, and the sentence on the screen."""
+    settle(qtbot, window)
+    assert window.state.translation is not None
+    return window.lessons.bar.place.text(), window.state.translation.source_text
+
+
+@pytest.fixture(scope="module")
+def real_translator() -> Translator:
+    return Translator.load(device="cpu")
+
+
+@pytest.fixture
+def window(make_window: MakeWindow) -> MainWindow:
+    return make_window()
+
+
+@pytest.fixture
+def path(window: MainWindow, tmp_path: Path) -> Path:
+    path = tmp_path / "three.augenmerk"
+    write_lesson_file(lesson_for(window), path)
+    return path
+
+
+def test_a_lesson_is_stepped_through_by_keys_and_buttons(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    bar = window.lessons.bar
+    assert not bar.isVisible()
+    window.documents.open(path)
+    assert bar.isVisible()
+    assert shown(qtbot, window) == ("1 of 3", "Ein Hund .")
+    assert (bar.title.text(), bar.text.text()) == ("Scene 1", "Sentence 1.")
+    assert not bar.back_button.isEnabled()
+    window.activateWindow()
+    page = window.translate_page
+    qtbot.keyClick(page.sentence.input, Qt.Key.Key_PageDown)
+    assert shown(qtbot, window) == ("2 of 3", "Zwei Hunde .")
+    assert window.state.experiment.interventions == (OFF,)
+    assert window.state.selection.head == Head("decoder", 1, 2)
+    assert window.state.selection.pinned == Pair(2, 1)
+    qtbot.keyClick(page.heads.grid, Qt.Key.Key_Right)
+    assert shown(qtbot, window) == ("3 of 3", "Drei Katzen .")
+    assert window.state.settings.shown == "original"
+    qtbot.keyClick(page.heads.grid, Qt.Key.Key_Right)
+    assert shown(qtbot, window)[0] == "3 of 3"
+    qtbot.keyClick(page.heads.grid, Qt.Key.Key_Left)
+    qtbot.keyClick(window, Qt.Key.Key_PageUp)
+    assert shown(qtbot, window) == ("1 of 3", "Ein Hund .")
+    qtbot.mouseClick(bar.on_button, Qt.MouseButton.LeftButton)
+    assert shown(qtbot, window)[0] == "2 of 3"
+    bar.on_button.setFocus()
+    qtbot.keyClick(bar.on_button, Qt.Key.Key_Left)
+    assert shown(qtbot, window)[0] == "1 of 3"
+
+
+def test_arrows_walk_heads_again_in_edit_mode_and_without_a_lesson(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
+    grid, hint = window.translate_page.heads.grid, window.translate_page.heads.hint
+    window.documents.open(path)
+    settle(qtbot, window)
+    assert "← → scenes" in hint.text()
+    window.state.choose_head(Head("encoder", 0, 0))
+    window.lessons.bar.edit_button.click()
+    assert "scenes" not in hint.text()
+    qtbot.keyClick(grid, Qt.Key.Key_Right)
+    assert window.state.selection.head == Head("encoder", 0, 1)
+    window.lessons.bar.edit_button.click()
+    window.lessons.close()
+    qtbot.keyClick(grid, Qt.Key.Key_Right)
+    assert window.state.selection.head == Head("encoder", 0, 2)
+    qtbot.keyClick(window, Qt.Key.Key_PageDown)
+    assert window.lessons.lesson.lesson is None
+
+
+def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
+    state = window.state
+    state.toggle_head(Head("cross", 0, 0))
+    settle(qtbot, window)
+    own = state.experiment
+    window.documents.open(path)
+    settle(qtbot, window)
+    assert not state.can_undo
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    assert not state.can_undo
+    scene = state.experiment
+    state.reset()
+    settle(qtbot, window)
+    assert state.can_undo
+    state.undo()
+    settle(qtbot, window)
+    assert state.experiment == scene
+    state.reset()
+    window.lessons.bar.again_button.click()
+    settle(qtbot, window)
+    assert (state.experiment, state.can_undo) == (scene, False)
+    window.lessons.close()
+    assert state.experiment == scene
+    state.undo()
+    settle(qtbot, window)
+    assert state.experiment == own
+    state.undo()
+    settle(qtbot, window)
+    assert state.experiment.interventions == ()
+
+
+def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    state, lessons = window.state, window.lessons
+    for number in (1, 2):
+        state.toggle_head(Head("cross", 0, number))
+        settle(qtbot, window)
+        lessons.ask_for_scene()
+        dialog = lessons.dialog
+        assert isinstance(dialog, SceneDialog)
+        ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+        assert not ok.isEnabled(), "a scene needs a title"
+        dialog.title.setText(f"  Scene {number} ")
+        dialog.text.setPlainText("two\nlines")
+        dialog.question.setPlainText("What?")
+        ok.click()
+    bar = lessons.bar
+    assert bar.is_editing
+    assert (bar.place.text(), bar.title.text(), bar.text.text()) == ("2 of 2", "Scene 2 *", "two lines")
+    lessons.ask_for_title()
+    assert isinstance(lessons.dialog, TitleDialog)
+    lessons.dialog.title.setText("Mine")
+    lessons.dialog.buttons.accepted.emit()
+    bar.edit_buttons["earlier"].click()
+    state.choose_head(Head("encoder", 1, 1))
+    bar.edit_buttons["update"].click()
+    lessons.save_to(tmp_path / "mine.augenmerk")
+    read = read_lesson_file(tmp_path / "mine.augenmerk")
+    assert (read.title, [each.title for each in read.scenes]) == ("Mine", ["Scene 2", "Scene 1"])
+    assert read.scenes[0].saved.experiment == state.experiment
+    assert read.scenes[0].saved.view["head"] == ("encoder", 1, 1)
+    assert [len(each.saved.experiment.interventions) for each in read.scenes] == [2, 1]
+    assert read.scenes[1].question == "What?"
+    assert not lessons.lesson.is_changed
+    assert "*" not in bar.title.text()
+    assert tmp_path / "mine.augenmerk" in window._preferences.recent_experiments.paths
+    bar.edit_buttons["delete"].click()
+    assert bar.place.text() == "1 of 1"
+    bar.edit_buttons["save"].click()
+    assert len(read_lesson_file(tmp_path / "mine.augenmerk").scenes) == 1
+
+
+def test_texts_of_a_scene_are_changed_in_a_dialog(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.documents.open(path)
+    window.lessons.ask_for_texts()
+    dialog = window.lessons.dialog
+    assert isinstance(dialog, SceneDialog)
+    assert (dialog.title.text(), dialog.text.toPlainText()) == ("Scene 1", "Sentence 1.")
+    dialog.text.setPlainText("Other.")
+    dialog.buttons.accepted.emit()
+    assert window.lessons.bar.text.text() == "Other."
+    window.lessons.lesson.is_changed = False
+
+
+def question(window: MainWindow) -> QMessageBox:
+    box = window.lessons.dialog
+    assert isinstance(box, QMessageBox)
+    assert box.isVisible()
+    return box
+
+
+def test_unsaved_changes_are_asked_about(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    lessons = window.lessons
+    window.documents.open(path)
+    lessons.lesson.rename("Changed")
+    lessons.close()
+    question(window).button(QMessageBox.StandardButton.Cancel).click()
+    assert lessons.bar.isVisible()
+    window.documents.open(path)
+    assert lessons.lesson.lesson is not None
+    assert lessons.lesson.lesson.title == "Changed", "the other lesson waits for the answer"
+    question(window).button(QMessageBox.StandardButton.Discard).click()
+    assert lessons.lesson.lesson == read_lesson_file(path)
+    lessons.lesson.rename("Again")
+    lessons.close()
+    question(window).button(QMessageBox.StandardButton.Save).click()
+    assert not lessons.bar.isVisible()
+    assert read_lesson_file(path).title == "Again"
+
+
+def test_the_window_closes_only_when_the_lesson_is_decided(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.documents.open(path)
+    window.lessons.lesson.rename("Changed")
+    window.close()
+    assert window.isVisible()
+    question(window).button(QMessageBox.StandardButton.Cancel).click()
+    assert window.isVisible()
+    window.close()
+    question(window).button(QMessageBox.StandardButton.Discard).click()
+    assert not window.isVisible()
+    assert read_lesson_file(path).title == "Three scenes"
+
+
+def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.lessons.open(read_lesson_file(path), None)
+    window.lessons.lesson.rename("Mine: all/of it")
+    window.lessons.close()
+    question(window).button(QMessageBox.StandardButton.Save).click()
+    dialog = window.lessons.dialog
+    assert isinstance(dialog, QFileDialog)
+    dialog.reject()
+    assert window.lessons.bar.isVisible()
+    assert window.lessons.lesson.is_changed
+    (path.parent / "folder.augenmerk").mkdir()
+    window.lessons.save_to(path.parent / "folder.augenmerk")
+    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    assert "folder.augenmerk" in box.informativeText()
+    box.close()
+    window.lessons.lesson.is_changed = False
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda values: values["scenes"][1]["view"].update(scale="huge"), "scenes[1]: view.scale"),
+        (lambda values: values["scenes"][2].update(sound=1), "scenes[2].sound"),
+        (lambda values: values["scenes"][0]["experiment"].update(source_text="x" * 6_000), "scenes[0]: Its sentence"),
+        (lambda values: values.update(version=3), "version is 3"),
+    ],
+)
+def test_a_lesson_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
+    qtbot: QtBot, window: MainWindow, path: Path, change, named: str
+) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    before = window.lessons.lesson.lesson, window.lessons.lesson.place, window.state.experiment
+    values = json.loads(path.read_text(encoding="utf-8"))
+    change(values)
+    wrong = path.with_name("wrong.augenmerk")
+    wrong.write_text(json.dumps(values), encoding="utf-8")
+    window.documents.open(wrong)
+    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    assert named in box.informativeText()
+    box.close()
+    assert before == (window.lessons.lesson.lesson, window.lessons.lesson.place, window.state.experiment)
+    assert wrong not in window._preferences.recent_experiments.paths
+
+
+def test_a_lesson_is_dropped_on_the_window_and_remembered(
+    qtbot: QtBot, window: MainWindow, path: Path, preferences: Preferences
+) -> None:
+    window.show_page(LEARN)
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    copy, left, none = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    window.dropEvent(QDropEvent(QPointF(5, 5), copy, data, left, none))
+    assert window.lessons.bar.isVisible()
+    assert window.top_bar.tabs[TRANSLATE].isChecked()
+    assert shown(qtbot, window)[0] == "1 of 3"
+    assert preferences.recent_experiments.paths[0] == path
+    assert is_experiment(path)
+
+
+def test_a_lesson_is_opened_with_the_window(make_window: MakeWindow, path: Path, qtbot: QtBot) -> None:
+    again = make_window(sentence=None, experiment=path)
+    assert shown(qtbot, again) == ("1 of 3", "Ein Hund .")
+    empty = path.with_name("empty.augenmerk")
+    write_lesson_file(Lesson("Empty"), empty)
+    third = make_window(sentence=None, experiment=empty)
+    assert third.lessons.bar.is_editing
+    assert third.lessons.bar.place.text() == "no scene yet"
+    settle(qtbot, third)
+    qtbot.keyClick(third, Qt.Key.Key_PageDown)
+
+
+def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    path = tmp_path / "other.augenmerk"
+    write_lesson_file(lesson_for(window, digest="b" * 64), path)
+    window.documents.open(path)
+    for sentence in SENTENCES:
+        qtbot.waitUntil(lambda sentence=sentence: window.state.experiment.source_text == sentence, timeout=20_000)
+        assert "is neither among the recent" in window.state.notice
+        settle(qtbot, window)
+        assert not window.state.can_undo
+        window.lessons.lesson.step(1)
+
+
+def lesson_menu(window: MainWindow) -> QMenu:
+    (menu,) = [each for each in window.top_bar.findChildren(QMenu) if each.title() == "Lesson"]
+    menu.aboutToShow.emit()
+    return menu
+
+
+def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
+    actions = {each.text(): each for each in lesson_menu(window).actions()}
+    assert len(shipped_lessons()) == 4
+    assert not actions["Save lesson as …"].isEnabled()
+    for name in ("Attention in five scenes", "Word order", "Why heads differ", "Attention is not explanation"):
+        assert name in actions
+    actions["Word order"].trigger()
+    assert window.lessons.lesson.lesson is not None
+    assert window.lessons.lesson.lesson.title == "Word order"
+    assert window.lessons.lesson.path is None, "it is never written to"
+    assert preferences.recent_experiments.paths == ()
+    actions = {each.text(): each for each in lesson_menu(window).actions()}
+    assert actions["Save lesson as …"].isEnabled()
+    actions["Edit lesson"].trigger()
+    assert window.lessons.bar.is_editing
+
+
+def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    actions = {each.text(): each for each in lesson_menu(window).actions()}
+    assert not actions["Export a worksheet …"].isEnabled()
+    window.documents.open(path)
+    actions = {each.text(): each for each in lesson_menu(window).actions()}
+    actions["Export a worksheet …"].trigger()
+    dialog = window.lessons.dialog
+    assert isinstance(dialog, QFileDialog)
+    assert dialog.defaultSuffix() == "html"
+    dialog.filterSelected.emit("Markdown (*.md)")
+    assert dialog.defaultSuffix() == "md"
+    dialog.fileSelected.emit(str(path.with_suffix(".md")))
+    dialog.reject()
+    assert "> Zwei Hunde ." in path.with_suffix(".md").read_text(encoding="utf-8")
+    window.lessons.save_worksheet(path.parent)
+    (box,) = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    box.close()
+
+
+def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    window.show_page(LEARN)
+    assert not window.lessons.bar.isVisible()
+    assert window.learn_page is not None
+    qtbot.keyClick(window.learn_page, Qt.Key.Key_PageDown)
+    assert window.lessons.lesson.place == 0
+    window.show_page(TRANSLATE)
+    window.lessons.bar.close_button.setFocus()
+    window.lessons.bar.close_button.click()
+    assert window.focusWidget() is window.translate_page.heads.grid
+
+
+def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    target = path.with_suffix(".html")
+    window.lessons.save_page(target)
+    qtbot.waitUntil(target.exists, timeout=20_000)
+    scripts = Parts(target.read_text(encoding="utf-8")).scripts
+    first, second, third = (json.loads(each) for each in scripts[:-1])
+    assert [each["facts"]["sentence"] for each in (first, second, third)] == list(SENTENCES)
+    assert (second["shown"], second["pinned"]) == (["decoder", 1, 2], [2, 1])
+    assert second["facts"]["experiment"] == str(OFF)
+    assert third["shown"] == ["cross", 0, 0]
+    assert window.lessons.lesson.place == 0, "the screen stays"
+    window.lessons.save_page(path.parent)
+    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
+    for box in window.findChildren(QMessageBox):
+        box.close()
+
+
+@pytest.mark.parametrize("path", shipped_lessons(), ids=[path.stem for path in shipped_lessons()])
+def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Path, real_translator: Translator) -> None:
+    lesson = read_lesson_file(path)
+    results = LessonResultsJob(lesson.scenes).run(real_translator, lambda _: None, lambda: False)
+    model = ModelInfo(
+        "bundled", None, real_translator.run_config, real_translator.device, 1, digest=real_translator.digest
+    )
+    for scene, part in zip(lesson.scenes, scene_parts(lesson, results, model), strict=True):
+        assert part.content.pinned == scene.saved.view.get("pinned")
+        assert [part.content.shown.kind, part.content.shown.layer, part.content.shown.head] == list(
+            scene.saved.view["head"]  # type: ignore[arg-type]
+        )
+        assert part.content.translation.source_text == scene.saved.experiment.source_text
+        if part.content.pinned is not None:
+            kind, layer, head = part.content.shown.kind, part.content.shown.layer, part.content.shown.head
+            shown = part.content.selection.apply(part.content.maps[kind], part.content.translation, kind)
+            percent = round(100 * float(shown.weights[layer, head][part.content.pinned]))
+            assert f"{percent} %" in scene.text, "the map shows what the sentence says"
+        assert "the scene was made with the model" not in part.content.facts
+
+
+def test_another_measure_is_computed_and_another_model_named_in_the_page(real_translator: Translator) -> None:
+    saved = SavedExperiment(
+        Experiment("Zwei Hunde.", interventions=(OFF,)),
+        ModelReference("theirs", "f" * 64),
+        {"measure": "rollout", "shown": "difference", "head": ("cross", 1, 1)},
+    )
+    lesson = Lesson("x", (Scene("y", "", saved),))
+    results = LessonResultsJob(lesson.scenes).run(real_translator, lambda _: None, lambda: False)
+    model = ModelInfo(
+        "bundled", None, real_translator.run_config, real_translator.device, 1, digest=real_translator.digest
+    )
+    (part,) = scene_parts(lesson, results, model)
+    assert part.content.measure != "weight"
+    assert part.content.original is not None
+    assert part.content.facts["the scene was made with the model"] == "theirs"

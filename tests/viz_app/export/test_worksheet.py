@@ -1,0 +1,96 @@
+"""A worksheet has the sentences and the questions of a lesson, space to write, and nothing that answers."""
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from core.errors import StorageError
+from core.model.heads import Head
+from core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from core.translation.experiment_file import ModelReference, SavedExperiment
+from core.translation.lesson_file import Lesson, Scene, read_lesson_file
+from viz_app.documents.lesson_documents import shipped_lessons
+from viz_app.export.worksheet import NO_QUESTION, NUM_LINES, save_worksheet, worksheet_html, worksheet_markdown
+
+MODEL = ModelReference("one", "a" * 64)
+OFF = HeadScaled(Head("cross", 1, 4))
+LESSON = Lesson(
+    "Order & <b>sense</b> *",
+    (
+        Scene(
+            "First",
+            "The answer is blue.",
+            SavedExperiment(
+                Experiment("Ein <script> & *Hund*.", interventions=(OFF,)), MODEL, {"head": ("cross", 1, 4)}
+            ),
+            "Which word is <it>?",
+        ),
+        Scene("Second", "Secret.", SavedExperiment(Experiment("Zwei Hunde.", GivenTarget("Two dogs.")), MODEL)),
+    ),
+)
+
+
+class Text(HTMLParser):
+    """The text of a page, its tags, and how many lines to write on it has."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.text, self.tags, self.num_lines = "", set(), 0
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attributes: list) -> None:
+        self.tags.add(tag)
+        self.num_lines += ("class", "line") in attributes
+
+    def handle_data(self, text: str) -> None:
+        self.text += text
+
+
+def test_the_page_has_questions_and_no_answers() -> None:
+    page = Text(worksheet_html(LESSON))
+    for part in (
+        "Order & <b>sense</b> *",
+        "1. First",
+        "Ein <script> & *Hund*.",
+        "Which word is <it>?",
+        "Head: cross, layer 2, head 5",
+        "Changed: cross 2·5 off",
+        "2. Second",
+        "Zwei Hunde.",
+        "Given translation: Two dogs.",
+        NO_QUESTION,
+    ):
+        assert part in page.text
+    assert "blue" not in page.text
+    assert "Secret" not in page.text
+    assert page.num_lines == 2 * NUM_LINES
+    assert not {"script", "b", "img", "link"} & page.tags
+
+
+def test_markdown_has_the_same_and_takes_no_text_for_a_sign() -> None:
+    text = worksheet_markdown(LESSON)
+    assert text.startswith("# Order \\& \\<b\\>sense\\</b\\> \\*\n")
+    assert "> Ein \\<script\\> \\& \\*Hund\\*.\n" in text
+    assert "Which word is \\<it\\>?" in text
+    assert "blue" not in text
+    assert text.count("\\_" * 40) == 2 * NUM_LINES
+
+
+@pytest.mark.parametrize("path", shipped_lessons(), ids=[path.stem for path in shipped_lessons()])
+def test_shipped_lessons_make_worksheets_without_their_sentences(path: Path, tmp_path: Path) -> None:
+    lesson = read_lesson_file(path)
+    for name in ("sheet.html", "sheet.md"):
+        save_worksheet(lesson, tmp_path / name)
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        shown = Text(text).text if name.endswith("html") else text.replace("\\", "")
+        for scene in lesson.scenes:
+            assert scene.question in shown
+            assert scene.saved.experiment.source_text in shown
+            assert scene.text not in shown
+
+
+def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(StorageError):
+        save_worksheet(LESSON, tmp_path / "folder.html")

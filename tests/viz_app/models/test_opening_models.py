@@ -1,0 +1,257 @@
+"""Models of other projects, opened in the window: folders, files, names; what is not whole; the target language."""
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDropEvent
+from pytestqt.qtbot import QtBot
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+from core.config import RunConfig, preset
+from core.errors import AnalysisError
+from tests.core.interop.marian_models import make_folder
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.synthetic import FakeTranslator
+from viz_app.analysis.sample_languages import check_languages
+from viz_app.application import run_app
+from viz_app.main_window import MainWindow
+from viz_app.models.foreign import foreign_source
+from viz_app.models.hub_dialog import HubDialog
+from viz_app.models.import_dialog import ImportDialog
+
+LIMIT_MS = 60_000
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_folder(tmp_path_factory.mktemp("marian") / "opus-mt-de-fr", tokenizer={"target_lang": "fr"})
+
+
+def dialog_of(window: MainWindow) -> ImportDialog:
+    dialog = window._loader.import_dialog
+    assert dialog is not None
+    return dialog
+
+
+def drop(window: MainWindow, path: Path) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    event = QDropEvent(
+        QPointF(5, 5),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.dropEvent(event)
+
+
+def test_what_is_a_model_of_another_project_is_seen_in_the_file(folder: Path, tmp_path: Path) -> None:
+    assert foreign_source(folder) == folder
+    for name in ("config.json", "model.safetensors"):
+        assert foreign_source(folder / name) == folder
+    alone = tmp_path / "model.safetensors"
+    shutil.copy(folder / "model.safetensors", alone)
+    assert foreign_source(alone) == alone
+    archive = tmp_path / "named-like-nothing"
+    archive.write_bytes(b"PK\x03\x04 and more")
+    assert foreign_source(archive) == archive
+    text = tmp_path / "notes.txt"
+    text.write_text("a text", encoding="utf-8")
+    damaged = tmp_path / "damaged.safetensors"
+    damaged.write_bytes((10**9).to_bytes(8, "little") + b"{")
+    for path in (text, damaged, tmp_path / "missing"):
+        assert foreign_source(path) is None
+
+
+@pytest.mark.heavy
+def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWindow, qtbot: QtBot, folder: Path) -> None:
+    window = make_window(None, loader=None)
+    bundled = window.model
+    drop(window, folder)
+    dialog = dialog_of(window)
+    qtbot.waitUntil(lambda: "Marian, by Hugging Face transformers · German to French" in dialog.about.text())
+    assert "GB of memory" in dialog.about.text()
+    assert window.model is bundled
+    with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS) as opened:
+        dialog.import_button.click()
+        assert dialog.is_running
+    saved = window._preferences.models_folder / "opus-mt-de-fr.safetensors"
+    assert opened.args[0].path == saved
+    assert foreign_source(saved) is None
+    assert window.state.languages == ("German", "French")
+    assert window._loader.import_dialog is None
+    qtbot.waitUntil(lambda: not window.state.is_of_earlier_model, timeout=LIMIT_MS)
+    assert "French" in window.translate_page.sentence._target_name.text()
+    with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
+        window.open_model(folder / "config.json")  # imported before: nothing is asked
+    assert window._loader.import_dialog is None
+
+
+@pytest.mark.heavy
+def test_a_folder_as_argument_is_offered_and_cancelling_opens_the_bundled_model(
+    make_window: MakeWindow, qtbot: QtBot, folder: Path
+) -> None:
+    window = make_window(folder, wait=False)
+    qtbot.waitUntil(lambda: window._loader.import_dialog is not None)
+    assert "imported before it is opened" in window.translate_page.message.label.text()
+    with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
+        dialog_of(window).cancel_button.click()
+    assert window.model is not None
+    assert window.model.path is None
+    assert not window._preferences.models_folder.exists()
+
+
+@pytest.mark.heavy
+def test_a_stopped_import_leaves_nothing_and_the_model_stays(
+    make_window: MakeWindow, qtbot: QtBot, folder: Path
+) -> None:
+    window = make_window()
+    before = window.model
+    window.open_model(folder)
+    dialog = dialog_of(window)
+    dialog.import_button.click()
+    dialog.cancel_button.click()
+    importer = window._loader._importer
+    assert importer is not None
+    assert importer.close(LIMIT_MS / 1000)
+    saved = window._preferences.models_folder
+    assert not saved.exists() or not list(saved.iterdir())
+    assert window.model is before
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("missing", ["vocab.json", "source.spm", "model.safetensors"])
+def test_half_a_folder_is_refused_by_the_name_of_what_is_missing(
+    make_window: MakeWindow, qtbot: QtBot, folder: Path, tmp_path: Path, missing: str
+) -> None:
+    half = tmp_path / "half"
+    shutil.copytree(folder, half)
+    (half / missing).unlink()
+    window = make_window()
+    before = window.model
+    window.open_model(half)
+    dialog = dialog_of(window)
+    qtbot.waitUntil(lambda: missing in dialog.problem.text(), timeout=LIMIT_MS)
+    assert "expected" in dialog.problem.text()
+    dialog.import_button.click()
+    qtbot.waitUntil(lambda: not dialog.is_running and missing in dialog.problem.text(), timeout=LIMIT_MS)
+    assert dialog.import_button.isEnabled()
+    dialog.cancel_button.click()
+    assert window.model is before
+    assert not list(window._preferences.models_folder.glob("*"))
+
+
+@pytest.mark.heavy
+def test_without_a_connection_the_dialog_says_what_to_do(
+    make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    window = make_window()
+    window.top_bar.model_button.name_requested.emit()
+    dialog = dialog_of(window)
+    assert isinstance(dialog, HubDialog)
+    assert dialog.source == "Helsinki-NLP/opus-mt-de-en"
+    dialog.pairs.setCurrentRow(2)
+    assert dialog.source == "Helsinki-NLP/opus-mt-de-fr"
+    assert dialog.target_edit.text().endswith("opus-mt-de-fr.safetensors")
+    dialog.import_button.click()
+    qtbot.waitUntil(lambda: "cannot be fetched" in dialog.problem.text(), timeout=LIMIT_MS)
+    assert "import the folder" in dialog.problem.text()
+    assert dialog.import_button.isEnabled()
+
+
+@pytest.mark.heavy
+def test_without_the_package_the_dialog_says_how_to_install_it(
+    make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    window = make_window()
+    window._loader.choose_name()
+    dialog = dialog_of(window)
+    dialog.import_button.click()
+    qtbot.waitUntil(lambda: "pip install 'augenmerk[hub]'" in dialog.problem.text(), timeout=LIMIT_MS)
+
+
+def test_a_name_is_typed_or_nothing_is_imported(make_window: MakeWindow) -> None:
+    window = make_window()
+    window._loader.choose_name()
+    dialog = dialog_of(window)
+    assert isinstance(dialog, HubDialog)
+    dialog.name_edit.setText("no name")
+    assert dialog.source is None
+    assert not dialog.import_button.isEnabled()
+    dialog.name_edit.setText("owner/my-model")
+    assert dialog.import_button.isEnabled()
+    assert dialog.target_edit.text().endswith("my-model.safetensors")
+
+
+def test_a_name_imported_before_is_opened_at_once(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window = make_window()
+    saved = tmp_path / "before.safetensors"
+    saved.write_bytes(b"what the translator of thin air does not read")
+    window._preferences.remember_import("Helsinki-NLP/opus-mt-de-en", saved)
+    window._loader.choose_name()
+    dialog = dialog_of(window)
+    assert dialog.import_button.text() == "Open"
+    with qtbot.waitSignal(window.model_opened) as opened:
+        dialog.import_button.click()
+    assert opened.args[0].path == saved
+
+
+def test_a_picture_of_a_foreign_model_is_refused_with_the_command_that_imports_it(
+    folder: Path, tmp_path: Path, qapp: object
+) -> None:
+    from core.errors import ModelImportError
+
+    with pytest.raises(ModelImportError, match="augenmerk import"):
+        run_app(folder, "Ein Mann.", tmp_path / "picture.png")
+
+
+class _ManyTargets(FakeTranslator):
+    def __init__(self, path: Path | None, device: str) -> None:
+        super().__init__(path, device)
+        self.target_codes = (">>fra<<", ">>nld<<", ">>qqq<<")
+
+
+def test_the_target_language_is_chosen_and_stands_in_the_sentence(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(loader=_ManyTargets)
+    panel, state = window.translate_page.sentence, window.state
+    assert panel.target_menu.isVisible()
+    assert panel.target_menu.text() == "into: choose ▾"
+    assert state.languages == ("German", "target")
+    for code, name in ((">>fra<<", "French"), (">>nld<<", "Dutch"), (">>qqq<<", "qqq")):
+        with qtbot.waitSignal(window.translation_shown):
+            panel.target_menu.actions_by_name[code].trigger()
+        assert state.experiment.source_text == f"{code} Ein Mann ."
+        assert panel.target_menu.text() == f"into: {name} ▾"
+        assert state.languages == ("German", name)
+        assert panel._target_name.text() == name.capitalize()
+    with qtbot.waitSignal(window.translation_shown):
+        panel.undo()
+    assert state.languages == ("German", "Dutch")
+
+
+def test_a_model_of_one_pair_offers_no_target_language(make_window: MakeWindow) -> None:
+    assert not make_window().translate_page.sentence.target_menu.isVisible()
+
+
+def test_a_sample_in_other_languages_is_refused_by_their_names() -> None:
+    run = preset("notebook")
+    check_languages(run, "de", "en")
+    check_languages(with_target(run, "fr"), "de", None)
+    with pytest.raises(AnalysisError, match=r"translates German to French; the sample is German to English"):
+        check_languages(with_target(run, "fr"), "de", "en")
+
+
+def with_target(run: RunConfig, language: str) -> RunConfig:
+    return replace(run, data=replace(run.data, target_language=language))

@@ -1,0 +1,143 @@
+"""The interface at other scales: everything grows, nothing is cut off, and it is remembered."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from tests.viz_app.conftest import MakeWindow
+from viz_app.main_window import CONTENT_SIZE, LEARN, TRAIN, TRANSLATE, MainWindow
+from viz_app.preferences import Preferences
+from viz_app.theme import SCALES, Theme, current_theme, scales
+from viz_app.widgets.eliding_label import ElidingLabel
+
+
+@pytest.fixture(autouse=True)
+def _usual_scale(qapp: QApplication) -> Iterator[None]:
+    yield
+    Theme.light().apply(qapp)
+
+
+def cut_off(window: QWidget) -> list[str]:
+    """Texts of labels and buttons in sight that need more room than they have."""
+    found = []
+    for widget in window.findChildren(QWidget):
+        if not widget.isVisible():
+            continue
+        if isinstance(widget, QAbstractButton) and widget.text():
+            metrics = QFontMetrics(widget.font())
+            lacks = metrics.horizontalAdvance(widget.text().strip()) > widget.width() or metrics.height() > (
+                widget.height()
+            )
+        elif isinstance(widget, QLabel) and widget.text() and not isinstance(widget, ElidingLabel):
+            needed = widget.heightForWidth(widget.width()) if widget.wordWrap() else widget.sizeHint().height()
+            lacks = needed > widget.height() + 1
+            lacks = lacks or (not widget.wordWrap() and widget.sizeHint().width() > widget.width() + 1)
+        else:
+            continue
+        if lacks:
+            found.append(f"{type(widget).__name__} {widget.text()!r} in {widget.size().toTuple()}")
+    return found
+
+
+def test_lengths_follow_the_scale_and_come_back(qapp: QApplication, theme: Theme, qtbot: QtBot) -> None:
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    row = QHBoxLayout(widget)
+    scales(row.setContentsMargins, 3, 5, 7, 9)
+    inner = QHBoxLayout()
+    scales(inner.setSpacing, 4)
+    row.addLayout(inner)
+    scales(widget.setMinimumWidth, 110)
+    Theme.light(1.5).apply(qapp)
+    margins = row.contentsMargins()
+    assert (margins.left(), margins.top(), margins.right(), margins.bottom()) == (4, 8, 10, 14)
+    assert (inner.spacing(), widget.minimumWidth()) == (6, 165)
+    assert current_theme().pixel_size("large") == round(theme.base_px * 1.5) + 6
+    for scale in SCALES:
+        Theme.light(scale / 100).apply(qapp)
+    Theme.light().apply(qapp)
+    assert (row.contentsMargins().right(), inner.spacing(), widget.minimumWidth()) == (7, 4, 110)
+
+
+def test_letters_in_the_style_sheet_are_scaled_once(qapp: QApplication) -> None:
+    Theme.light(2.0).apply(qapp)
+    sheet = qapp.styleSheet()
+    assert f"font-size: {current_theme().base_px}px" in sheet
+    assert "padding: 12px 28px" in sheet
+    assert "border: 1px solid" in sheet
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("scale", [80, 150, 200])
+@pytest.mark.parametrize("is_changed_at_runtime", [False, True])
+def test_nothing_is_cut_off(
+    make_window: MakeWindow, preferences: Preferences, qapp: QApplication, scale: int, is_changed_at_runtime: bool
+) -> None:
+    preferences.is_analysis_open = True
+    if not is_changed_at_runtime:
+        preferences.scale = scale
+        Theme.light(scale / 100).apply(qapp)
+    window = make_window()
+    pages = (TRANSLATE, LEARN, TRAIN)
+    for page in reversed(pages):
+        window.show_page(page)
+    window.resize(1440, 900)
+    if is_changed_at_runtime:
+        window.set_scale(scale)
+        window.top_bar.show_notice("")
+    QApplication.processEvents()
+    for page in pages:  # the first stays in sight: what is shown again is laid out anew in any case
+        window.show_page(page)
+        QApplication.processEvents()
+        QApplication.processEvents()
+        assert not cut_off(window)
+
+
+def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> None:
+    window = make_window()
+    window.resize(1100, 700)
+    window.set_scale(200)
+    QApplication.processEvents()
+    area = window.centralWidget()
+    content = area.widget()  # type: ignore[attr-defined]
+    assert (content.width(), content.height()) == tuple(2 * length for length in CONTENT_SIZE)
+    assert area.horizontalScrollBar().maximum() > 0  # type: ignore[attr-defined]
+    window.set_scale(100)
+    QApplication.processEvents()
+    assert content.width() == window.width()
+
+
+def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> int:
+    qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
+    return round(100 * current_theme().scale)
+
+
+@pytest.mark.heavy
+def test_keys_change_the_scale_and_it_is_remembered(
+    make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
+) -> None:
+    window = make_window()
+    assert press(qtbot, window, Qt.Key.Key_Plus) == 110
+    assert press(qtbot, window, Qt.Key.Key_Equal) == 125
+    assert press(qtbot, window, Qt.Key.Key_Minus) == 110
+    assert Preferences(preferences.settings).scale == 110
+    preferences.scale = SCALES[-2]
+    assert [press(qtbot, window, Qt.Key.Key_Plus) for _ in range(2)] == [200, 200]
+    preferences.scale = SCALES[1]
+    assert [press(qtbot, window, Qt.Key.Key_Minus) for _ in range(2)] == [80, 80]
+    assert press(qtbot, window, Qt.Key.Key_0) == 100
+    window.top_bar.scale_stepped.emit(1)
+    assert preferences.scale == 110
+    window.set_theme("dark")
+    assert current_theme().is_dark
+    assert current_theme().scale == 1.1
+
+
+def test_a_scale_that_makes_no_sense_is_the_usual_one(preferences: Preferences) -> None:
+    for stored in ("-3", "1e9", "", "large"):
+        preferences.settings.setValue("scale", stored)
+        assert preferences.scale == 100

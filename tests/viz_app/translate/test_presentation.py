@@ -1,0 +1,98 @@
+"""The presentation: one map, large, driven by keys."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton
+from pytestqt.qtbot import QtBot
+
+from tests.viz_app.conftest import MakeWindow
+from viz_app.main_window import MainWindow
+from viz_app.state import map_text
+from viz_app.theme import current_theme
+from viz_app.translate.presentation import Presentation
+
+
+def presented(window: MainWindow, qtbot: QtBot) -> Presentation:
+    qtbot.keyClick(window, Qt.Key.Key_F5)
+    assert window.presentation is not None
+    return window.presentation
+
+
+def test_it_fills_the_screen_without_controls(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    shown = presented(window, qtbot)
+    assert shown.isVisible()
+    assert shown.isFullScreen()
+    assert not shown.findChildren(QAbstractButton)
+    assert shown.source.text() == "Ein Mann ."
+    assert shown.target.text() == "Ein mann."
+    title, meaning = shown.caption.text().split("\n")
+    assert title.startswith(window.state.selection.head.title)
+    assert meaning == map_text.meaning_of_query(window.state)
+    qtbot.keyClick(shown, Qt.Key.Key_Escape)
+    assert not shown.isVisible()
+    assert window.isVisible()
+    assert presented(window, qtbot) is shown
+
+
+def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: QtBot) -> None:
+    shown = presented(make_window(), qtbot)
+    shown.showNormal()
+    sizes = []
+    for width, height in ((800, 520), (1920, 1080)):
+        shown.resize(width, height)
+        qtbot.wait(20)
+        layout = shown.heatmap.layout_now
+        assert layout is not None
+        sizes.append((shown.source.fontMetrics().height(), layout.font.pixelSize(), layout.cell.x()))
+    small, large = sizes
+    assert all(more > 1.5 * less for less, more in zip(small, large, strict=True))
+    assert current_theme().scale == 1.0
+
+
+def test_keys_walk_switch_and_compare(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    state, shown = window.state, presented(window, qtbot)
+    assert not shown.hint.isHidden()
+    head = state.selection.head
+    qtbot.keyClick(shown, Qt.Key.Key_Left if head.head else Qt.Key.Key_Right)
+    assert state.selection.head != head
+    assert shown.caption.text().startswith(state.selection.head.title)
+    assert shown.hint.isHidden()
+    qtbot.keyClick(shown, Qt.Key.Key_D)
+    assert state.maps.shown == "changed"
+    assert "changed" not in shown.caption.text()
+    qtbot.keyClick(shown, Qt.Key.Key_O)
+    qtbot.waitUntil(lambda: state.result is not None and state.result.is_changed)
+    assert state.is_off(state.selection.head)
+    assert " · off" in shown.caption.text()
+    seen = []
+    for _ in range(3):
+        qtbot.keyClick(shown, Qt.Key.Key_D)
+        seen.append(state.maps.shown)
+        assert state.maps.shown in shown.caption.text().split("\n")[0]
+    assert sorted(seen) == ["changed", "difference", "original"]
+    qtbot.keyClick(shown, Qt.Key.Key_O)
+    qtbot.waitUntil(lambda: state.result is not None and not state.result.is_changed)
+    assert not state.experiment.interventions
+
+
+def test_it_shows_lines_where_the_page_does(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    shown = presented(window, qtbot)
+    assert shown.heatmap.isVisible()
+    window.state.settings.picture = "lines"
+    assert shown.lines.isVisible()
+    assert shown.lines.painter_now is not None
+
+
+def test_without_a_translation_it_says_so(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window(None, wait=False, sentence="")
+    window.present()
+    shown = window.presentation
+    assert shown is not None
+    assert shown.target.text() == "There is no translation yet."
+    qtbot.keyClick(shown, Qt.Key.Key_O)
+    qtbot.keyClick(shown, Qt.Key.Key_Right)
+    assert not shown.map.isVisible()
+    qtbot.keyClick(shown, Qt.Key.Key_Escape)
+    assert not shown.isVisible()

@@ -1,0 +1,334 @@
+"""Writes the lessons that ship to `resources/lessons`: `python -m tools.make_lessons`. Loads the bundled model.
+
+Needed when the bundled model is replaced, as a lesson names its model by a digest. A percentage in a scene's text is
+the weight of the pinned cell; a test recomputes it, and the translations that are quoted. Change the texts where the
+model does something else now.
+"""
+
+from dataclasses import dataclass
+
+from core.model.heads import Head
+from core.resources import resource_path
+from core.translation.experiment import Experiment, HeadScaled, Intervention, SourceWordReplaced
+from core.translation.experiment_file import ModelReference, SavedExperiment, ViewValue
+from core.translation.lesson_file import Lesson, Scene, write_lesson_file
+from core.translation.result import Translation
+from core.translation.translator import Translator
+
+LADDER = "Ein Mann in einem blauen Hemd steht auf einer Leiter."
+DOGS = "Zwei Hunde spielen im Schnee."
+MARKET = "Auf dem Markt verkauft eine junge Frau frische Blumen."
+COOK = "Ein Koch schneidet in einer kleinen Küche Gemüse."
+NEWSPAPER = "Der Mann, der ein rotes Hemd trägt, liest eine Zeitung."
+SIGN = "Ein Mann hält ein Schild hoch."
+NO_SHIRT = "Ein Mann trägt kein Hemd."
+NUM_LAYERS, NUM_HEADS = 3, 8
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A scene before its positions are known.
+
+    Attributes:
+        title, text, question: see `Scene`.
+        sentence: in German.
+        head: as people count: "cross 2·7".
+        cell: tokens of the row and the column that are pinned, the first such; empty if nothing is.
+        changes: interventions.
+    """
+
+    title: str
+    text: str
+    question: str
+    sentence: str
+    head: str
+    cell: tuple[str, str] | None = None
+    changes: tuple[Intervention, ...] = ()
+
+
+def off(kind: str, *layers: int) -> tuple[Intervention, ...]:
+    """All heads of these layers, counted from 0, switched off."""
+    return tuple(HeadScaled(Head(kind, layer, head)) for layer in layers for head in range(NUM_HEADS))  # type: ignore[arg-type]
+
+
+LESSONS = {
+    "1-attention": (
+        "Attention in five scenes",
+        (
+            Draft(
+                "One cell",
+                "Each row is an English token while it is predicted. Each column is a German token. While it predicts "
+                "“blue”, this head gives 98 % of its attention to “blauen”.",
+                "Which German word does this head look at while it predicts “ladder”?",
+                LADDER,
+                "cross 2·7",
+                ("blue", "blauen"),
+            ),
+            Draft(
+                "One row",
+                "The weights of a row add up to 100 %. The largest weight in the row of “ladder” is 25 %, at “in”. "
+                "This head spreads its attention.",
+                "Choose another head. Is its row of “ladder” more or less spread?",
+                LADDER,
+                "cross 1·1",
+                ("ladder", "in"),
+            ),
+            Draft(
+                "Looking back",
+                "The decoder also looks at the English tokens that it has read. While it predicts “on”, this head "
+                "gives 96 % to “standing”. Tokens that come later are masked.",
+                "Why is one half of this map empty?",
+                LADDER,
+                "decoder 1·2",
+                ("on", "standing"),
+            ),
+            Draft(
+                "Both directions",
+                "Inside the encoder, German tokens look at German tokens, before and after them. “blauen” gives 83 % "
+                "to “hemd”, which comes after it.",
+                "Why does the encoder need no causal mask?",
+                LADDER,
+                "encoder 1·3",
+                ("blauen", "hemd"),
+            ),
+            Draft(
+                "Without cross-attention",
+                "All cross-attention heads are switched off. The decoder still writes English, but it cannot see the "
+                "German sentence. Cross-attention connects the two.",
+                "Which words of the new translation could come from the German sentence, and which could not?",
+                LADDER,
+                "cross 2·7",
+                None,
+                off("cross", 0, 1, 2),
+            ),
+        ),
+    ),
+    "2-word-order": (
+        "Word order",
+        (
+            Draft(
+                "The same order",
+                "German and English have the same order here. Row by row, the largest weight moves to the right. “in” "
+                "gives 97 % to “im”.",
+                "Which row is the first that does not follow the line?",
+                DOGS,
+                "cross 2·5",
+                ("in", "im"),
+            ),
+            Draft(
+                "The verb before its subject",
+                "In the German sentence, the verb comes before its subject. For “selling”, this head goes back to "
+                "“verkauft” with 99 %.",
+                "Which English words come before “selling”, and where do they stand in German?",
+                MARKET,
+                "cross 2·7",
+                ("selling", "verkauft"),
+            ),
+            Draft(
+                "The place moves to the end",
+                "The German sentence begins with the place. In English, the place comes last. “market” gives 99 % to "
+                "“markt”.",
+                "Write the English words in the order of their German partners.",
+                MARKET,
+                "cross 2·7",
+                ("market", "markt"),
+            ),
+            Draft(
+                "The object moves forward",
+                "“gemüse” is the last German word. “vegetables” is the fourth English word. The cell of the two lies "
+                "far from the diagonal, with 93 %.",
+                "How many columns lie between this cell and the diagonal?",
+                COOK,
+                "cross 2·7",
+                ("vegetables", "gemüse"),
+            ),
+            Draft(
+                "The verb at the end of a clause",
+                "In a relative clause, the German verb comes last. For “wearing”, this head looks ahead to “trägt” "
+                "with 86 %.",
+                "Which other heads look at “trägt” while “wearing” is predicted?",
+                NEWSPAPER,
+                "cross 2·3",
+                ("wearing", "trägt"),
+            ),
+            Draft(
+                "One verb in two places",
+                "The two words “hält” and “hoch” are one German verb. For “up”, this head looks at the second part, "
+                "“hoch”, with 99 %.",
+                "Where does this head look while it predicts “holds”?",
+                SIGN,
+                "cross 2·2",
+                ("up", "hoch"),
+            ),
+        ),
+    ),
+    "3-why-heads-differ": (
+        "Why heads differ",
+        (
+            Draft(
+                "The token before",
+                "Many tokens in this head look at the token before them. “auf” gives 93 % to “steht”.",
+                "Find a token in this map that does not look at the token before it.",
+                LADDER,
+                "encoder 2·2",
+                ("auf", "steht"),
+            ),
+            Draft(
+                "The noun ahead",
+                "This head has learned something else. “auf” gives 99 % to “leiter”, the noun that follows it.",
+                "Where do “in” and “ein” look?",
+                LADDER,
+                "encoder 1·3",
+                ("auf", "leiter"),
+            ),
+            Draft(
+                "The word that is translated",
+                "This head finds the German word that is being translated. “on” gives 99 % to “auf”.",
+                "Read the largest cell of each row. Which rows do not point at their translation?",
+                LADDER,
+                "cross 2·5",
+                ("on", "auf"),
+            ),
+            Draft(
+                "Another place for the same word",
+                "Head cross 1·6 looks at the German “in” while it predicts the English “in”. This head looks at "
+                "“steht” with 97 %. Heads differ because each has its own queries and keys.",
+                "What could the verb tell the model about the next word?",
+                LADDER,
+                "cross 3·4",
+                ("in", "steht"),
+            ),
+            Draft(
+                "Nothing to look at",
+                "A row adds up to 100 % even where no German word is needed. While it predicts the full stop, this "
+                "head gives 96 % to “<sos>”, the start token.",
+                "Find another row of this head that looks at “<sos>”.",
+                LADDER,
+                "cross 3·1",
+                (".", "<sos>"),
+            ),
+            Draft(
+                "Eight heads less",
+                "All eight cross-attention heads of layer 2 are switched off. The translation stays “A man in a blue "
+                "shirt is standing on a ladder.” The other layers still read the German.",
+                "Switch off the cross-attention of layer 3 as well. What changes?",
+                LADDER,
+                "cross 2·5",
+                None,
+                off("cross", 1),
+            ),
+        ),
+    ),
+    "4-not-explanation": (
+        "Attention is not explanation",
+        (
+            Draft(
+                "A clear look",
+                "“kein” means no. While it predicts “a”, this head gives 99 % to “k”, the first piece of “kein”. The "
+                "translation is wrong all the same: “A man is wearing a shirt.”",
+                "What should the translation be?",
+                NO_SHIRT,
+                "cross 2·3",
+                ("a", "k"),
+            ),
+            Draft(
+                "Without the head",
+                "That head is switched off now. The translation is still “A man is wearing a shirt.” A large weight "
+                "need not have an effect.",
+                "Compare the probabilities of the tokens with and without the head. Which changes most?",
+                NO_SHIRT,
+                "cross 2·3",
+                None,
+                off("cross", 1)[2:3],
+            ),
+            Draft(
+                "Without the word",
+                "Now “kein” is replaced by “ein” in the German sentence. The translation is again “A man is wearing a "
+                "shirt.” The head looked at a word that made no difference.",
+                "What would you have to see to say that the model understood “kein”?",
+                NO_SHIRT,
+                "cross 2·3",
+                None,
+                (SourceWordReplaced(3, "ein"),),
+            ),
+            Draft(
+                "A head that matters",
+                "One decoder head is switched off. The translation loses “in the market”. The map does not show this: "
+                "at the step after “flowers”, the largest weight of this head is only 36 %, at “a”.",
+                "Switch the head on again. Which token does the model predict after “flowers”?",
+                MARKET,
+                "decoder 3·7",
+                (".", "a"),
+                off("decoder", 2)[6:7],
+            ),
+            Draft(
+                "Look, change, compare",
+                "All 24 encoder heads are switched off. The translation becomes “A man in a blue shirt stands on a "
+                "ladder.” A map shows where a head looks. Only a change shows what that is worth.",
+                "Which of the three kinds of attention does the model need most for this sentence? Try it.",
+                LADDER,
+                "encoder 1·3",
+                None,
+                off("encoder", 0, 1, 2),
+            ),
+        ),
+    ),
+}
+
+
+def head_of(name: str) -> Head:
+    """A head as people count, such as "cross 2·7", by its positions, which count from 0."""
+    kind, _, place = name.partition(" ")
+    layer, _, head = place.partition("·")
+    return Head(kind, int(layer) - 1, int(head) - 1)  # type: ignore[arg-type]
+
+
+def pinned_cell(translation: Translation, head: Head, cell: tuple[str, str]) -> tuple[int, int]:
+    """The positions of two tokens; of the query the first from which the key is looked at most."""
+    queries = translation.source_tokens if head.kind == "encoder" else translation.predicted_tokens
+    keys = translation.read_tokens if head.kind == "decoder" else translation.source_tokens
+    weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
+    pairs = [
+        (query, key)
+        for query, token in enumerate(queries)
+        for key, other in enumerate(keys)
+        if (token, other) == cell and key < weights.shape[1]
+    ]
+    return max(pairs, key=lambda pair: float(weights[pair]))
+
+
+def scene_of(draft: Draft, translator: Translator, reference: ModelReference) -> Scene:
+    """The scene, with the positions that the bundled model's translation gives."""
+    experiment = Experiment(draft.sentence, interventions=draft.changes)
+    translation = translator.run(experiment)
+    head = head_of(draft.head)
+    view: dict[str, ViewValue] = {
+        "picture": "heatmap",
+        "measure": "weight",
+        "shown": "changed",
+        "label_mode": "predicted",
+        "merges_words": False,  # weights as the texts name them: of tokens, none of them hidden
+        "hides_wrapping": False,
+        "hides_punctuation": False,
+        "head": (head.kind, head.layer, head.head),
+    }
+    weight = ""
+    if draft.cell is not None:
+        view["pinned"] = pair = pinned_cell(translation, head, draft.cell)
+        weight = f"{100 * translation.maps.of_kind(head.kind)[head.layer, head.head][pair]:.0f} %"
+    print(f"  {draft.title}: {translation.text} {draft.cell or ''} {weight}")
+    return Scene(draft.title, draft.text, SavedExperiment(experiment, reference, view), draft.question)
+
+
+def main() -> None:
+    """Writes the files, and prints what there is to see in each scene."""
+    translator = Translator.load(device="cpu")
+    reference = ModelReference(translator.name, translator.digest)
+    for name, (title, drafts) in LESSONS.items():
+        print(title)
+        scenes = tuple(scene_of(draft, translator, reference) for draft in drafts)
+        write_lesson_file(Lesson(title, scenes), resource_path(f"lessons/{name}.augenmerk"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,274 @@
+"""The bar that shows a lesson: which scene, its words, the way to the others; in edit mode what can be done with it."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.translation.lesson_file import MAX_TITLE_CHARACTERS
+from viz_app.documents.lesson import OpenLesson, as_line, as_title
+from viz_app.theme import PANEL_MARGIN, scales, set_role
+from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.flow_layout import FlowLayout
+from viz_app.widgets.focus import set_visible
+from viz_app.widgets.max_lines_label import MaxLinesLabel
+from viz_app.widgets.parts import flat_button, label
+
+MAX_LINES = 3
+NO_SCENE = "Add scene puts what is on the screen here: the sentence, its changes, and how the maps are shown."
+FORWARD_KEYS, BACK_KEYS = ("PgDown",), ("PgUp",)
+"""Those that work wherever the keyboard focus is; a presenter's remote sends them."""
+
+
+class LessonBar(QFrame):
+    """Shows an `OpenLesson`; hidden while none is open.
+
+    Attributes:
+        back_button, on_button, edit_button, close_button: always there.
+        edit_row: the buttons of the edit mode, by name in `edit_buttons`: "add", "update", "texts", "earlier", "later",
+            "delete", "rename", "save".
+        focus_to: what gets the keyboard focus when the bar, which has it, is hidden.
+
+    Signals:
+        close_requested(), save_requested(), add_requested(), update_requested(), texts_requested(), rename_requested()
+        arrows_changed(): perhaps arrow keys step through scenes now, or no longer; see `takes_arrows`.
+    """
+
+    close_requested = Signal()
+    save_requested = Signal()
+    add_requested = Signal()
+    update_requested = Signal()
+    texts_requested = Signal()
+    rename_requested = Signal()
+    arrows_changed = Signal()
+
+    def __init__(self, lesson: OpenLesson, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        set_role(self, "panel")
+        self._lesson = lesson
+        self._arrow_keys: list[QShortcut] = []
+        self.focus_to: QWidget | None = None
+        self.back_button = flat_button("◀", "The scene before (← or Page Up)")
+        self.back_button.setAccessibleName("The scene before")
+        self.on_button = flat_button("▶", "The next scene (→ or Page Down)")
+        self.on_button.setAccessibleName("The next scene")
+        self.place = label("number")
+        self.title = ElidingLabel("heading")
+        self.text = MaxLinesLabel("", MAX_LINES)
+        self.again_button = flat_button("Show again", "Shows this scene as it was saved, without later changes")
+        self.edit_button = flat_button("Edit", "Add, change, order and delete scenes")
+        self.edit_button.setCheckable(True)
+        self.close_button = flat_button("✕", "Close the lesson")
+        self.close_button.setAccessibleName("Close the lesson")
+        self.edit_row = QWidget()
+        self.edit_buttons: dict[str, QToolButton] = {}
+        self._lay_out()
+        self._connect()
+        self.rebuild()
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether the buttons that change the lesson are there."""
+        return self.edit_button.isChecked()
+
+    @property
+    def takes_arrows(self) -> bool:
+        """Whether ← and → step through scenes rather than heads: while a lesson is shown and not edited."""
+        return self._lesson.lesson is not None and not self.is_editing
+
+    def rebuild(self) -> None:
+        """Shows the lesson as it is now."""
+        lesson = self._lesson
+        set_visible(self, lesson.lesson is not None, focus_to=self.focus_to or self.window())
+        if lesson.lesson is None:
+            self.edit_button.setChecked(False)
+            return
+        scene = lesson.scene
+        self.place.setText(lesson.place_text)
+        star = " *" if lesson.is_changed else ""
+        self.title.setText(f"{scene.title if scene is not None else lesson.lesson.title}{star}")
+        self.title.setToolTip("")
+        self.text.set_text(scene.text if scene is not None else NO_SCENE)
+        self.place.setToolTip(f"The lesson “{lesson.lesson.title}”{', not saved' if lesson.is_changed else ''}")
+        arrows = (
+            (self.back_button, self.on_button, lesson.can_step_back),
+            (self.on_button, self.back_button, lesson.can_step_on),
+        )
+        for button, other, is_enabled in sorted(arrows, key=lambda each: not each[2]):
+            had_focus = button.hasFocus()
+            button.setEnabled(is_enabled)
+            if had_focus and not is_enabled and other.isEnabled():
+                other.setFocus()  # else Qt chooses, and the space bar would press something else
+        self.again_button.setEnabled(scene is not None)
+        self.edit_row.setVisible(self.is_editing)
+        for shortcut in self._arrow_keys:
+            shortcut.setEnabled(self.takes_arrows)
+        for name in ("update", "texts", "delete"):
+            self.edit_buttons[name].setEnabled(scene is not None)
+        self.edit_buttons["earlier"].setEnabled(lesson.can_step_back)
+        self.edit_buttons["later"].setEnabled(lesson.can_step_on)
+        self.edit_buttons["save"].setEnabled(lesson.is_changed)
+
+    def _lay_out(self) -> None:
+        words = QVBoxLayout()
+        scales(words.setSpacing, 2)
+        words.addWidget(self.title)
+        words.addWidget(self.text)
+        row = QHBoxLayout()
+        scales(row.setSpacing, 6)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        for part in (self.back_button, self.place, self.on_button):
+            row.addWidget(part, 0, middle)
+        row.addSpacing(10)
+        row.addLayout(words, 1)
+        for button in (self.again_button, self.edit_button, self.close_button):
+            row.addWidget(button, 0, middle)
+        self._fill_edit_row()
+        column = QVBoxLayout(self)
+        scales(column.setContentsMargins, PANEL_MARGIN - 8, 6, PANEL_MARGIN - 8, 6)
+        scales(column.setSpacing, 4)
+        column.addLayout(row)
+        column.addWidget(self.edit_row)
+
+    def _fill_edit_row(self) -> None:
+        flow = FlowLayout(2)
+        self.edit_row.setLayout(flow)
+        for name, text, tip in (
+            (
+                "add",
+                "Add scene …",
+                "A new scene after this one, of what is on the screen now",
+            ),
+            ("update", "Update scene", "What is on the screen now takes the place of this scene; its texts stay"),
+            ("texts", "Texts …", "The title, the sentence and the question of this scene"),
+            ("earlier", "Earlier", "Moves this scene one place towards the beginning"),
+            ("later", "Later", "Moves this scene one place towards the end"),
+            ("delete", "Delete scene", "Takes this scene out of the lesson"),
+            ("rename", "Rename lesson …", "Another title for the whole lesson"),
+            ("save", "Save", "Writes the lesson to its file, or asks for one"),
+        ):
+            button = flat_button(text, tip)
+            self.edit_buttons[name] = button
+            flow.addWidget(button)
+
+    def _connect(self) -> None:
+        lesson = self._lesson
+        lesson.changed.connect(self.rebuild)
+        self.back_button.clicked.connect(lambda: lesson.step(-1))
+        self.on_button.clicked.connect(lambda: lesson.step(1))
+        self.again_button.clicked.connect(lambda: lesson.go_to(lesson.place))
+        self.edit_button.toggled.connect(lambda _: self.rebuild())
+        self.edit_button.toggled.connect(lambda _: self.arrows_changed.emit())
+        lesson.changed.connect(self.arrows_changed.emit)
+        self.close_button.clicked.connect(self.close_requested)
+        acts: dict[str, Callable[[], None]] = {
+            "add": self.add_requested.emit,
+            "update": self.update_requested.emit,
+            "texts": self.texts_requested.emit,
+            "earlier": lambda: lesson.move(-1),
+            "later": lambda: lesson.move(1),
+            "delete": lesson.delete,
+            "rename": self.rename_requested.emit,
+            "save": self.save_requested.emit,
+        }
+        for name, act in acts.items():
+            self.edit_buttons[name].clicked.connect(lambda _=False, act=act: act())
+        inside = Qt.ShortcutContext.WidgetWithChildrenShortcut
+        everywhere = Qt.ShortcutContext.WindowShortcut
+        for keys, by, context in (
+            (BACK_KEYS, -1, everywhere),
+            (FORWARD_KEYS, 1, everywhere),
+            (("Left",), -1, inside),
+            (("Right",), 1, inside),
+        ):
+            for key in keys:
+                shortcut = QShortcut(QKeySequence(key), self, context=context)
+                self._arrow_keys += [shortcut] if context is inside else []
+                shortcut.activated.connect(lambda by=by: lesson.step(by))
+
+
+class SceneDialog(QDialog):
+    """Asks for the words of a scene.
+
+    Attributes:
+        title, text, question: the fields.
+
+    Signals:
+        given(str, str, str): a title that is not empty, a sentence, a question.
+    """
+
+    given = Signal(str, str, str)
+
+    def __init__(self, heading: str, words: tuple[str, str, str] = ("", "", ""), parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(heading)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.title, self.text, self.question = QLineEdit(words[0]), QPlainTextEdit(words[1]), QPlainTextEdit(words[2])
+        self.title.setMaxLength(MAX_TITLE_CHARACTERS)
+        for field in (self.text, self.question):
+            field.setTabChangesFocus(True)
+            scales(field.setMinimumWidth, 420)
+            field.setFixedHeight(5 * field.fontMetrics().lineSpacing())
+        self.question.setPlaceholderText("For the worksheet; may be left empty")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.buttons.accepted.connect(self._give)
+        self.buttons.rejected.connect(self.reject)
+        self.title.textChanged.connect(lambda _: self._fit())
+        form = QFormLayout(self)
+        form.addRow("Title", self.title)
+        form.addRow("Sentence", self.text)
+        form.addRow("Question", self.question)
+        form.addRow(self.buttons)
+        self._fit()
+
+    def _fit(self) -> None:
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(bool(as_title(self.title.text())))
+
+    def _give(self) -> None:
+        text, question = as_line(self.text.toPlainText()), as_line(self.question.toPlainText())
+        self.given.emit(as_title(self.title.text()), text, question)
+        self.accept()
+
+
+class TitleDialog(QDialog):
+    """Asks for the title of a lesson.
+
+    Attributes:
+        title: the field.
+
+    Signals:
+        given(str): not empty.
+    """
+
+    given = Signal(str)
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Rename the lesson")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.title = QLineEdit(title)
+        self.title.setMaxLength(MAX_TITLE_CHARACTERS)
+        scales(self.title.setMinimumWidth, 360)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self.buttons.accepted.connect(self._give)
+        self.buttons.rejected.connect(self.reject)
+        form = QFormLayout(self)
+        form.addRow("Title", self.title)
+        form.addRow(self.buttons)
+
+    def _give(self) -> None:
+        if title := as_title(self.title.text()):
+            self.given.emit(title)
+            self.accept()

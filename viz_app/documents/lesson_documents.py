@@ -1,0 +1,325 @@
+"""Lessons in the window: opened, shown scene by scene, changed, saved, closed."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDialog, QFileDialog, QMenu, QMessageBox, QWidget
+
+from core.errors import AugenmerkError, ExperimentFileError
+from core.resources import resource_path
+from core.translation.experiment_file import SUFFIX
+from core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_lesson_file
+from viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
+from viz_app.documents.lesson import OpenLesson, as_title
+from viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog
+from viz_app.documents.lesson_export import LessonResultsJob, scene_parts
+from viz_app.documents.session import saved_experiment
+from viz_app.export.lesson_page import save_lesson_page
+from viz_app.export.worksheet import save_worksheet
+from viz_app.preferences import Preferences
+from viz_app.state.experiment_history import ExperimentHistory
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.widgets.dialogs import show_failure
+from viz_app.worker import Failure, InferenceWorker, Request
+
+FILTER = f"Lessons (*{SUFFIX});;All files (*)"
+PAGE = "Page for the browser (*.html)"
+WORKSHEETS = {"html": "Page for the browser and the printer (*.html)", "md": "Markdown (*.md)"}
+SUFFIXES = {text: suffix for suffix, text in WORKSHEETS.items()}
+SHIPPED = "lessons"
+"""The folder of `resources/` with the lessons that ship."""
+
+
+class LessonDocuments(QObject):
+    """The open lesson, its bar, its menu.
+
+    While scenes are shown, the undo history is one of its own and begins with each scene. When the lesson is closed,
+    the history from before goes on, with what is on the screen as its newest step.
+
+    Attributes:
+        lesson: the one that is open, without Qt.
+        bar: what shows it.
+        dialog: a dialog about the lesson that is open, or None.
+
+    Signals:
+        done(str): what was saved, in a few words.
+    """
+
+    done = Signal(str)
+
+    def __init__(
+        self,
+        state: ExperimentState,
+        worker: InferenceWorker,
+        experiments: ExperimentDocuments,
+        preferences: Preferences,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._state, self._experiments, self._preferences, self._window = state, experiments, preferences, window
+        self._worker = worker
+        self._former: ExperimentHistory | None = None
+        self.lesson = OpenLesson()
+        self.bar = LessonBar(self.lesson)
+        self.dialog: QDialog | None = None
+        self.lesson.scene_chosen.connect(self._show)
+        experiments.lesson_read.connect(self.open)
+        self.bar.close_requested.connect(self.close)
+        self.bar.save_requested.connect(self.save)
+        self.bar.add_requested.connect(self.ask_for_scene)
+        self.bar.update_requested.connect(self.update_scene)
+        self.bar.texts_requested.connect(self.ask_for_texts)
+        self.bar.rename_requested.connect(self.ask_for_title)
+
+    def fill_menu(self, menu: QMenu) -> None:
+        """Adds a menu of lessons."""
+        lessons = menu.addMenu("Lesson")
+        lessons.aboutToShow.connect(lambda: self._fill(lessons))
+        self._fill(lessons)  # so that it is not empty, which disables it on some platforms
+
+    def _fill(self, menu: QMenu) -> None:
+        menu.clear()
+        is_open, is_changed = self.lesson.lesson is not None, self.lesson.is_changed
+
+        def add(text: str, act: Callable[[], object], *, is_enabled: bool = True) -> QAction:
+            action = menu.addAction(text)
+            action.triggered.connect(lambda _=False: act())
+            action.setEnabled(is_enabled)
+            return action
+
+        add("Add scene …", self.ask_for_scene)
+        add("Open lesson …", self._experiments.ask_what_to_open)
+        menu.addSeparator()
+        for path in shipped_lessons():
+            add(title_of(path), partial(self._experiments.open, path, is_shipped=True))
+        menu.addSeparator()
+        edit = add("Edit lesson", self.bar.edit_button.toggle, is_enabled=is_open)
+        edit.setCheckable(True)
+        edit.setChecked(self.bar.is_editing)
+        add("Save lesson", self.save, is_enabled=is_changed)
+        add("Save lesson as …", self.ask_where_to_save, is_enabled=is_open)
+        add("Export as a page for the browser (HTML) …", self.ask_for_page, is_enabled=bool(self.lesson.scenes))
+        add("Export a worksheet …", self.ask_for_worksheet, is_enabled=bool(self.lesson.scenes))
+        add("Close lesson", self.close, is_enabled=is_open)
+
+    # --- opening and closing -------------------------------------------------------------------------------------
+
+    def open(self, lesson: Lesson, path: Path | None) -> None:
+        """Shows a lesson that was read; `path`: where it may be written to, None to be asked. Unsaved changes first."""
+        self.once_saved(lambda: self._open(lesson, path))
+
+    def _open(self, lesson: Lesson, path: Path | None) -> None:
+        self.lesson.open(lesson, path)
+        self.bar.edit_button.setChecked(not lesson.scenes)
+        (self.bar.on_button if self.lesson.can_step_on else self.bar.close_button).setFocus()
+
+    def close(self) -> None:
+        """Closes the lesson; what is on the screen stays. Unsaved changes first."""
+        self.once_saved(self._close)
+
+    def _close(self) -> None:
+        self.lesson.close()
+        former, self._former = self._former, None
+        if former is not None:
+            self._state.resume_history(former)
+
+    def once_saved(self, act: Callable[[], object]) -> bool:
+        """Does something that ends the lesson: at once if nothing is unsaved, else when the user has decided.
+
+        Returns:
+            whether it was done at once.
+        """
+        if not self.lesson.is_changed:
+            act()
+            return True
+        if self.dialog is not None:
+            self.dialog.raise_()
+            return False
+        buttons = QMessageBox.StandardButton
+        assert self.lesson.lesson is not None
+        box = QMessageBox(
+            QMessageBox.Icon.Question,
+            "Unsaved lesson",
+            f"Save the changes of the lesson “{self.lesson.lesson.title}”?",
+            buttons.Save | buttons.Discard | buttons.Cancel,
+            self._window,
+        )
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setInformativeText("Without saving, they are lost.")
+
+        def decide(result: int) -> None:
+            self.dialog = None
+            if result == buttons.Save:
+                self.save(then=act)
+            elif result == buttons.Discard:
+                self.lesson.is_changed = False
+                act()
+
+        self._open_dialog(box)
+        box.finished.connect(decide)
+        box.open()
+        return False
+
+    def _show(self, scene: Scene) -> None:
+        if self._former is None:
+            self._former = self._state.set_history_aside()
+        self._experiments.show_scene(scene.saved, self.lesson.path)
+
+    # --- changing ------------------------------------------------------------------------------------------------
+
+    def ask_for_scene(self) -> None:
+        """Asks for the words of a scene with what is on the screen now, and adds it."""
+        if self._state.result is None:
+            self.done.emit(NOTHING)
+            return
+        saved = saved_experiment(self._state)
+        dialog = SceneDialog("Add a scene", parent=self._window)
+
+        def add(title: str, text: str, question: str) -> None:
+            self._try(lambda: self.lesson.add(Scene(title, text, saved, question)))
+            self.bar.edit_button.setChecked(True)
+
+        dialog.given.connect(add)
+        self._open_dialog(dialog)
+        dialog.open()
+
+    def update_scene(self) -> None:
+        """What is on the screen now takes the place of the scene's experiment and view."""
+        if self.lesson.scene is not None and self._state.result is not None:
+            self._try(lambda: self.lesson.update(saved_experiment(self._state)))
+
+    def ask_for_texts(self) -> None:
+        """Asks for other words for the scene that is shown."""
+        scene = self.lesson.scene
+        if scene is None:
+            return
+        dialog = SceneDialog("The texts of this scene", (scene.title, scene.text, scene.question), self._window)
+        dialog.given.connect(lambda *words: self._try(lambda: self.lesson.retitle(*words)))
+        self._open_dialog(dialog)
+        dialog.open()
+
+    def ask_for_title(self) -> None:
+        """Asks for another title of the lesson."""
+        if self.lesson.lesson is None:
+            return
+        dialog = TitleDialog(self.lesson.lesson.title, self._window)
+        dialog.given.connect(lambda title: self._try(lambda: self.lesson.rename(title)))
+        self._open_dialog(dialog)
+        dialog.open()
+
+    def _try(self, act: Callable[[], None]) -> None:
+        """Changes the lesson, or says in a dialog why not."""
+        try:
+            act()
+        except ExperimentFileError as error:
+            show_failure(self._window, "The lesson was not changed", Failure.of(error))
+
+    # --- saving --------------------------------------------------------------------------------------------------
+
+    def save(self, *, then: Callable[[], object] = lambda: None) -> None:
+        """Writes the lesson to its file, or asks for one; `then` is done once it is written."""
+        if self.lesson.path is None:
+            self.ask_where_to_save(then=then)
+        else:
+            self.save_to(self.lesson.path, then=then)
+
+    def ask_where_to_save(self, *, then: Callable[[], object] = lambda: None) -> None:
+        """By dialog."""
+        if self.lesson.lesson is not None:
+            self._ask_for_file("Save the lesson", FILTER, SUFFIX, lambda path: self.save_to(path, then=then))
+
+    def ask_for_page(self) -> None:
+        """Asks where the page goes."""
+        if self.lesson.scenes:
+            self._ask_for_file("Export the lesson", PAGE, ".html", self.save_page)
+
+    def save_page(self, path: Path) -> None:
+        """Computes all scenes with the model in use, and writes the page; or says in a dialog why not."""
+        lesson, model = self.lesson.lesson, self._state.model
+        if lesson is None or model is None:
+            self.done.emit(NOTHING)
+            return
+
+        def write(results: object) -> None:
+            assert isinstance(results, tuple)
+            try:
+                save_lesson_page(lesson.title, scene_parts(lesson, results, model), path)
+            except AugenmerkError as error:
+                refuse(Failure.of(error))
+                return
+            self.done.emit(f"saved {path.name}")
+
+        def refuse(failure: Failure) -> None:
+            show_failure(self._window, "The page was not saved", failure)
+
+        self.done.emit(f"computing {len(lesson.scenes)} scenes …")
+        self._worker.submit(Request(LessonResultsJob(lesson.scenes), self, on_result=write, on_error=refuse))
+
+    def ask_for_worksheet(self) -> None:
+        """Asks where the worksheet goes, and in which format."""
+        if self.lesson.scenes:
+            self._ask_for_file("Export a worksheet", ";;".join(WORKSHEETS.values()), ".html", self.save_worksheet)
+
+    def save_worksheet(self, path: Path) -> None:
+        """Writes sentences and questions without answers, or says in a dialog why not."""
+        if self.lesson.lesson is None:
+            return
+        try:
+            save_worksheet(self.lesson.lesson, path)
+        except AugenmerkError as error:
+            show_failure(self._window, "The worksheet was not saved", Failure.of(error))
+            return
+        self.done.emit(f"saved {path.name}")
+
+    def _ask_for_file(self, heading: str, filters: str, suffix: str, act: Callable[[Path], None]) -> None:
+        assert self.lesson.lesson is not None
+        recent = self._preferences.recent_experiments.paths
+        folder = recent[0].parent if recent else Path()
+        name = "".join(each if each.isalnum() or each in " -_" else "-" for each in self.lesson.lesson.title)
+        dialog = QFileDialog(self._window, heading, str(folder / name), filters)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(suffix.removeprefix("."))
+        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(SUFFIXES.get(chosen, suffix)))
+        dialog.fileSelected.connect(lambda chosen: act(Path(chosen)))
+        self._open_dialog(dialog)
+        dialog.open()
+
+    def save_to(self, path: Path, *, then: Callable[[], object] = lambda: None) -> None:
+        """Writes the lesson, or says in a dialog why not."""
+        lesson = self.lesson.lesson
+        if lesson is None:
+            return
+        try:
+            write_lesson_file(lesson, path)
+        except AugenmerkError as error:
+            show_failure(self._window, "The lesson was not saved", Failure.of(error))
+            return
+        self._preferences.recent_experiments.remember(path)
+        self.lesson.mark_saved(path)
+        self.done.emit(f"saved {path.name}")
+        then()
+
+    def _open_dialog(self, dialog: QDialog) -> None:
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.finished.connect(self._forget_dialog)
+        self.dialog = dialog
+
+    def _forget_dialog(self) -> None:
+        self.dialog = None
+
+
+def shipped_lessons() -> tuple[Path, ...]:
+    """The lessons that ship, in the order of their file names."""
+    folder = resource_path(SHIPPED)
+    return tuple(sorted(folder.glob(f"*{SUFFIX}"))) if folder.is_dir() else ()
+
+
+def title_of(path: Path) -> str:
+    """What a shipped lesson is called in the menu: its own title, or the name of a file that cannot be read."""
+    try:
+        return as_title(read_lesson_file(path).title)
+    except ExperimentFileError:
+        return path.stem

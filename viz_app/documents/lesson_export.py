@@ -1,0 +1,70 @@
+"""What the page of a lesson shows: every scene computed, with the model in use, as the window would show it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from core.translation.lesson_file import Lesson, Scene
+from core.translation.result import ExperimentResult
+from viz_app.documents.view_values import apply_view
+from viz_app.export.lesson_page import ScenePart
+from viz_app.export.saving import page_content
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.measuring import MeasuredMaps
+from viz_app.state.model_info import ModelInfo
+from viz_app.worker.jobs import JobScope, MeasureJob, ShouldStop, Tell, TranslatorLike
+
+
+@dataclass(frozen=True, eq=False)
+class SceneResult:
+    """A scene computed.
+
+    Attributes:
+        result: of its experiment; what does not fit the model is left out.
+        measured: the maps in other measures, where the scene shows one of these.
+    """
+
+    result: ExperimentResult
+    measured: tuple[MeasuredMaps, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LessonResultsJob:
+    """Computes all scenes of a lesson."""
+
+    scenes: Sequence[Scene]
+    scope: ClassVar[JobScope] = "model"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> tuple[SceneResult, ...]:
+        """See `viz_app.worker.Job.run`."""
+        found = []
+        for scene in self.scenes:
+            result = translator.compare(scene.saved.experiment, drops_misfits=True, should_stop=should_stop)
+            translations = (result.changed, result.original) if result.is_changed else (result.changed,)
+            is_measured = scene.saved.view.get("measure", "weight") != "weight"
+            jobs = [MeasureJob(each) for each in translations] if is_measured else []
+            found.append(SceneResult(result, tuple(job.run(translator, progress, should_stop) for job in jobs)))
+        return tuple(found)
+
+
+def scene_parts(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> list[ScenePart]:
+    """The scenes of the page, each with the view that was saved with it."""
+    return [_part(scene, result, model) for scene, result in zip(lesson.scenes, results, strict=True)]
+
+
+def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
+    state = ExperimentState()
+    state.begin_model(model)
+    state.open_experiment(scene.saved.experiment, asks=False, forgets_history=True)
+    apply_view(state, scene.saved.view)
+    state.accept(computed.result)
+    for measured in computed.measured:
+        state.take_measured(measured)
+    content = page_content(state, model.title)
+    assert content is not None
+    view, pinned = state.maps.view(), state.selection.pinned
+    entries = view.entries_of(pinned) if view is not None and pinned is not None else None
+    facts = dict(content.facts)
+    if scene.saved.model.digest != model.digest:
+        facts["the scene was made with the model"] = scene.saved.model.name
+    return ScenePart(scene.title, scene.text, replace(content, facts=facts, pinned=entries))

@@ -1,0 +1,483 @@
+"""The whole model on one page: both stacks as boxes, and what each module has and costs."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPainterPath, QPaintEvent, QPen
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QSlider, QWidget
+
+from core.config import PRESETS, ModelConfig
+from core.model.size import MODULES, Module, Size, SizeRow, preset_vocabulary_sizes, size_rows, total
+from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of
+from viz_app.state.model_info import ModelInfo
+from viz_app.theme import CHIP_RADIUS, current_theme
+from viz_app.widgets.choice_menu import ChoiceMenu
+from viz_app.widgets.parts import label
+
+OWN, OPEN = "this page's model", "open model"
+"""Names of choices; the others are those of presets."""
+MAX_LENGTH = 1_000
+SIDES: tuple[Side, ...] = ("encoder", "decoder")
+EDGE, BETWEEN, MAX_BOX, FRAME_SIDE = 36, 52, 250, 9
+"""Widths in pixels: beside the stacks, between them, of a box, from a box to the frame of its layer."""
+GAP, ADD_GAP, FRAME = 5, 12, 5
+"""Heights in pixels: between boxes, where a residual is added, from a box to the frame."""
+HEADINGS = ("", "parameters", "", "FLOPs", "")
+
+
+@dataclass(frozen=True)
+class MeasuredModel:
+    """A model and one pass through it.
+
+    Attributes:
+        config: its settings.
+        vocabulary_sizes: V of source and target.
+        lengths: S and T.
+    """
+
+    config: ModelConfig
+    vocabulary_sizes: tuple[int, int]
+    lengths: tuple[int, int] = (1, 1)
+
+    @property
+    def rows(self) -> tuple[SizeRow, ...]:
+        """What its modules have and cost."""
+        return size_rows(self.config, *self.vocabulary_sizes, *self.lengths)
+
+
+class OnePageFigure(StationFigure):
+    """Boxes to be clicked, a table about the one that is chosen, sliders for the lengths, and a choice of models.
+
+    The sliders follow the reader's sentence until they are moved.
+
+    Attributes:
+        menu: which model.
+        sliders: the numbers of source and target tokens.
+        stack: the boxes.
+        table: the rows of the chosen module; without one, groups of modules.
+        says: what the chosen module does.
+        measured: what is drawn; None while no model is open.
+    """
+
+    caption = "The model on one page. Click a box; click it again for the whole"
+
+    def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
+        super().__init__(context, options, parent)
+        self.measured: MeasuredModel | None = None
+        self._has_moved = False
+        self.menu = ChoiceMenu("Which model is drawn", {}, has_arrow_keys=True)
+        self.menu.choice = OWN
+        self.menu.chosen.connect(self._choose_model)
+        self.sliders = tuple(self._make_slider(name) for name in ("Source tokens", "Target tokens"))
+        self._lengths = tuple(label("small") for _ in self.sliders)
+        for shown in self._lengths:
+            shown.setMinimumWidth(self.fontMetrics().horizontalAdvance(f"S = {MAX_LENGTH:,}"))
+        self.stack = StackDrawing()
+        self.stack.chosen.connect(self._show_table)
+        self.says = label("small", wraps=True)
+        self.table = SizeTable()
+        row = QHBoxLayout()
+        row.addWidget(self.menu)
+        for slider, length in zip(self.sliders, self._lengths, strict=True):
+            row.addWidget(length)
+            row.addWidget(slider, 1)
+        self.column.addLayout(row)
+        self.column.addWidget(self.stack)
+        self.column.addWidget(self.table)
+        self.column.addWidget(self.says)
+        if context.window_state is not None:
+            context.window_state.model_changed.connect(self._redraw_in_sight)
+
+    def redraw(self) -> None:
+        """Another model, another sentence, or other lengths."""
+        models = self._models()
+        self.menu.set_entries({name: (title, text) for name, (title, text, _) in models.items()})
+        if self.menu.choice not in models:
+            self.menu.choice = OWN
+        self.menu.show_choice(self.menu.choice)
+        if self.menu.choice not in models:
+            return
+        model = models[self.menu.choice][2]
+        self._fit_sliders(model.config)
+        lengths = (self.sliders[0].value(), self.sliders[1].value())
+        for shown, name, length in zip(self._lengths, ("S", "T"), lengths, strict=True):
+            shown.setText(f"{name} = {length:,}")
+        self.measured = replace(model, lengths=lengths)
+        self.stack.show_model(self.measured)
+        self._show_table()
+
+    def _models(self) -> dict[str, tuple[str, str, MeasuredModel]]:
+        """By name: the text of the button, that of the menu, and the model."""
+        found: dict[str, tuple[str, str, MeasuredModel]] = {}
+        own = self.state.model
+        opened = self.context.window_state.model if self.context.window_state is not None else None
+        if own is not None:
+            found[OWN] = own.title, f"{own.title}: the model of this page", _of_info(own)
+        if opened is not None and (own is None or opened.digest != own.digest):
+            found[OPEN] = opened.title, f"{opened.title}: the model that is open in Translate", _of_info(opened)
+        for name, run in PRESETS.items():
+            if (sizes := preset_vocabulary_sizes(run)) is not None:
+                found[name] = name, f"{name}: {run.description}", MeasuredModel(run.model, sizes)
+        return found
+
+    def _make_slider(self, name: str) -> QSlider:
+        slider = QSlider(Qt.Orientation.Horizontal)
+        slider.setProperty("role", "film")
+        slider.setRange(1, MAX_LENGTH)
+        slider.setAccessibleName(name)
+        slider.setToolTip(f"{name} of one sentence pair")
+        slider.valueChanged.connect(self._on_moved)
+        return slider
+
+    def _fit_sliders(self, config: ModelConfig) -> None:
+        """No further than the model's positions; at the sentence's lengths while nobody has moved them."""
+        translation = self.translation
+        lengths = (
+            (slider.value() for slider in self.sliders)
+            if self._has_moved or translation is None
+            else (len(translation.source_tokens), len(translation.predicted_tokens))
+        )
+        for slider, length in zip(self.sliders, list(lengths), strict=True):
+            slider.blockSignals(True)
+            slider.setRange(1, min(MAX_LENGTH, config.max_positions))
+            slider.setPageStep(max(1, slider.maximum() // 10))
+            slider.setValue(length)
+            slider.blockSignals(False)
+
+    def _on_moved(self) -> None:
+        self._has_moved = True
+        self.redraw()
+
+    def _choose_model(self, name: str) -> None:
+        self.menu.choice = name
+        self.redraw()
+
+    def _show_table(self) -> None:
+        if self.measured is None:
+            return
+        rows, module = self.measured.rows, self.stack.module
+        whole = total(rows)
+        if module is None:
+            groups: dict[str, Size] = {name: total(rows, *modules) for name, modules in GROUPS.items()}
+            self.table.show_sizes(groups, "all", whole, whole)
+            self.says.setText(
+                "FLOPs: of one pass over S source and T target tokens. Products of matrices count, a multiplication "
+                "with its addition as two."
+            )
+            return
+        lines = {
+            row.part + _in_layers(row): Size(row.num_parameters, row.num_flops) for row in rows if row.module == module
+        }
+        self.table.show_sizes(lines, f"{module}, of the whole", total(rows, module), whole)
+        self.says.setText(about(module, self.measured.config, rows))
+
+
+def _in_layers(row: SizeRow) -> str:
+    return f" · {row.num_layers} layers" if row.num_layers > 1 else ""
+
+
+def _of_info(info: ModelInfo) -> MeasuredModel:
+    return MeasuredModel(info.run.model, info.vocabulary_sizes)
+
+
+class SizeTable(QWidget):
+    """Parameters and FLOPs of some parts, a line each, with their shares; the sum at the bottom."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.lines: list[tuple[QLabel, ...]] = []
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(14)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(0, 1)
+        for column, text in enumerate(HEADINGS):
+            heading = label("small")
+            heading.setText(text)
+            self._grid.addWidget(heading, 0, column, _side_of(column))
+
+    @property
+    def texts(self) -> list[tuple[str, ...]]:
+        """What stands in the lines in sight."""
+        return [tuple(cell.text() for cell in line) for line in self.lines if not line[0].isHidden()]
+
+    def show_sizes(self, sizes: Mapping[str, Size], sum_name: str, summed: Size, whole: Size) -> None:
+        """Other parts; shares are of `whole`."""
+        lines = [*sizes.items(), (sum_name, summed)]
+        while len(self.lines) < len(lines):
+            cells = tuple(label("number") for _ in HEADINGS)
+            for column, cell in enumerate(cells):
+                self._grid.addWidget(cell, len(self.lines) + 1, column, _side_of(column))
+            self.lines.append(cells)
+        for index, cells in enumerate(self.lines):
+            for cell in cells:
+                cell.setVisible(index < len(lines))
+            if index >= len(lines):
+                continue
+            name, size = lines[index]
+            texts = (
+                name,
+                f"{size.num_parameters:,}",
+                share_in_words(size.num_parameters / whole.num_parameters),
+                f"{size.num_flops:,}",
+                share_in_words(size.num_flops / whole.num_flops),
+            )
+            for cell, text in zip(cells, texts, strict=True):
+                cell.setText(text)
+                font = cell.font()
+                font.setBold(index == len(lines) - 1)
+                cell.setFont(font)
+
+
+def share_in_words(share: float) -> str:
+    """To a tenth of a per cent."""
+    return f"{share * 100:.1f} %" if share else "0 %"
+
+
+def _side_of(column: int) -> Qt.AlignmentFlag:
+    return Qt.AlignmentFlag.AlignRight if column else Qt.AlignmentFlag.AlignLeft
+
+
+class StackDrawing(QWidget):
+    """Draws encoder and decoder, from their inputs up, each layer once; a box is filled as far as
+    its module's share of all parameters goes, and a line at its bottom shows the share of all FLOPs.
+
+    Attributes:
+        boxes: of both sides.
+        module: the chosen one; None for none.
+
+    Signals:
+        chosen(): another module is chosen, or none.
+    """
+
+    chosen = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.boxes: dict[Side, tuple[Box, ...]] = {}
+        self.module: Module | None = None
+        self._measured: MeasuredModel | None = None
+        self._under: Module | None = None
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Encoder and decoder as boxes")
+
+    def show_model(self, measured: MeasuredModel) -> None:
+        """Another model, or other lengths."""
+        self._measured = measured
+        self.boxes = {
+            side: boxes_of(measured.config, side, size)
+            for side, size in zip(SIDES, measured.vocabulary_sizes, strict=True)
+        }
+        self.setAccessibleDescription(", ".join(box.text for side in SIDES for box in self.boxes[side]))
+        self.setFixedHeight(self.sizeHint().height())
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """As high as the higher stack."""
+        return QSize(
+            420, round(max((self._height(side) for side in self.boxes), default=200)) + 2 * self._text_height()
+        )
+
+    def place_of(self, side: Side, index: int) -> QRectF:
+        """Where a box is drawn; index 0 is at the bottom."""
+        boxes, height = self.boxes[side], self._box_height()
+        width = min(MAX_BOX, (self.width() - 2 * EDGE - BETWEEN) / 2)
+        left = (self.width() - BETWEEN) / 2 - width if side == "encoder" else (self.width() + BETWEEN) / 2
+        bottom: float = self.height() - self._text_height()
+        for below in boxes[:index]:
+            bottom -= height + self._gap_above(side, below)
+        return QRectF(left, bottom - height, width, height)
+
+    def choose(self, module: Module | None) -> None:
+        """Chooses a module; None for none."""
+        self.module = module
+        self.chosen.emit()
+        self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """A box under the mouse can be clicked."""
+        self._hover(self._module_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Nothing is under the mouse."""
+        self._hover(None)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click on a box chooses its module; on the chosen one, or beside all, none."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            module = self._module_at(event.position())
+            self.choose(None if module == self.module else module)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Up and down choose the next module, Escape none."""
+        shown = {box.module for side in SIDES for box in self.boxes.get(side, ())}
+        modules: list[Module | None] = [None, *(module for module in MODULES if module in shown)]
+        step = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()))
+        if step is not None:
+            self.choose(modules[(modules.index(self.module) + step) % len(modules)])
+        elif event.key() == Qt.Key.Key_Escape and self.module is not None:
+            self.choose(None)
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Frames of layers, lines, boxes."""
+        if self._measured is None:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(current_theme().font("small"))
+        config = self._measured.config
+        for side, num_layers in zip(SIDES, (config.num_encoder_layers, config.num_decoder_layers), strict=True):
+            self._paint_frame(painter, side, num_layers)
+            self._paint_residuals(painter, side)
+        self._paint_memory(painter)
+        rows = self._measured.rows
+        whole = total(rows)
+        for side in SIDES:
+            for index, box in enumerate(self.boxes[side]):
+                self._paint_box(painter, self.place_of(side, index), box, total(rows, box.module), whole)
+        self._paint_ends(painter)
+
+    def _paint_box(self, painter: QPainter, place: QRectF, box: Box, size: Size, whole: Size) -> None:
+        theme = current_theme()
+        is_chosen = box.module == self.module
+        color = "accent" if is_chosen else "text" if box.module == self._under else "border"
+        painter.setPen(QPen(theme.color(color), 2 if is_chosen else 1))
+        outline = QPainterPath()
+        outline.addRoundedRect(place.adjusted(0.5, 0.5, -0.5, -0.5), CHIP_RADIUS, CHIP_RADIUS)
+        painter.fillPath(outline, theme.color("raised"))
+        if box.text != NORM:  # there are several boxes for one share
+            painter.save()
+            painter.setClipPath(outline)
+            filled = QRectF(place.left(), place.top(), place.width() * size.num_parameters / whole.num_parameters, 99)
+            painter.fillRect(filled, theme.color("faint_accent"))
+            line = QRectF(place.left(), place.bottom() - 4, place.width() * size.num_flops / whole.num_flops, 4)
+            painter.fillRect(line, theme.color("warm"))
+            painter.restore()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(outline)
+        painter.setPen(theme.color("text"))
+        painter.setFont(theme.font("small", bold=is_chosen))
+        metrics = painter.fontMetrics()
+        text = metrics.elidedText(box.text, Qt.TextElideMode.ElideRight, int(place.width()) - 12)
+        painter.drawText(place.adjusted(0, 0, 0, -3), int(Qt.AlignmentFlag.AlignCenter), text)
+
+    def _paint_frame(self, painter: QPainter, side: Side, num_layers: int) -> None:
+        """Around what each layer has, with the number of layers beside it."""
+        theme = current_theme()
+        inside = [index for index, box in enumerate(self.boxes[side]) if box.is_in_layer]
+        frame = self.place_of(side, inside[-1]).united(self.place_of(side, inside[0]))
+        above = ADD_GAP - GAP if self.boxes[side][inside[-1]].ends_residual else 0
+        frame.adjust(-FRAME_SIDE, -FRAME - above, FRAME_SIDE, FRAME)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.color("muted"), 1, Qt.PenStyle.DashLine))
+        painter.drawRoundedRect(frame, CHIP_RADIUS, CHIP_RADIUS)
+        painter.setPen(theme.color("muted"))
+        beside = QRectF(frame.left() - EDGE, frame.top(), EDGE - 6, frame.height())
+        sides = Qt.AlignmentFlag.AlignRight
+        if side == "decoder":
+            beside.moveLeft(frame.right() + 6)
+            sides = Qt.AlignmentFlag.AlignLeft
+        painter.drawText(beside, int(sides | Qt.AlignmentFlag.AlignVCenter), f"× {num_layers}")
+
+    def _paint_residuals(self, painter: QPainter, side: Side) -> None:
+        """The line through the stack, and those around sublayers with the place where they are added."""
+        theme = current_theme()
+        boxes = self.boxes[side]
+        middle = self.place_of(side, 0).center().x()
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(theme.color("muted"), 1))
+        top = self.place_of(side, len(boxes) - 1).top() - (0 if side == "encoder" else GAP)
+        painter.drawLine(QPointF(middle, self.place_of(side, 0).bottom()), QPointF(middle, top))
+        begin = 0.0
+        for index, box in enumerate(boxes):
+            place = self.place_of(side, index)
+            if box.begins_residual:
+                begin = place.bottom() + 2
+            if not box.ends_residual:
+                continue
+            end, across = place.top() - ADD_GAP / 2, place.right() + FRAME_SIDE / 2
+            path = QPainterPath(QPointF(middle, begin))
+            for point in (QPointF(across, begin), QPointF(across, end), QPointF(middle, end)):
+                path.lineTo(point)
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawPath(path)
+            painter.setBrush(theme.color("panel"))
+            painter.drawEllipse(QPointF(middle, end), 5, 5)
+            painter.drawLine(QPointF(middle - 3, end), QPointF(middle + 3, end))
+            painter.drawLine(QPointF(middle, end - 3), QPointF(middle, end + 3))
+
+    def _paint_memory(self, painter: QPainter) -> None:
+        """From the top of the encoder into cross-attention."""
+        encoder = self.place_of("encoder", len(self.boxes["encoder"]) - 1)
+        into = next(index for index, box in enumerate(self.boxes["decoder"]) if box.module == "cross-attention")
+        cross = self.place_of("decoder", into)
+        above, end = encoder.top() - ADD_GAP, cross.center().y()
+        between = (encoder.right() + cross.left()) / 2
+        path = QPainterPath(QPointF(encoder.center().x(), encoder.top()))
+        for x, y in ((encoder.center().x(), above), (between, above), (between, end), (cross.left(), end)):
+            path.lineTo(x, y)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(current_theme().color("muted"), 1))
+        painter.drawPath(path)
+        for away in (-4, 4):
+            painter.drawLine(QPointF(cross.left(), end), QPointF(cross.left() - 6, end + away))
+
+    def _paint_ends(self, painter: QPainter) -> None:
+        """What goes in, and what comes out."""
+        assert self._measured is not None
+        theme, height = current_theme(), self._text_height()
+        painter.setPen(theme.color("muted"))
+        for side, name, letter, length in zip(
+            SIDES, ("source", "target"), ("S", "T"), self._measured.lengths, strict=True
+        ):
+            below = self.place_of(side, 0)
+            place = QRectF(below.left(), self.height() - height + 2, below.width(), height)
+            painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), f"{name}: {letter} = {length:,} tokens")
+        top = self.place_of("decoder", len(self.boxes["decoder"]) - 1)
+        place = QRectF(top.left(), top.top() - GAP - height + 2, top.width(), height)
+        painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), "scores of the next token")
+        legend = 1.0
+        painter.setFont(theme.font("small"))
+        for name, thickness, text in (("faint_accent", 10, "parameters"), ("warm", 4, "FLOPs")):
+            painter.fillRect(QRectF(legend, height / 2 - thickness / 2, 14, thickness), theme.color(name))
+            painter.drawText(QPointF(legend + 19, height / 2 + painter.fontMetrics().ascent() / 2 - 1), text)
+            legend += 32.0 + painter.fontMetrics().horizontalAdvance(text)
+
+    def _height(self, side: Side) -> float:
+        """Of a stack with the gaps."""
+        return sum(self._box_height() + self._gap_above(side, box) for box in self.boxes[side])
+
+    def _gap_above(self, side: Side, box: Box) -> float:
+        boxes = self.boxes[side]
+        index = next(index for index, each in enumerate(boxes) if each is box)
+        crosses_frame = index + 1 < len(boxes) and boxes[index + 1].is_in_layer != box.is_in_layer
+        return (ADD_GAP if box.ends_residual else GAP) + (FRAME if crosses_frame else 0)
+
+    def _box_height(self) -> int:
+        return current_theme().pixel_size("small") + 10
+
+    def _text_height(self) -> int:
+        return current_theme().pixel_size("small") + 6
+
+    def _hover(self, module: Module | None) -> None:
+        if module != self._under:
+            self._under = module
+            self.setCursor(Qt.CursorShape.PointingHandCursor if module else Qt.CursorShape.ArrowCursor)
+            self.update()
+
+    def _module_at(self, point: QPointF) -> Module | None:
+        return next(
+            (
+                box.module
+                for side in SIDES
+                for index, box in enumerate(self.boxes.get(side, ()))
+                if self.place_of(side, index).contains(point)
+            ),
+            None,
+        )

@@ -1,0 +1,91 @@
+"""The dialog that fetches a model from Hugging Face: a few pairs to choose from, and a field for any other."""
+
+import re
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QListWidget, QListWidgetItem, QWidget
+
+from core.text.languages import language_name
+from viz_app.models.import_dialog import LIST_ROW, NAME_ROW, ImportDialog
+from viz_app.preferences import Preferences
+from viz_app.widgets.parts import label
+from viz_app.worker import InferenceWorker
+
+OWNER = "Helsinki-NLP"
+PAIRS = ("de-en", "en-de", "de-fr", "fr-de", "de-es", "es-de", "de-it", "it-de", "de-pl", "pl-de")
+"""Of OPUS-MT, from and to German."""
+# as of core.interop.hub, which comes with torch
+_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_LIST_HEIGHT_PX = 190
+_ABOUT = (
+    "OPUS-MT models translate any text, one pair of languages each; they have about 75 million parameters, 300 MB. "
+    "The model is fetched from Hugging Face once and saved as a file that Augenmerk opens; nothing you type is sent. A "
+    "download that was stopped goes on where it ended."
+)
+
+
+class HubDialog(ImportDialog):
+    """Imports a Marian model by its name.
+
+    Attributes:
+        pairs: the list of pairs.
+        name_edit: the name of the repository.
+    """
+
+    def __init__(self, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None) -> None:
+        super().__init__(None, worker, preferences, parent)
+        self.setWindowTitle("Open a model from Hugging Face")
+        self.about.setText(_ABOUT)
+        self.pairs, self.name_edit = QListWidget(), QLineEdit()
+        self.pairs.setAccessibleName("Pairs of languages")
+        self.pairs.setFixedHeight(_LIST_HEIGHT_PX)
+        for pair in PAIRS:
+            source, target = map(language_name, pair.split("-"))
+            item = QListWidgetItem(f"{source} → {target}")
+            item.setData(Qt.ItemDataRole.UserRole, f"{OWNER}/opus-mt-{pair}")
+            item.setToolTip(f"{OWNER}/opus-mt-{pair}")
+            self.pairs.addItem(item)
+        self.name_edit.setAccessibleName("Name of the model")
+        self.name_edit.setPlaceholderText(f"any Marian model, such as {OWNER}/opus-mt-de-nl")
+        name = label("muted")
+        name.setText("Model")
+        self._grid.addWidget(self.pairs, LIST_ROW, 0, 1, 3)
+        self._grid.addWidget(name, NAME_ROW, 0)
+        self._grid.addWidget(self.name_edit, NAME_ROW, 1, 1, 2)
+        self.pairs.currentItemChanged.connect(self._on_pair)
+        self.pairs.itemActivated.connect(lambda _item: self._begin())
+        self.name_edit.textChanged.connect(self._on_name)
+        self.pairs.setCurrentRow(0)
+        self._fit()
+
+    @property
+    def source(self) -> str | None:
+        """The name that was chosen or typed; None unless it can be one."""
+        name = self.name_edit.text().strip()
+        return name if _NAME.fullmatch(name) else None
+
+    def _on_pair(self, item: QListWidgetItem | None) -> None:
+        if item is not None:
+            self.name_edit.setText(item.data(Qt.ItemDataRole.UserRole))
+
+    def _on_name(self) -> None:
+        name = self.source
+        self.import_button.setEnabled(name is not None)
+        self.import_button.setText("Open" if name is not None and self._imported_before(name) else "Import")
+        self._suggest_target(name.rpartition("/")[2] if name is not None else "model")
+
+    def _begin(self) -> None:
+        """One that was imported before, and is to stay where it is, is opened."""
+        name = self.source
+        if name is None or not self.import_button.isEnabled():
+            return
+        before = self._imported_before(name)
+        if before is not None and self._names_target:
+            self.accept()
+            self.imported.emit(before)
+            return
+        super()._begin()
+
+    def _imported_before(self, name: str) -> Path | None:
+        return self._preferences.imported_from(name)

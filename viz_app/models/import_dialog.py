@@ -1,0 +1,270 @@
+"""The dialog that imports a model of another project: what it is, where it is saved, how far it is."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QDialog,
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.text.languages import UNDETERMINED, language_name
+from viz_app.models.import_job import ImportJob, InspectJob
+from viz_app.preferences import Preferences
+from viz_app.state.progress import Progress
+from viz_app.theme import GAP, PAGE_MARGIN
+from viz_app.widgets.parts import label
+from viz_app.widgets.progress_line import ProgressLine
+from viz_app.worker import Failure, InferenceWorker, Request
+
+if TYPE_CHECKING:
+    from core.interop.model import ImportSummary
+
+WIDTH_PX = 560
+LIST_ROW, NAME_ROW, DATA_ROW, SAVE_ROW = range(4)
+SUFFIX = ".safetensors"
+_MEGABYTE, _GIGABYTE = 1e6, 1e9
+
+
+class ImportDialog(QDialog):
+    """Imports one model of another project, a folder or a file.
+
+    Attributes:
+        about: what is known of it.
+        data_edit: a folder with Multi30k, for a PyTorch file alone.
+        target_edit: the file that it becomes.
+        import_button, cancel_button: begins; stops what runs, or closes.
+        status, progress: what is being done, and how far it is.
+        problem: why it was not imported.
+
+    Signals:
+        imported(Path): the model is saved there, or was before.
+    """
+
+    imported = Signal(object)
+
+    def __init__(
+        self, source: Path | None, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._source, self._worker, self._preferences = source, worker, preferences
+        self._request: Request | None = None
+        self._names_target = True
+        self.about, self.status, self.problem = label("muted", wraps=True), label("small"), label("warm", wraps=True)
+        self.data_edit, self.target_edit = QLineEdit(self), QLineEdit(self)
+        self.data_edit.hide()  # shown for a PyTorch file alone
+        self.import_button, self.cancel_button = QPushButton("Import"), QPushButton("Cancel")
+        self.progress = ProgressLine()
+        self._fields = QWidget()
+        self._grid = QGridLayout(self._fields)
+        self._column = QVBoxLayout(self)
+        self._lay_out()
+        self.target_edit.textEdited.connect(self._on_target_edited)
+        self.import_button.clicked.connect(self._begin)
+        self.cancel_button.clicked.connect(self.reject)
+        if source is not None:
+            self._introduce(source)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a model is being imported."""
+        return self._request is not None and isinstance(self._request.job, ImportJob) and not self._request.is_over
+
+    @property
+    def source(self) -> str | Path | None:
+        """What is to be imported; None if nothing is named yet."""
+        return self._source
+
+    def reject(self) -> None:
+        """Cancels: what runs ends at its next stage, and nothing of it arrives here."""
+        if self._request is not None:
+            self._request.cancel()
+        super().reject()
+
+    # --- what it is ----------------------------------------------------------------------------------------------
+
+    def _introduce(self, source: Path) -> None:
+        self.setWindowTitle(f"Import {source.name}")
+        self._suggest_target(source.stem if source.is_file() else source.name)
+        where = "folder" if source.is_dir() else "file"
+        self.about.setText(
+            f"This {where} is a model of another project:\n{source}\n"
+            "It is imported once, into a file that Augenmerk opens. The original stays as it is."
+        )
+        if source.is_dir():
+            self._request = self._worker.submit(
+                Request(InspectJob(source), self, on_result=self._on_summary, on_error=self._on_error)
+            )
+        else:
+            self._add_data_row()
+
+    def _on_summary(self, summary: "ImportSummary") -> None:
+        self.about.setText(f"{self.about.text()}\n\n{describe(summary)}")
+        self._fit()
+
+    def _add_data_row(self) -> None:
+        self.data_edit.show()
+        self.data_edit.setPlaceholderText("for notebook 6 and the Annotated Transformer")
+        choose = QPushButton("Choose …")
+        choose.clicked.connect(self._choose_data)
+        self._add_row("Folder with Multi30k", self.data_edit, choose, DATA_ROW)
+
+    def _choose_data(self) -> None:
+        dialog = QFileDialog(self, "The folder with Multi30k", self.data_edit.text())
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.data_edit.setText)
+        dialog.open()
+
+    # --- where it is saved ---------------------------------------------------------------------------------------
+
+    def _suggest_target(self, name: str) -> None:
+        """Unless the user named a file: one that nothing else stands in."""
+        if self._names_target:
+            self.target_edit.setText(str(free_target(self._preferences, self.source, name)))
+
+    def _on_target_edited(self) -> None:
+        self._names_target = False
+
+    def _choose_target(self) -> None:
+        dialog = QFileDialog(self, "Save the imported model", self.target_edit.text(), f"Models (*{SUFFIX})")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(SUFFIX.removeprefix("."))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self._take_target)
+        dialog.open()
+
+    def _take_target(self, name: str) -> None:
+        self._names_target = False
+        self.target_edit.setText(name)
+
+    # --- importing -----------------------------------------------------------------------------------------------
+
+    def _begin(self) -> None:
+        source, target = self.source, self.target_edit.text().strip()
+        if source is None:
+            return
+        if not target:
+            self._show_problem("No file is named to save the model in. A path was expected; type or choose one.")
+            return
+        path = Path(target).expanduser()
+        data = self.data_edit.text().strip()
+        self.problem.hide()
+        self._show_running(True)
+        self._request = self._worker.submit(
+            Request(
+                ImportJob(
+                    source,
+                    path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX),
+                    Path(data).expanduser() if data else None,
+                ),
+                self,
+                on_result=self._on_imported,
+                on_error=self._on_error,
+                on_progress=self._on_progress,
+            )
+        )
+
+    def _on_progress(self, progress: Progress) -> None:
+        done, total = progress.done, progress.total
+        size = f": {done / _MEGABYTE:,.1f} of {total / _MEGABYTE:,.1f} MB" if total else ""
+        self.status.setText(f"{progress.text}{size} …")
+        self.progress.set_fraction(done / total if total else None)
+
+    def _on_imported(self, path: Path) -> None:
+        source = self.source
+        if source is not None:
+            self._preferences.remember_import(source, path)
+        self.accept()
+        self.imported.emit(path)
+
+    def _on_error(self, failure: Failure) -> None:
+        self._show_running(False)
+        self._show_problem(failure.message)
+
+    def _show_problem(self, text: str) -> None:
+        self.problem.setText(text)
+        self.problem.show()
+        self._fit()
+
+    def _show_running(self, is_running: bool) -> None:
+        self._fields.setEnabled(not is_running)
+        self.import_button.setEnabled(not is_running)
+        self.status.clear()
+        self.status.setVisible(is_running)
+        self.progress.setVisible(is_running)
+        self.progress.set_fraction(None)
+        self._fit()
+
+    # --- looks ---------------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setProperty("role", "form")
+        self.setMinimumWidth(WIDTH_PX)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setColumnStretch(1, 1)
+        change = QPushButton("Change …")
+        change.clicked.connect(self._choose_target)
+        self._add_row("Save as", self.target_edit, change, SAVE_ROW)
+        self.import_button.setProperty("role", "primary")
+        self.import_button.setDefault(True)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.import_button)
+        column = self._column
+        column.setContentsMargins(PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN, PAGE_MARGIN)
+        column.setSpacing(GAP)
+        for widget in (self.about, self._fields, self.problem, self.status, self.progress):
+            column.addWidget(widget)
+        column.addStretch(1)
+        column.addLayout(buttons)
+        for widget in (self.problem, self.status, self.progress):
+            widget.hide()
+
+    def _add_row(self, name: str, edit: QLineEdit, button: QPushButton, row: int) -> None:
+        edit.setAccessibleName(name)
+        title = label("muted")
+        title.setText(name)
+        self._grid.addWidget(title, row, 0)
+        self._grid.addWidget(edit, row, 1)
+        self._grid.addWidget(button, row, 2)
+
+    def _fit(self) -> None:
+        """As high as its texts now are."""
+        self._column.activate()
+        width = max(self.width(), WIDTH_PX)
+        self.resize(width, max(self._column.totalHeightForWidth(width), self._column.totalMinimumSize().height()))
+
+
+def describe(summary: "ImportSummary") -> str:
+    """What a model is and what it takes, in a line or two, and what of its settings is not applied."""
+    source, target = (
+        "a language that it does not name" if code == UNDETERMINED else language_name(code)
+        for code in summary.languages
+    )
+    parts = [summary.format, f"{source} to {target}"]
+    if summary.target_codes:
+        parts.append(f"{len(summary.target_codes)} target languages")
+    if summary.num_parameters is not None:
+        parts.append(f"{summary.num_parameters / 1e6:,.1f} million parameters")
+    memory = f"Importing it takes up to {max(summary.memory_bytes / _GIGABYTE, 0.1):.1f} GB of memory."
+    return "\n".join([" · ".join(parts), memory, *summary.notes])
+
+
+def free_target(preferences: Preferences, source: str | Path | None, name: str) -> Path:
+    """In the folder for models, a file called `name`: the one this source became before, else one that is not there."""
+    if source is not None and (before := preferences.imported_from(source)) is not None:
+        return before
+    folder, number = preferences.models_folder, 1
+    while (target := folder / f"{name}{'' if number == 1 else f'-{number}'}{SUFFIX}").exists():
+        number += 1
+    return target

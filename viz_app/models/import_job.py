@@ -1,0 +1,69 @@
+"""What importing asks of the worker's thread: what a model is, and the model as a file of ours."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.imports import collector_paused
+from core.storage import check_writable
+from viz_app.state.progress import Progress
+from viz_app.worker import ModelFreeJob, ShouldStop, Tell
+
+if TYPE_CHECKING:
+    from core.interop.model import ImportSummary  # torch comes with it
+
+
+@dataclass(frozen=True, eq=False)
+class InspectJob(ModelFreeJob):
+    """What can be told of a folder before its weights are read."""
+
+    source: Path
+
+    def work(self, progress: Tell, should_stop: ShouldStop) -> "ImportSummary":
+        """See `ModelFreeJob.work`."""
+        with collector_paused():
+            from core.interop.recognition import recognize
+
+        return recognize(self.source).summary
+
+
+@dataclass(frozen=True, eq=False)
+class ImportJob(ModelFreeJob):
+    """Imports a model, by path or by its name at Hugging Face, and saves it. The answer is the file.
+
+    Attributes:
+        source: as of `core.interop.importing.import_model`.
+        target: the file to write.
+        data: a folder with Multi30k, for models whose vocabularies are rebuilt from it.
+    """
+
+    source: str | Path
+    target: Path
+    data: Path | None = None
+
+    def work(self, progress: Tell, should_stop: ShouldStop) -> Path:
+        """See `ModelFreeJob.work`. What was stopped leaves no file that was not there before."""
+        progress(Progress(0, 0, "Preparing"))
+        with collector_paused():
+            from core.checkpoint.file import save_checkpoint
+            from core.interop.importing import import_model
+            from core.interop.model import ImportOptions
+            from core.interop.stopping import ImportStoppedError
+
+        check_writable(self.target)  # before minutes are spent on what cannot be saved
+        model = import_model(
+            self.source,
+            ImportOptions(data=self.data),
+            on_phase=lambda text: progress(Progress(0, 0, text)),
+            on_download=lambda name, done, total: progress(Progress(done, total, f"Downloading {name}")),
+            should_stop=should_stop,
+        )
+        if should_stop():
+            raise ImportStoppedError
+        progress(Progress(0, 0, f"Writing {self.target.name}"))
+        was_there = self.target.exists()
+        save_checkpoint(model.checkpoint, self.target, half_precision=model.half_precision)
+        if should_stop() and not was_there:
+            self.target.unlink(missing_ok=True)
+            raise ImportStoppedError
+        return self.target

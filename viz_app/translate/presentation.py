@@ -1,0 +1,158 @@
+"""One map, large, with its sentence and translation, for people who sit far away. Without controls: keys only."""
+
+from html import escape
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QPalette, QResizeEvent
+from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
+
+from core.translation.result import Translation
+from viz_app.heatmap.heatmap import Heatmap
+from viz_app.heatmap.lines_view import LinesArea, LinesView
+from viz_app.state import map_text
+from viz_app.state.changed_words import changed_pieces
+from viz_app.state.evented_options import on_redraw
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.head_navigation import neighbour
+from viz_app.state.map_view_settings import SHOWN_MAPS
+from viz_app.theme import current_theme
+from viz_app.translate.keys import DIRECTIONS, SWITCH_KEYS
+
+USUAL_SIZE = 800, 520
+"""Of a window in which the letters are as large as in the interface at 100 %."""
+WORDS_LARGER = 1.7
+"""Than the labels of the map."""
+KEYS = "← → ↑ ↓ heads and layers · O off or on · D original, changed, difference · Esc back"
+
+
+class Presentation(QWidget):
+    """A full screen that shows what the Translate page shows, and acts on the same experiment.
+
+    Attributes:
+        source, target: the sentence, and the words of the translation; words that a change brought are marked.
+        heatmap, lines: the map, in the way that is chosen on the page.
+        caption: which head it is, and what a row means; `hint` names the keys until one is used.
+    """
+
+    def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Window)
+        self.setWindowTitle("Presentation – Augenmerk")
+        self._state = state
+        self.source, self.target, self.caption, self.hint = (QLabel() for _ in range(4))
+        self.heatmap, self.lines = Heatmap(state), LinesView(state)
+        self.map = QStackedWidget()
+        self.map.addWidget(self.heatmap)
+        self.map.addWidget(LinesArea(self.lines))
+        for words, role in ((self.source, "muted"), (self.target, ""), (self.caption, ""), (self.hint, "muted")):
+            words.setWordWrap(True)
+            words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+            words.setProperty("role", role)
+        for plain in (self.source, self.caption, self.hint):
+            plain.setTextFormat(Qt.TextFormat.PlainText)
+        self.target.setTextFormat(Qt.TextFormat.RichText)
+        self.target.setAccessibleName("Translation")
+        self.hint.setText(KEYS)
+        self._column = QVBoxLayout(self)
+        for widget in (self.source, self.target):
+            self._column.addWidget(widget)
+        self._column.addWidget(self.map, 1)
+        for widget in (self.caption, self.hint):
+            self._column.addWidget(widget)
+        self.setBackgroundRole(QPalette.ColorRole.Base)  # as the map
+        self.setAutoFillBackground(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        for map_widget in (self.heatmap, self.lines):
+            map_widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        for changed in (state.result_changed, state.experiment_changed, state.roles_changed, state.measured_changed):
+            changed.connect(self.rebuild)
+        on_redraw(state.settings, ("maps", "large map"), self.rebuild)
+        state.selection.events.head.connect(self.rebuild, max_args=0)
+
+    def begin(self) -> None:
+        """Fills the screen that the window stands on."""
+        self.hint.setVisible(True)
+        parent = self.parentWidget()
+        if parent is not None:
+            self.setGeometry(parent.screen().geometry())
+        self.rebuild()
+        self.showFullScreen()
+        self.activateWindow()
+        self.setFocus()
+
+    def rebuild(self) -> None:
+        """The words, and what stands below the map."""
+        state = self._state
+        shown = state.maps.translation
+        self.source.setText(shown.experiment.source_text if shown is not None else "")
+        self.target.setText(self._words(shown) if shown is not None else "There is no translation yet.")
+        self.map.setCurrentIndex(1 if state.settings.picture == "lines" else 0)
+        self.map.setVisible(shown is not None)
+        self.caption.setText(caption(state) if shown is not None else "")
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrows walk through heads and layers, O switches the head off or on, D changes which maps are shown."""
+        state, key = self._state, event.key()
+        if key in (Qt.Key.Key_Escape, Qt.Key.Key_F5):
+            self.close()
+            return
+        if state.result is None:
+            return
+        if key in SWITCH_KEYS:
+            state.toggle_head(state.selection.head)
+        elif key == Qt.Key.Key_D:
+            if state.result.is_changed:
+                shown = SHOWN_MAPS.index(state.settings.shown)
+                state.settings.shown = SHOWN_MAPS[(shown + 1) % len(SHOWN_MAPS)]
+        elif (direction := DIRECTIONS.get(key)) is not None:
+            if (head := neighbour(state, direction)) is not None:
+                state.choose_head(head)
+        else:
+            return
+        self.hint.setVisible(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """All letters grow with the screen."""
+        super().resizeEvent(event)
+        scale = max(1.0, min(self.width() / USUAL_SIZE[0], self.height() / USUAL_SIZE[1]))
+        body = current_theme().at_scale(scale).base_px
+        for words, size in (
+            (self.source, round(body * WORDS_LARGER)),
+            (self.target, round(body * WORDS_LARGER)),
+            (self.caption, body),
+            (self.hint, round(body * 0.7)),
+        ):
+            words.setStyleSheet(f"font-size: {size}px")
+        self._column.setContentsMargins(2 * body, 2 * body, 2 * body, body)
+        self._column.setSpacing(body // 2)
+        self.heatmap.set_scale(scale)
+        self.lines.set_scale(scale)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Back to the window."""
+        super().closeEvent(event)
+        if (parent := self.parentWidget()) is not None:
+            parent.activateWindow()
+
+    def _words(self, shown: Translation) -> str:
+        original, warm = self._state.original, current_theme().palette.warm
+        if original is None or shown is original:
+            return escape(shown.text)
+        return "".join(
+            f'<span style="color: {warm}">{escape(piece.text)}</span>' if piece.mark == "new" else escape(piece.text)
+            for piece in changed_pieces(original, shown)
+            if piece.mark != "gone"
+        )
+
+
+def caption(state: ExperimentState) -> str:
+    """Which head, whether it is off, what it does, which maps; and what a row means."""
+    head, maps = state.selection.head, state.maps
+    parts = [map_text.title(state)]
+    is_one = state.settings.scope == "head"
+    if is_one and state.is_off(head):
+        parts.append("off")
+    if is_one and (role := state.roles.of(head)) != "mixed":
+        parts.append(role)
+    if state.result is not None and state.result.is_changed:
+        parts.append(maps.shown)
+    return f"{' · '.join(parts)}\n{map_text.meaning_of_query(state)}"
