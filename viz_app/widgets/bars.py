@@ -87,8 +87,9 @@ class BarList(QWidget):
     def tick_place(self, index: int) -> QRectF:
         """The tick at the original's value on a bar that has one."""
         place, before = self.bar_place(index), self.bars[index].before or 0.0
-        x = place.left() + min(1.0, max(0.0, before)) * (place.width() - TICK_WIDTH)
-        return QRectF(x, place.center().y() - TICK_HEIGHT / 2, TICK_WIDTH, TICK_HEIGHT)
+        width, height = scaled(TICK_WIDTH), scaled(TICK_HEIGHT)
+        x = place.left() + min(1.0, max(0.0, before)) * (place.width() - width)
+        return QRectF(x, place.center().y() - height / 2, width, height)
 
     def sizeHint(self) -> QSize:
         """High enough for all lines."""
