@@ -19,6 +19,8 @@ from core.model.layers import DecoderLayer, LayerCache, activate
 from core.model.transformer import DecoderState, Transformer, decoder_changes
 
 Product = Callable[[Tensor], Tensor]
+LARGE = 1e30
+"""Stands for infinity where states are rounded."""
 
 
 class Steps(Protocol):
@@ -128,7 +130,13 @@ def packed_product(weight: Tensor, bias: Tensor | None) -> Product:
         rounded = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
     packed: Any = torch.ops.quantized.linear_prepack(rounded, None if bias is None else bias.detach())
     multiply: Any = torch.ops.quantized.linear_dynamic.default
-    return lambda states: multiply(states, packed, True)  # 7 bits of states: with 8, some processors overflow
+
+    def product(states: Tensor) -> Tensor:
+        """With 7 bits of states: with 8, some processors overflow. What is not finite cannot be rounded."""
+        result: Tensor = multiply(torch.nan_to_num(states, 0.0, LARGE, -LARGE), packed, True)
+        return result
+
+    return product
 
 
 @cache

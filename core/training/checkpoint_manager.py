@@ -174,12 +174,16 @@ class CheckpointManager:
 
         A folder that was deleted is made anew, with its lock. Raises `TrainingError` if another training has it then.
         """
+        was_deleted = False
         while True:
             try:
                 self._restore_folder()
                 write()
                 return
             except StorageError as error:
+                if not was_deleted and not self.folder.exists():  # while it was written to: it is made anew once
+                    was_deleted = True
+                    continue
                 failure = SaveFailed(path, str(error), self.session.progress.step)
                 self.on_event(failure)
                 if self.on_save_failed(failure) == "stop":

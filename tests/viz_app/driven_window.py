@@ -58,7 +58,7 @@ class DrivenWindow(main_window.MainWindow):
         say("typed")
 
     def _do_close(self) -> None:
-        QTimer.singleShot(1000, self, self.close)
+        QTimer.singleShot(5000, self, self.close)
 
     def _do_crash(self) -> None:
         QTimer.singleShot(200, self, lambda: ctypes.string_at(0))

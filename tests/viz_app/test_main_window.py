@@ -135,14 +135,14 @@ def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindo
     word, place = chips._chips[1]
     plain = heatmap.grab().toImage()
     qtbot.mouseMove(chips, place.center())
-    assert page.state.selection.hovered_word == word
+    qtbot.waitUntil(lambda: page.state.selection.hovered_word == word)
     assert heatmap.grab().toImage() != plain
     qtbot.mouseMove(chips, chips.rect().bottomRight())
     unlit = chips.grab().toImage()
     cell = heatmap.cell_rect(Pair(2, 1))
     assert cell is not None
     qtbot.mouseMove(heatmap, cell.center().toPoint())
-    assert page.state.selection.hovered == Pair(2, 1)
+    qtbot.waitUntil(lambda: page.state.selection.hovered == Pair(2, 1))
     lit, (other, place_of_other) = chips.grab().toImage(), chips._chips[2]
     assert other.text == "schläft"
     assert lit.copy(place_of_other) != unlit.copy(place_of_other)

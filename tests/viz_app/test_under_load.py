@@ -23,7 +23,8 @@ pytestmark = pytest.mark.training
 def window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterator[MainWindow]:
     """The window with the bundled model."""
     window = MainWindow(preferences, sentence="Ein Mann .")
-    window.resize(1000, 640)  # so low that the heads must be scrolled
+    window.resize(1000, 640)
+    window.translate_page.heads.area.setMaximumHeight(200)  # so low that the heads must be scrolled
     with qtbot.waitSignal(window.translation_shown, timeout=60_000):
         window.show()
     yield window

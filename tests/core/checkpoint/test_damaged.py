@@ -229,7 +229,7 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path, kind: str) -
         if not hasattr(os, "mkfifo"):
             pytest.skip("pipes with names are those of POSIX systems")
         os.mkfifo(path)
-    assert "device, a pipe or a socket" in refusal(path) or "directory" in refusal(path)
+    assert "device, a pipe or a socket" in refusal(path) or "it is a folder" in refusal(path)
     assert describe_checkpoint(path, "last") is None
 
 

@@ -363,7 +363,7 @@ def test_a_file_one_may_not_read_is_not_called_missing(untrained_checkpoint: Pat
 
 
 def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="directory"):
+    with pytest.raises(CheckpointError, match="it is a folder"):
         load_checkpoint(tmp_path)
 
 
