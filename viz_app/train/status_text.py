@@ -109,17 +109,6 @@ def patience_used(state: TrainState, patience: int | None) -> tuple[str, float]:
     return f"patience: {stale} of {patience} {noun} without a better loss", stale / patience
 
 
-def run_line(state: TrainState) -> str:
-    """What is being trained on what and where, beside the charts; empty before that is known."""
-    started = state.started
-    if started is None:
-        return ""
-    return (
-        f"{started.preset} · {started.num_parameters:,} parameters · {started.num_training_pairs:,} pairs · "
-        f"{started.device} ({started.device_reason})"
-    )
-
-
 def status_line(state: TrainState, preset: str) -> str:
     """The training status for the window's top bar; empty if there is none."""
     match state.status:

@@ -5,7 +5,7 @@ import pytest
 from core.training.events import CheckpointSaved, PhaseStarted
 from tests.viz_app.train.scripted import epoch_done, finished, started, step_done
 from viz_app.train.state import TrainState
-from viz_app.train.status_text import activity, metric_rows, notice, run_line, status_line
+from viz_app.train.status_text import activity, metric_rows, notice, status_line
 
 FOLDER = Path("runs") / "notebook-1"
 
@@ -115,8 +115,3 @@ def test_nothing_is_said_before_the_first_run() -> None:
     assert notice(state) is None
     assert status_line(state, "notebook") == ""
     assert activity(state) == ""
-    assert run_line(state) == ""
-
-
-def test_run_line_names_parameters_pairs_and_device(running: TrainState) -> None:
-    assert run_line(running) == "notebook · 9,038,341 parameters · 29,000 pairs · cpu (no CUDA device found)"

@@ -65,11 +65,6 @@ class TrainHereFigure(StationFigure):
         self.column.addWidget(self.verdict)
         self.column.addWidget(self.pictures)
 
-    @property
-    def is_training(self) -> bool:
-        """Whether it learns right now."""
-        return self.run is not None and self.run.is_running
-
     def shutdown(self) -> None:
         """Ends the training, if one runs, and removes its files."""
         if self.run is not None and self.run.is_running:
