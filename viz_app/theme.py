@@ -344,6 +344,9 @@ _current: Theme | None = None
 
 def current_theme() -> Theme:
     """The theme that was applied last; the light one before that."""
+    global _current
+    if _current is None and QApplication.instance() is not None:
+        _current = Theme.light()  # asked for many times while a page is laid out
     return _current if _current is not None else Theme.light()
 
 

@@ -219,8 +219,9 @@ class GridPainter:
     def _paint_dimmed(self, painter: QPainter) -> None:
         """Heads of other roles than the one looked for are pale, and those without the difference that is shown."""
         role = self.state.settings.shown_role
-        for item in self.thumbnails:
-            if self.state.maps.lacks_difference(item.head.kind):
+        without_difference = {kind for kind in MAP_KINDS if self.state.maps.lacks_difference(kind)}
+        for item in self.thumbnails if without_difference else ():
+            if item.head.kind in without_difference:
                 painter.fillRect(item.place, self.theme.color("panel", 0.8))
         if self.state.result is None or role is None:
             return

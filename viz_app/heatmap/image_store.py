@@ -25,7 +25,7 @@ class _Made:
             self.max_pixels == max_pixels
             and self.ramp is ramp
             and _are_equal(self.maps, maps)
-            and np.array_equal(self.tops, tops)
+            and (self.tops is tops or np.array_equal(self.tops, tops))
         )
 
 
@@ -45,9 +45,10 @@ class ImageStore:
             max_pixels: larger maps are merged, see `map_images`.
         """
         for made in self._made:
-            if made.is_of(maps, tops, ramp, max_pixels):
+            if made.maps is maps and made.tops is tops and made.is_of(maps, tops, ramp, max_pixels):
                 return made.images
-        images = map_images(maps.reshape(-1, *maps.shape[2:]), ramp, tops.reshape(-1), max_pixels)
+        found = next((made.images for made in self._made if made.is_of(maps, tops, ramp, max_pixels)), None)
+        images = found or map_images(maps.reshape(-1, *maps.shape[2:]), ramp, tops.reshape(-1), max_pixels)
         self._made = [_Made(maps, tops, ramp, max_pixels, images), *self._made[: CAPACITY - 1]]
         return images
 

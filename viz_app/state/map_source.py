@@ -260,6 +260,11 @@ class MapSource:
     def top_values(self, kind: MapKind) -> FloatArray:
         """The same for all maps of a kind at once, [L, H]."""
         values = self.thumbnails(kind)
+        found = self._kept(("tops", id(values), self.settings.scale), lambda: self._top_values_of(values, kind))
+        assert isinstance(found, np.ndarray)
+        return found
+
+    def _top_values_of(self, values: FloatArray, kind: MapKind) -> FloatArray:
         if self.settings.scale == "shared":
             return np.full(values.shape[:2], self.top_value(Head(kind, 0, 0), values), dtype=np.float32)
         axes = (-3, -2, -1) if self.settings.scale == "layer" else (-2, -1)

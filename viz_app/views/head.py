@@ -158,7 +158,8 @@ class HeadPanel(QFrame):
             self.query_key.stand_over(self.map.geometry(), cell.center().y() if cell is not None else None)
 
     def _place_card_soon(self) -> None:
-        QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
+        if self.query_key.explanation.is_open:
+            QTimer.singleShot(0, self, self._place_card)  # the map has its place only then
 
     def _show_switch(self) -> None:
         """The head, or another one, was switched off or on."""

@@ -70,11 +70,14 @@ class ChoiceMenu(MenuButton):
 
     def show_choice(self, name: str) -> None:
         """Puts an entry on the button; a name that is not offered, as it is."""
-        self.choice = name
         text, _ = self._entries.get(name, (name, ""))
-        self.setText(f"{self._prefix}{text} ▾")
-        if name in self.actions_by_name:
-            self.actions_by_name[name].setChecked(True)
+        text, action = f"{self._prefix}{text} ▾", self.actions_by_name.get(name)
+        if name == self.choice and text == self.text() and (action is None or action.isChecked()):
+            return
+        self.choice = name
+        self.setText(text)
+        if action is not None:
+            action.setChecked(True)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """See `has_arrow_keys`."""
