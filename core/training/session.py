@@ -59,6 +59,7 @@ class TrainingSession:
         self.corpus = corpus
         self.device = torch.device(device)
         self.padding_id = corpus.codecs.target.vocabulary.padding_id
+        self._word_counts = corpus.word_counts
         torch.manual_seed(run.training.seed)
         num_source, num_target = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
         self.model = Transformer(run.model, num_source, num_target, self.padding_id).to(self.device)
@@ -231,6 +232,7 @@ class TrainingSession:
             corpus=self.corpus.name,
             corpus_digest=self.corpus.digest,
             history=tuple(history),
+            word_counts=self._word_counts,
         )
 
     def resumable_snapshot(self) -> Checkpoint:
@@ -292,6 +294,8 @@ class TrainingSession:
         has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
         if has_changed_data and not allow_changed_data:
             raise _changed_data(self.corpus.name)
+        if self._word_counts is None and not has_changed_data:  # prepared by an earlier version
+            self._word_counts = checkpoint.word_counts
         fill_parameters(self.model, checkpoint.weights)
         try:
             self.progress = progress_of(checkpoint.progress, checkpoint.history)
