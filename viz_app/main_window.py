@@ -292,6 +292,7 @@ class MainWindow(QMainWindow):
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
         self.export_menu.done.connect(bar.show_notice)
         page.head.export_button.setMenu(self.export_menu)
+        page.sentence.coverage_notice.offer(bar.model_button.menu())
         bar.offer_export(self.export_menu)
         bar.offer_experiments((self.documents, self.lessons))
         self.lessons.done.connect(bar.show_notice)
@@ -551,6 +552,7 @@ class MainWindow(QMainWindow):
 
         page = LearnPage(self._worker.sibling(self), self.state)
         page.failed.connect(self.failed)
+        page.sentence.coverage_notice.offer(self.top_bar.model_button.menu())
         self._pages.addWidget(page)
         self.learn_page = page
         return page
