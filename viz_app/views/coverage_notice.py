@@ -1,6 +1,6 @@
 """One line below a sentence that the model's training data do not cover, with a button that opens another model."""
 
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
 from core.translation.coverage import Coverage
 from viz_app.theme import scales
@@ -28,6 +28,7 @@ class CoverageNotice(QWidget):
         row.addWidget(self.label)
         row.addWidget(self.button)
         row.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.hide()
 
     def offer(self, menu: QMenu) -> None:
