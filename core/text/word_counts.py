@@ -1,6 +1,7 @@
 """How often the training data had each source word. It is kept with a model, to say what the model can only guess."""
 
 import math
+import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,8 @@ _MAX_SAMPLED = 20_000
 _MAX_COUNT = 2**53
 _MAX_FAMILIARITY = 40.0
 _SHARED_LIMIT = 255
+_UNLISTABLE = re.compile("[\n\ud800-\udfff]")
+"""Ends of lines, which end a word in the list, and lone surrogates, which are no characters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,12 +149,7 @@ def has_letters(word: str) -> bool:
 
 def _is_word(word: str) -> bool:
     """Not white space, which spaCy may cut off as a token, nor anything that a list of words could not hold."""
-    return (
-        bool(word)
-        and not word.isspace()
-        and len(word) <= MAX_WORD_CHARACTERS
-        and not any(character == "\n" or "\ud800" <= character <= "\udfff" for character in word)
-    )
+    return bool(word) and not word.isspace() and len(word) <= MAX_WORD_CHARACTERS and _UNLISTABLE.search(word) is None
 
 
 def _mean_log(numbers: Sequence[int]) -> float | None:

@@ -253,14 +253,15 @@ class SentenceInput(QPlainTextEdit):
         origin = self.blockBoundingGeometry(block).translated(self.contentOffset()).topLeft()
         start, end = span.start - block.position(), span.end - block.position()
         places = []
-        for index in range(layout.lineCount()):
-            line = layout.lineAt(index)
+        line = layout.lineForTextPosition(start)
+        while line.isValid() and line.textStart() < end:
             first = max(start, line.textStart())
             last = min(end, line.textStart() + line.textLength())
             if first < last:
                 left, right = (_x_of(line, place) for place in (first, last))
                 top = origin.y() + line.y()
                 places.append(QRectF(origin.x() + min(left, right), top, abs(right - left), line.height()))
+            line = layout.lineAt(line.lineNumber() + 1)
         return places
 
     def _paint_dots(self, painter: QPainter) -> None:
