@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from core.checkpoint.digest import model_digest
 from core.checkpoint.file import Checkpoint, fill_parameters
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
@@ -257,6 +258,36 @@ class TrainingSession:
             for key in _ADAM_STATE
         }
 
+    def begin_with(self, initial: Checkpoint) -> None:
+        """Begins with the weights of a model that was trained already.
+
+        Raises:
+            CheckpointError: it is another model than the settings name, or of another architecture or vocabulary.
+        """
+        digest, wanted = model_digest(initial), self.run.training.initial_model
+        if wanted not in (None, digest):
+            raise CheckpointError(
+                f"This run begins with the model {wanted}; the one given is {digest}. Give that model, or leave "
+                "initial_model out of the settings."
+            )
+        ours, theirs = self.run.model.to_dict(), initial.run.model.to_dict()
+        if different := [
+            f"{name} is {theirs[name]!r} there and {ours[name]!r} here"
+            for name in ours
+            if ours[name] != theirs[name] and name != "dropout"
+        ]:
+            raise CheckpointError(
+                f"The model to begin with is of another architecture: {'; '.join(different)}. The same was expected, "
+                "but for dropout: choose the settings of its run (run.toml), or another model."
+            )
+        if self.corpus.codecs.to_dict() != initial.codecs.to_dict():
+            raise CheckpointError(
+                "The corpus gives another vocabulary than the model to begin with has. The same data and the same "
+                "settings of the data were expected: train with those, or without an initial model."
+            )
+        fill_parameters(self.model, initial.weights)
+        self.run = self.run.with_training(initial_model=digest)
+
     def restore(
         self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset(), *, allow_changed_data: bool = False
     ) -> list[str]:
@@ -283,6 +314,7 @@ class TrainingSession:
         # a run begun without it, by an earlier version for instance, goes on without it
         if "fit_schedule" not in changed:
             self.run = self.run.with_training(fit_schedule=checkpoint.run.training.fit_schedule)
+        self.run = self.run.with_training(initial_model=checkpoint.run.training.initial_model)
         require_same_run(self.run, checkpoint.run, changed)
         if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
             raise CheckpointError(
