@@ -61,6 +61,21 @@ class WordCounts:
         found = cls(dict(sorted(counts.items())), kind, least)
         return cls(found.counts, kind, least, found._unusual_below(sentences))
 
+    def joined(self, later: "WordCounts") -> "WordCounts | None":
+        """Of a model that learned from two corpora: of each word the larger count, as nobody knows what both share.
+
+        What is unusual is so for the later one. None if the different words are too many to be kept.
+        """
+        least = max(self.least, later.least)
+        counts = {
+            word: number
+            for word in sorted({*self.counts, *later.counts})
+            if (number := max(self.counts.get(word, 0), later.counts.get(word, 0))) >= least
+        }
+        if len(counts) > MAX_WORDS:
+            return None
+        return WordCounts(counts, later.kind if later.kind == self.kind else "", least, later.unusual_below)
+
     def of(self, word: str) -> int:
         """How often the word was there; of one that is not listed, how often at most."""
         return self.counts.get(word, self.least - 1)

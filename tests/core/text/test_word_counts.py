@@ -1,6 +1,7 @@
 """Counts of the training data's words: what they say, and that only such files are taken as were written."""
 
 import zlib
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -60,6 +61,18 @@ def test_repeated_words_and_marks_change_no_familiarity() -> None:
     counts = counted()
     assert counts.familiarity(["ein", "ein", "mann", ".", "3"]) == counts.familiarity(["ein", "mann"])
     assert [has_letters(word) for word in ("a", "3", ".", "3d", "ß", "日")] == [True, False, False, True, True, True]
+
+
+def test_of_two_corpora_each_word_has_the_larger_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = WordCounts({"a": 3, "b": 1}, "tales", 1, 2.0), WordCounts({"a": 2, "c": 4}, "tales", 2, 3.0)
+    joined = first.joined(second)
+    assert joined is not None
+    assert (dict(joined.counts), joined.kind, joined.least, joined.unusual_below) == ({"a": 3, "c": 4}, "tales", 2, 3.0)
+    other = first.joined(replace(second, kind=""))
+    assert other is not None
+    assert other.kind == ""
+    monkeypatch.setattr(word_counts, "MAX_WORDS", 1)
+    assert first.joined(second) is None
 
 
 class TestInFiles:
