@@ -396,7 +396,10 @@ class MainWindow(QMainWindow):
         ShortcutSheet(list(groups.items()), self).open()
 
     def offer_first_steps(self) -> None:
-        """Four sentences about what is on the screen, once the first translation is there."""
+        """Four sentences about what is on the Translate page, once the first translation is there."""
+        self.show_page(TRANSLATE)
+        if self.translate_page.findChildren(FirstSteps):
+            return
         steps = FirstSteps(self.state)
 
         def end() -> None:
@@ -407,7 +410,7 @@ class MainWindow(QMainWindow):
         steps.ended.connect(end)
         steps.learn_wanted.connect(lambda: self.show_page(LEARN))
         steps.typing_wanted.connect(self._focus_sentence)
-        self.add_notice(steps)
+        self.translate_page.show_above(steps)
 
     def open_station(self, name: str) -> None:
         """Shows a station of the Learn page, by its name."""
