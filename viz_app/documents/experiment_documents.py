@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from core.errors import AugenmerkError, ExperimentFileError
@@ -36,6 +36,7 @@ class ExperimentDocuments(QObject):
     """The current experiment as a file, as Python, as a command.
 
     Attributes:
+        entries: those of its menu.
         dialog: the file dialog that is open, or None.
         keep_timer: what is on the screen is kept at its end: it runs from a result on.
 
@@ -57,6 +58,7 @@ class ExperimentDocuments(QObject):
     ) -> None:
         super().__init__(window)
         self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
+        self.entries: list[QAction] = []
         self.dialog: QFileDialog | None = None
         self._waiting: SavedExperiment | None = None
         self._opened_early: tuple[SavedExperiment, Path | None] | None = None
@@ -74,6 +76,7 @@ class ExperimentDocuments(QObject):
         def add(text: str, act: Callable[[], None], keys: str = "") -> None:
             action = menu.addAction(text)
             action.triggered.connect(lambda _=False: act())
+            self.entries.append(action)
             if keys:
                 action.setShortcut(QKeySequence(keys))
                 action.setShortcutVisibleInContextMenu(True)
