@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from core.translation.experiment import SourceWordReplaced
-from core.translation.result import ExperimentResult, Translation, Word
+from core.translation.result import Translation, Word
 
 Mark = Literal["same", "new", "gone"]
 
@@ -34,26 +33,6 @@ def new_words(before: Translation, after: Translation) -> frozenset[Word]:
     blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
     kept = {block.b + place for block in blocks for place in range(block.size)}
     return frozenset(word for place, word in enumerate(after.target_words) if place not in kept)
-
-
-def source_as_read(result: ExperimentResult) -> str:
-    """The sentence as the model read it: as it was typed, without the words that are removed, others in their places."""
-    text = result.changed.source_text
-    edits = {edit.place: edit for edit in result.experiment.source_edits}
-    if not edits or len(text.lower()) != len(text):
-        return text
-    parts: list[str] = []
-    position = 0
-    for place, word in enumerate(result.original.source_words):
-        start = text.lower().find(word.text.lower(), position)
-        if start < 0:  # not to be found in the sentence
-            continue
-        end = start + len(word.text)
-        edit = edits.get(place)
-        said = text[start:end] if edit is None else edit.text if isinstance(edit, SourceWordReplaced) else ""
-        parts += [text[position:start] if said else text[position:start].rstrip(), said]
-        position = end
-    return ("".join(parts) + text[position:]).strip()
 
 
 def pieces_of(old: Sequence[str], new: Sequence[str], text: str) -> tuple[Piece, ...]:

@@ -13,6 +13,7 @@ from viz_app.theme import current_theme, is_theme_change, set_role
 DEBOUNCE_MS = 300
 MAX_LINES = 4
 MAX_SHADE = 0.55
+NO_MARKS: tuple[tuple[Span, ...], Span | None, tuple[Span, ...]] = ((), None, ())
 
 
 class SentenceInput(QPlainTextEdit):
@@ -38,7 +39,7 @@ class SentenceInput(QPlainTextEdit):
         self._timer.setSingleShot(True)
         self._timer.setInterval(DEBOUNCE_MS)
         self._timer.timeout.connect(lambda: self.settle(is_asked=False))
-        self._marks: tuple[tuple[Span, ...], Span | None] = ((), None)
+        self._marks: tuple[tuple[Span, ...], Span | None, tuple[Span, ...]] = NO_MARKS
         self._shades: dict[Span, float] = {}
         self._max_lines = MAX_LINES
         self.setUndoRedoEnabled(False)
@@ -87,13 +88,17 @@ class SentenceInput(QPlainTextEdit):
         """Stops waiting for more keys and says nothing."""
         self._timer.stop()
 
-    def mark(self, unknown: tuple[Span, ...], ignored: Span | None) -> None:
-        """Underlines words the model does not know and strikes out what it could not take in."""
-        self._marks = (unknown, ignored)
+    def mark(self, unknown: tuple[Span, ...], ignored: Span | None, edited: tuple[Span, ...] = ()) -> None:
+        """Underlines words the model does not know, strikes out what it could not take in, and what it does not read.
+
+        `edited`: the words that the experiment removes or replaces; their chips say by what.
+        """
+        self._marks = (unknown, ignored, edited)
         selections = [self._selection(span, self._shade_format(share)) for span, share in self._shades.items()]
         selections += [self._selection(span, self._unknown_format()) for span in unknown]
         if ignored is not None:
-            selections.append(self._selection(ignored, self._ignored_format()))
+            selections.append(self._selection(ignored, self._struck_format("muted")))
+        selections += [self._selection(span, self._struck_format("warm")) for span in edited]
         self.setExtraSelections(selections)
 
     def shade(self, shares: Mapping[Span, float]) -> None:
@@ -167,9 +172,9 @@ class SentenceInput(QPlainTextEdit):
         return max(0, MAX_CHARACTERS - len(self.text) + len(self.textCursor().selectedText()))
 
     def _on_text_changed(self) -> None:
-        if self._shades or self._marks != ((), None):
+        if self._shades or self._marks != NO_MARKS:
             self._shades = {}
-            self.mark((), None)
+            self.mark(*NO_MARKS)
         self._timer.start()
 
     def _fit_height(self, _size: object = None) -> None:
@@ -202,8 +207,8 @@ class SentenceInput(QPlainTextEdit):
         char_format.setForeground(current_theme().color("warm"))
         return char_format
 
-    def _ignored_format(self) -> QTextCharFormat:
+    def _struck_format(self, role: str) -> QTextCharFormat:
         char_format = QTextCharFormat()
         char_format.setFontStrikeOut(True)
-        char_format.setForeground(current_theme().color("muted"))
+        char_format.setForeground(current_theme().color(role))
         return char_format

@@ -1,9 +1,5 @@
-from dataclasses import replace
-
-from core.translation.experiment import Experiment, SourceWordRemoved, SourceWordReplaced
-from core.translation.result import ExperimentResult
 from tests.viz_app.synthetic import make_translation
-from viz_app.state.changed_words import changed_pieces, new_words, source_as_read
+from viz_app.state.changed_words import changed_pieces, new_words
 
 
 def _marks(before: str, after: str) -> list[tuple[str, str]]:
@@ -26,20 +22,6 @@ def test_the_pieces_that_are_there_spell_the_sentence() -> None:
     before, after = make_translation("x", "a dog runs ."), make_translation("x", "two dogs run , too .")
     pieces = changed_pieces(before, after)
     assert "".join(piece.text for piece in pieces if piece.mark != "gone") == after.text
-
-
-def test_the_sentence_as_it_was_read_has_other_words_in_their_places() -> None:
-    typed = "Zwei Hunde spielen, im Schnee."
-    original = make_translation("zwei hunde spielen , im schnee .", "two dogs", text=typed)
-
-    def read(*edits: SourceWordRemoved | SourceWordReplaced) -> str:
-        changed = replace(original, experiment=Experiment(typed, interventions=edits))
-        return source_as_read(ExperimentResult(changed, original, original.log_probabilities))
-
-    assert read() == typed
-    assert read(SourceWordReplaced(1, "Katzen")) == "Zwei Katzen spielen, im Schnee."
-    assert read(SourceWordRemoved(0), SourceWordRemoved(3)) == "Hunde spielen im Schnee."
-    assert read(SourceWordRemoved(6), SourceWordReplaced(2, "rennen gern")) == "Zwei Hunde rennen gern, im Schnee"
 
 
 def test_an_empty_translation_has_only_words_that_are_gone() -> None:

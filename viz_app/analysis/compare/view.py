@@ -24,9 +24,10 @@ from viz_app.analysis.compare.maps import CompareMaps
 from viz_app.analysis.compare.second_model import SecondModel
 from viz_app.analysis.compare.state import CompareState, Comparison, Question
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
-from viz_app.state.changed_words import pieces_of, source_as_read
+from viz_app.state.changed_words import pieces_of
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.map_text import title
+from viz_app.state.spans import source_as_read
 from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import scales
 from viz_app.views.marked_text import marked, number, styled
