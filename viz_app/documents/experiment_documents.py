@@ -148,8 +148,7 @@ class ExperimentDocuments(QObject):
             is_shipped: whether it is one of the product's own, which is neither remembered nor written to.
         """
         try:
-            read = read_document(path)
-            self._check(read)
+            read = self._read(path)
         except ExperimentFileError as error:
             self._preferences.recent_experiments.forget(path)
             self._refuse(Failure.of(error))
@@ -167,6 +166,17 @@ class ExperimentDocuments(QObject):
         """Shows a scene of a lesson that was checked by `open`: with it the undo history begins anew."""
         self._scene = saved
         self._find_model(saved, path)
+
+    def _read(self, path: Path) -> SavedExperiment | Lesson:
+        """What a file holds. Raises `ExperimentFileError`, which names the file, if the window cannot show it."""
+        read = read_document(path)
+        try:
+            self._check(read)
+        except ExperimentFileError as error:
+            raise ExperimentFileError(
+                f"{path} cannot be shown. {error} Nothing was opened; correct the file, or choose another."
+            ) from error
+        return read
 
     def _check(self, read: SavedExperiment | Lesson) -> None:
         """Raises `ExperimentFileError` if the window cannot show it."""
