@@ -45,8 +45,8 @@ def source_as_read(result: ExperimentResult) -> str:
         if place not in edits or word not in ranges:
             continue
         edit, (start, end) = edits[place], ranges[word]
-        is_replaced = isinstance(edit, SourceWordReplaced)
-        parts.append(text[position:start] + edit.text if is_replaced else text[position:start].rstrip())
+        before = text[position:start]
+        parts.append(before + edit.text if isinstance(edit, SourceWordReplaced) else before.rstrip())
         position = end
     return ("".join(parts) + text[position:]).strip()
 
