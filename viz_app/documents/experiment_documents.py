@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from core.errors import AugenmerkError, ExperimentFileError
@@ -36,6 +36,7 @@ class ExperimentDocuments(QObject):
     """The current experiment as a file, as Python, as a command.
 
     Attributes:
+        entries: those of its menu.
         dialog: the file dialog that is open, or None.
         keep_timer: what is on the screen is kept at its end: it runs from a result on.
 
@@ -57,6 +58,7 @@ class ExperimentDocuments(QObject):
     ) -> None:
         super().__init__(window)
         self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
+        self.entries: list[QAction] = []
         self.dialog: QFileDialog | None = None
         self._waiting: SavedExperiment | None = None
         self._opened_early: tuple[SavedExperiment, Path | None] | None = None
@@ -74,6 +76,7 @@ class ExperimentDocuments(QObject):
         def add(text: str, act: Callable[[], None], keys: str = "") -> None:
             action = menu.addAction(text)
             action.triggered.connect(lambda _=False: act())
+            self.entries.append(action)
             if keys:
                 action.setShortcut(QKeySequence(keys))
                 action.setShortcutVisibleInContextMenu(True)
@@ -145,8 +148,7 @@ class ExperimentDocuments(QObject):
             is_shipped: whether it is one of the product's own, which is neither remembered nor written to.
         """
         try:
-            read = read_document(path)
-            self._check(read)
+            read = self._read(path)
         except ExperimentFileError as error:
             self._preferences.recent_experiments.forget(path)
             self._refuse(Failure.of(error))
@@ -164,6 +166,17 @@ class ExperimentDocuments(QObject):
         """Shows a scene of a lesson that was checked by `open`: with it the undo history begins anew."""
         self._scene = saved
         self._find_model(saved, path)
+
+    def _read(self, path: Path) -> SavedExperiment | Lesson:
+        """What a file holds. Raises `ExperimentFileError`, which names the file, if the window cannot show it."""
+        read = read_document(path)
+        try:
+            self._check(read)
+        except ExperimentFileError as error:
+            raise ExperimentFileError(
+                f"{path} cannot be shown. {error} Nothing was opened; correct the file, or choose another."
+            ) from error
+        return read
 
     def _check(self, read: SavedExperiment | Lesson) -> None:
         """Raises `ExperimentFileError` if the window cannot show it."""

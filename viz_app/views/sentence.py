@@ -17,7 +17,7 @@ from viz_app.state.languages import language_of, with_code
 from viz_app.state.map_selection import MARKS
 from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
-from viz_app.state.spans import ignored_span, rare_spans, unknown_spans, word_spans
+from viz_app.state.spans import edited_spans, ignored_span, rare_spans, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out
 from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.views.chips import WordChips
@@ -25,7 +25,7 @@ from viz_app.views.chips_area import ChipsArea
 from viz_app.views.coverage_notice import CoverageNotice
 from viz_app.views.gallery import GalleryPopup
 from viz_app.views.intervention_chips import InterventionChips
-from viz_app.views.sentence_input import SentenceInput
+from viz_app.views.sentence_input import SentenceInput, SentenceMarks
 from viz_app.views.shown_maps_switch import ShownMapsSwitch
 from viz_app.views.target_line import TargetLine
 from viz_app.widgets.choice_menu import ChoiceMenu
@@ -325,11 +325,12 @@ class SentencePanel(QFrame):
         self._show_shares()
 
     def _mark_input(self) -> None:
-        """Unknown and rare words, and an end left out, in the sentence that the result is of."""
+        """Unknown and rare words, an end left out, words removed or replaced, in the sentence that the result is of."""
         result = self._state.result
         if result is not None and self.input.text == result.changed.source_text:
             rare = {span: f"“{word.text}”: {word.explanation}" for span, word in rare_spans(result.original).items()}
-            self.input.mark(unknown_spans(result.original), ignored_span(result.changed), rare)
+            unknown, ignored = unknown_spans(result.original), ignored_span(result.changed)
+            self.input.mark(SentenceMarks(unknown, ignored, rare, edited_spans(result)))
 
     @property
     def _has_words(self) -> bool:

@@ -1,7 +1,7 @@
 """The field for the sentence: grows from one line to a few, asks for a translation a moment after the last key."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import cast
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
@@ -30,7 +30,21 @@ DOT = 2
 """Pixels across, of the line below words that the model does not know or has hardly seen."""
 
 
-_NO_MARKS: tuple[tuple[Span, ...], None, Mapping[Span, str]] = ((), None, MappingProxyType({}))
+@dataclass(frozen=True)
+class SentenceMarks:
+    """What is said of words of the sentence, by their places in it.
+
+    Attributes:
+        unknown: words that the vocabulary does not have; they are underlined by dots, in another colour.
+        ignored: the end that was left out; it is struck out.
+        rare: words that the training data hardly had, with what is said of them under the mouse; underlined by dots.
+        edited: words that the experiment removes or replaces; their chips say by what. They are struck out.
+    """
+
+    unknown: tuple[Span, ...] = ()
+    ignored: Span | None = None
+    rare: Mapping[Span, str] = field(default_factory=dict)
+    edited: tuple[Span, ...] = ()
 
 
 class SentenceInput(QPlainTextEdit):
@@ -56,7 +70,7 @@ class SentenceInput(QPlainTextEdit):
         self._timer.setSingleShot(True)
         self._timer.setInterval(DEBOUNCE_MS)
         self._timer.timeout.connect(lambda: self.settle(is_asked=False))
-        self._marks: tuple[tuple[Span, ...], Span | None, Mapping[Span, str]] = _NO_MARKS
+        self._marks = SentenceMarks()
         self._shades: dict[Span, float] = {}
         self._max_lines = MAX_LINES
         self.setUndoRedoEnabled(False)
@@ -105,37 +119,30 @@ class SentenceInput(QPlainTextEdit):
         """Stops waiting for more keys and says nothing."""
         self._timer.stop()
 
-    def mark(
-        self, unknown: tuple[Span, ...], ignored: Span | None, rare: Mapping[Span, str] = MappingProxyType({})
-    ) -> None:
-        """Underlines words by dots, and strikes out what the model could not take in.
-
-        Args:
-            unknown: words that the vocabulary does not have; they get another colour, too.
-            ignored: the end that was left out.
-            rare: words that the training data hardly had, with what is said of them under the mouse.
-        """
-        self._marks = (unknown, ignored, rare)
+    def mark(self, marks: SentenceMarks) -> None:
+        """Marks words of the sentence, until the text changes."""
+        self._marks = marks
         selections = [self._selection(span, self._shade_format(share)) for span, share in self._shades.items()]
-        selections += [self._selection(span, self._unknown_format()) for span in unknown]
-        if ignored is not None:
-            selections.append(self._selection(ignored, self._ignored_format()))
+        selections += [self._selection(span, self._unknown_format()) for span in marks.unknown]
+        if marks.ignored is not None:
+            selections.append(self._selection(marks.ignored, self._struck_format("muted")))
+        selections += [self._selection(span, self._struck_format("warm")) for span in marks.edited]
         self.setExtraSelections(selections)
-        self.setProperty("terms", "rare word" if rare else "")
-        self.setAccessibleDescription("; ".join(dict.fromkeys(rare.values())))
+        self.setProperty("terms", "rare word" if marks.rare else "")
+        self.setAccessibleDescription("; ".join(dict.fromkeys(marks.rare.values())))
         self.viewport().update()
 
     def shade(self, shares: Mapping[Span, float]) -> None:
         """Lays colour behind words, the more the larger their share (0 to 1); until the text changes."""
         if shares != self._shades:
             self._shades = dict(shares)
-            self.mark(*self._marks)
+            self.mark(self._marks)
 
     def changeEvent(self, event: QEvent) -> None:
         """Takes on new colours and fonts."""
         super().changeEvent(event)
         if is_theme_change(event):
-            self.mark(*self._marks)
+            self.mark(self._marks)
             self._fit_height()
 
     def set_dense(self, is_dense: bool) -> None:
@@ -150,20 +157,20 @@ class SentenceInput(QPlainTextEdit):
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Says of a word that the training data hardly had why it is marked."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._marks[2]:
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._marks.rare:
             found = self._rare_word_at(event.pos())
             if found is None:
                 QToolTip.hideText()
             else:
                 span, place = found
-                QToolTip.showText(event.globalPos(), self._marks[2][span], self.viewport(), place)
+                QToolTip.showText(event.globalPos(), self._marks.rare[span], self.viewport(), place)
             return True
         return super().viewportEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The text, then dots below its marked words."""
         super().paintEvent(event)
-        if self._marks[0] or self._marks[2]:
+        if self._marks.unknown or self._marks.rare:
             painter = QPainter(self.viewport())
             self._paint_dots(painter)
             painter.end()
@@ -216,9 +223,9 @@ class SentenceInput(QPlainTextEdit):
         return max(0, MAX_CHARACTERS - len(self.text) + len(self.textCursor().selectedText()))
 
     def _on_text_changed(self) -> None:
-        if self._shades or self._marks != _NO_MARKS:
+        if self._shades or self._marks != SentenceMarks():
             self._shades = {}
-            self.mark(*_NO_MARKS)
+            self.mark(SentenceMarks())
         self._timer.start()
 
     def _fit_height(self, _size: object = None) -> None:
@@ -241,7 +248,7 @@ class SentenceInput(QPlainTextEdit):
 
     def _rare_word_at(self, point: QPoint) -> tuple[Span, QRect] | None:
         """The marked word there, and where it stands in its line."""
-        found = ((span, place) for span in self._marks[2] for place in self._places_of(span))
+        found = ((span, place) for span in self._marks.rare for place in self._places_of(span))
         return next(((span, place.toRect()) for span, place in found if place.contains(QPointF(point))), None)
 
     def _places_of(self, span: Span) -> list[QRectF]:
@@ -274,7 +281,7 @@ class SentenceInput(QPlainTextEdit):
         painter.setPen(pen)
         below = self.fontMetrics().descent() / 2 + width / 2
         visible = QRectF(self.viewport().rect())
-        unknown, _, rare = self._marks
+        unknown, rare = self._marks.unknown, self._marks.rare
         for span in dict.fromkeys((*unknown, *rare)):
             for place in self._places_of(span):
                 if place.intersects(visible):
@@ -291,10 +298,10 @@ class SentenceInput(QPlainTextEdit):
         char_format.setForeground(current_theme().color("warm"))
         return char_format
 
-    def _ignored_format(self) -> QTextCharFormat:
+    def _struck_format(self, role: str) -> QTextCharFormat:
         char_format = QTextCharFormat()
         char_format.setFontStrikeOut(True)
-        char_format.setForeground(current_theme().color("muted"))
+        char_format.setForeground(current_theme().color(role))
         return char_format
 
 

@@ -19,7 +19,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.spans import Span, rare_spans
 from viz_app.theme import Theme
 from viz_app.views.sentence import SentencePanel
-from viz_app.views.sentence_input import SentenceInput
+from viz_app.views.sentence_input import SentenceInput, SentenceMarks
 from viz_app.widgets.explain import entries_of, own_text
 
 TIP = "“gestern”: not in the training data; the model guesses from its pieces: ges·tern"
@@ -95,7 +95,7 @@ def test_rare_words_are_found_where_they_were_typed() -> None:
 
 def test_dots_stand_below_the_rare_word_alone(field: SentenceInput) -> None:
     assert num_warm(field, 0, 25) == 0
-    field.mark((), None, {Span(7, 14): TIP})
+    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
     assert num_warm(field, 7, 14) > 10
     assert num_warm(field, 0, 6) == 0
     assert num_warm(field, 18, 25) == 0
@@ -110,7 +110,7 @@ def test_dots_are_seen_at_every_size_and_in_both_themes(
     make_theme(scale).apply(qapp)
     field.resize(1200, 80)
     for rare in ({}, {Span(7, 14): TIP}):
-        field.mark((), None, rare)
+        field.mark(SentenceMarks(rare=rare))
         image = field.viewport().grab().toImage()
         warm = QColor(make_theme(scale).palette.warm)
         count = sum(
@@ -121,7 +121,7 @@ def test_dots_are_seen_at_every_size_and_in_both_themes(
 
 
 def test_dots_go_with_the_next_key(qtbot: QtBot, field: SentenceInput) -> None:
-    field.mark((), None, {Span(7, 14): TIP})
+    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
     assert field.property("terms") == "rare word"
     assert TIP in field.accessibleDescription()
     qtbot.keyClicks(field, "!")
@@ -136,13 +136,13 @@ def test_a_word_broken_over_lines_has_dots_in_each(qtbot: QtBot, field: Sentence
     field.resize(300, 200)
     field.show_text(f"Ein {word}")
     assert len(field._places_of(Span(4, 204))) > 2
-    field.mark((), None, {Span(4, 204): TIP, Span(900, 910): "beyond the end"})
+    field.mark(SentenceMarks(rare={Span(4, 204): TIP, Span(900, 910): "beyond the end"}))
     assert field._places_of(Span(900, 910)) == []
     field.viewport().grab()
 
 
 def test_the_reason_stands_under_the_mouse_on_the_word_and_nowhere_else(qtbot: QtBot, field: SentenceInput) -> None:
-    field.mark((), None, {Span(7, 14): TIP})
+    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
     point_at(field, middle_of(field, Span(7, 14)))
     assert QToolTip.text() == TIP
     point_at(field, middle_of(field, Span(0, 2)))
@@ -153,7 +153,7 @@ def test_the_reason_stands_under_the_mouse_on_the_word_and_nowhere_else(qtbot: Q
 
 
 def test_the_glossary_explains_it(field: SentenceInput) -> None:
-    field.mark((), None, {Span(7, 14): TIP})
+    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
     assert "rare word" in [entry.title for entry in entries_in(own_text(field))]
 
 
