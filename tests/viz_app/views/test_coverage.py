@@ -159,10 +159,10 @@ def test_the_glossary_explains_it(field: SentenceInput) -> None:
 
 def test_the_sentence_shows_its_rare_words(panel: SentencePanel) -> None:
     show(panel, covered(GESTERN))
-    assert panel.input._marks[2] == {Span(7, 14): TIP}
+    assert panel.input._marks.rare == {Span(7, 14): TIP}
     assert not panel.coverage_notice.isVisible()
     show(panel, covered())
-    assert panel.input._marks[2] == {}
+    assert panel.input._marks.rare == {}
 
 
 def test_unknown_and_rare_words_have_one_line_of_dots_and_unknown_ones_their_colour(panel: SentencePanel) -> None:
@@ -213,7 +213,7 @@ def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWind
     with qtbot.waitSignal(window.translation_shown):
         sentence.input.set_text("foreign text")
     assert sentence.coverage_notice.isVisible()
-    assert list(sentence.input._marks[2]) == [Span(0, 7), Span(8, 12)]
+    assert list(sentence.input._marks.rare) == [Span(0, 7), Span(8, 12)]
     button = sentence.coverage_notice.button
     menu = button.menu()
     assert menu is model_button.menu()
@@ -236,4 +236,4 @@ def test_the_notice_is_about_what_was_typed_not_about_what_is_changed(make_windo
     with qtbot.waitSignal(window.translation_shown):
         page.state.toggle_head(page.state.selection.head)
     assert page.sentence.coverage_notice.isVisible()
-    assert len(page.sentence.input._marks[2]) == 2
+    assert len(page.sentence.input._marks.rare) == 2
