@@ -211,6 +211,7 @@ class MainWindow(QMainWindow):
             self.train_page.shutdown(waits_for_training=waits_for_training)
         if self.learn_page is not None:
             self.learn_page.shutdown()
+        self.export_menu.shutdown()
         self._loader.shutdown()
         self._worker.close()
         self._preferences.settings.sync()
@@ -371,10 +372,11 @@ class MainWindow(QMainWindow):
             shortcut.activated.connect(command.act)
 
     def _show_palette(self) -> None:
+        self.export_menu.fit()
         exports = [
             Command(f"Export: {action.text().removesuffix(' …')}", action.trigger, group="Files")
             for action in self.export_menu.entries.values()
-            if action.isEnabled() and not action.isCheckable()
+            if action.isVisible() and not action.isCheckable()
         ]
         learn = [
             Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
@@ -561,6 +563,7 @@ class MainWindow(QMainWindow):
         page = TrainPage(self._preferences.settings)
         page.model_ready.connect(self._open_on_translate_page)
         page.status_changed.connect(self.top_bar.show_status)
+        page.offer_export(self.export_menu)
         self._pages.addWidget(page)
         self.train_page = page
         return page
