@@ -120,6 +120,7 @@ class MainWindow(QMainWindow):
         self.train_page: TrainPage | None = None
         self.presentation: Presentation | None = None
         self._restored: Experiment | None = None
+        self._lesson_failure: Failure | None = None
         self._theme_choice: ThemeChoice = preferences.theme
         self.top_bar = TopBar(self._theme_choice)
         self.state = ExperimentState(preferences.restored(MapViewSettings()))
@@ -421,6 +422,9 @@ class MainWindow(QMainWindow):
         """Sentence, translation and the chosen map fill the screen, until Escape."""
         if self.presentation is None:
             self.presentation = Presentation(self.state, self)
+            self.presentation.step_scene = self._step_open_lesson
+            self.presentation.scene_words = self.lessons.scene_words
+            self.lessons.lesson.changed.connect(self.presentation.show_scene)
         self.presentation.begin()
 
     def _toggle_full_screen(self) -> None:
@@ -429,6 +433,13 @@ class MainWindow(QMainWindow):
     def _step_scene(self, by: int) -> bool:
         """Shows the scene before or after, unless no lesson is shown or it is edited; returns whether one is shown."""
         if not self.lessons.bar.takes_arrows:
+            return False
+        self.lessons.lesson.step(by)
+        return True
+
+    def _step_open_lesson(self, by: int) -> bool:
+        """The same for a presenter's remote, which steps while a lesson is edited, too."""
+        if not self.lessons.lesson.scenes:
             return False
         self.lessons.lesson.step(by)
         return True
@@ -445,10 +456,14 @@ class MainWindow(QMainWindow):
     def _begin(self, sentence: str | None) -> None:
         """The sentence asked for; else what was on the screen, if it belongs to this model; else an example."""
         if sentence is None and self._is_last_model(self._first_checkpoint):
-            if self.documents.restore_session():
+            is_restored = self.documents.restore_session()
+            if is_restored:
                 self._restored = self.state.experiment
             elif text := self.documents.earlier_sentence():  # older versions kept it alone
                 self.translate_page.begin(text)
+                self._restored = self.state.experiment
+            self._lesson_failure = self.lessons.restore(shows_scene=not is_restored)
+            if self.lessons.lesson.scenes:
                 self._restored = self.state.experiment
         if self._restored is None:
             examples = example_sentences()
@@ -504,6 +519,8 @@ class MainWindow(QMainWindow):
         self.top_bar.model_button.recent = self._loader.recent
 
     def _open_first_model(self) -> None:
+        if self._lesson_failure is not None:
+            self.lessons.tell_not_restored(self._lesson_failure)
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _open_bundled_instead(self) -> None:

@@ -1,7 +1,6 @@
 """What leaves the Train page: charts, every step's metrics, the film; a run opened again exports the same."""
 
 import csv
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -47,9 +46,9 @@ def window(make_window: MakeWindow, run: tuple[Path, Recorder], qtbot: QtBot) ->
 
 
 @pytest.fixture
-def page(window: MainWindow) -> Iterator[TrainPage]:
+def page(window: MainWindow) -> TrainPage:
     assert window.train_page is not None
-    yield window.train_page
+    return window.train_page
 
 
 def choose(window: MainWindow, entry: str, target: Path) -> None:

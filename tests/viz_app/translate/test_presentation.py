@@ -1,10 +1,13 @@
 """The presentation: one map, large, driven by keys."""
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
+from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
+from viz_app.documents.lesson_documents import shipped_lessons
 from viz_app.main_window import MainWindow
 from viz_app.state import map_text
 from viz_app.theme import current_theme
@@ -96,3 +99,41 @@ def test_without_a_translation_it_says_so(make_window: MakeWindow, qtbot: QtBot)
     assert not shown.map.isVisible()
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert not shown.isVisible()
+
+
+def test_a_presenters_remote_steps_through_the_heads_without_a_lesson(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    state, shown = window.state, presented(window, qtbot)
+    assert shown.scene.isHidden()
+    num_layers, num_heads = state.maps.shape("cross")
+    state.choose_head(Head("cross", 0, num_heads - 1))
+    qtbot.keyClick(shown, Qt.Key.Key_PageDown)
+    assert state.selection.head == Head("cross", 1, 0), "after the last head of a layer comes the next layer"
+    assert shown.caption.text().startswith(state.selection.head.title)
+    qtbot.keyClick(shown, Qt.Key.Key_PageUp)
+    assert state.selection.head == Head("cross", 0, num_heads - 1)
+    state.choose_head(Head("cross", num_layers - 1, num_heads - 1))
+    qtbot.keyClick(shown, Qt.Key.Key_PageDown)
+    assert state.selection.head == Head("cross", num_layers - 1, num_heads - 1), "there is none after it"
+    assert shown.isVisible()
+
+
+@pytest.mark.heavy
+def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    window.documents.open(shipped_lessons()[0], is_shipped=True)
+    shown = presented(window, qtbot)
+    assert shown.scene.isVisible()
+    assert "scenes" in shown.hint.text()
+    places = [shown.scene.text().split(" · ")[0]]
+    for key in (Qt.Key.Key_PageDown,) * 5 + (Qt.Key.Key_PageUp,):
+        qtbot.keyClick(shown, key)
+        qtbot.waitUntil(lambda: not window.state.request.is_running)
+        places.append(shown.scene.text().split(" · ")[0])
+    assert places == ["1 of 5", "2 of 5", "3 of 5", "4 of 5", "5 of 5", "5 of 5", "4 of 5"]
+    scene = window.lessons.lesson.scene
+    assert scene is not None
+    assert scene.text in shown.scene.text()
+    assert window.state.selection.head == Head("encoder", 0, 2)
+    window.lessons.close()
+    assert shown.scene.isHidden()
