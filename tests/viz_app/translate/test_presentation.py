@@ -134,6 +134,6 @@ def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(make_window: M
     scene = window.lessons.lesson.scene
     assert scene is not None
     assert scene.text in shown.scene.text()
-    assert window.state.selection.head == Head("encoder", 0, 2)
+    qtbot.waitUntil(lambda: window.state.selection.head == Head("encoder", 0, 2))
     window.lessons.close()
     assert shown.scene.isHidden()
