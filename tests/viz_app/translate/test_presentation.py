@@ -1,13 +1,15 @@
 """The presentation: one map, large, driven by keys."""
 
-import pytest
+from pathlib import Path
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
+from core.translation.lesson_file import write_lesson_file
 from tests.viz_app.conftest import MakeWindow
-from viz_app.documents.lesson_documents import shipped_lessons
+from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
 from viz_app.main_window import MainWindow
 from viz_app.state import map_text
 from viz_app.theme import current_theme
@@ -118,22 +120,25 @@ def test_a_presenters_remote_steps_through_the_heads_without_a_lesson(make_windo
     assert shown.isVisible()
 
 
-@pytest.mark.heavy
-def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(make_window: MakeWindow, qtbot: QtBot) -> None:
+def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
     window = make_window()
-    window.documents.open(shipped_lessons()[0], is_shipped=True)
+    write_lesson_file(lesson_for(window), tmp_path / "lesson.augenmerk")
+    window.documents.open(tmp_path / "lesson.augenmerk")
     shown = presented(window, qtbot)
     assert shown.scene.isVisible()
     assert "scenes" in shown.hint.text()
     places = [shown.scene.text().split(" · ")[0]]
-    for key in (Qt.Key.Key_PageDown,) * 5 + (Qt.Key.Key_PageUp,):
+    for key in (Qt.Key.Key_PageDown,) * 3 + (Qt.Key.Key_PageUp,):
         qtbot.keyClick(shown, key)
         qtbot.waitUntil(lambda: not window.state.request.is_running)
         places.append(shown.scene.text().split(" · ")[0])
-    assert places == ["1 of 5", "2 of 5", "3 of 5", "4 of 5", "5 of 5", "5 of 5", "4 of 5"]
+    assert places == ["1 of 3", "2 of 3", "3 of 3", "3 of 3", "2 of 3"]
     scene = window.lessons.lesson.scene
     assert scene is not None
     assert scene.text in shown.scene.text()
-    qtbot.waitUntil(lambda: window.state.selection.head == Head("encoder", 0, 2))
+    assert shown.source.text() == "Zwei Hunde ."
+    assert window.state.selection.head == Head("decoder", 1, 2)
     window.lessons.close()
     assert shown.scene.isHidden()
