@@ -141,6 +141,7 @@ class SentencePanel(QFrame):
             self._arrange()
             self._show_result()
         self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())  # with the switch nothing moves
+        self.interventions.set_low(page_height < scaled(LOW_PAGE))
         self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
         for translated in (self.sentence, self.chips_area):
             translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
