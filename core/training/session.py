@@ -354,7 +354,8 @@ class TrainingSession:
         """The words of all data that the model learns from; None if what it learned from before is not known."""
         ours, theirs = self.corpus.word_counts, earlier.word_counts
         if earlier.corpus_digest == self.corpus.digest:
-            return theirs or ours
+            says_it = theirs is not None or earlier.run.training.initial_model is not None
+            return theirs if says_it else ours  # written before checkpoints had counts
         return None if ours is None or theirs is None else theirs.joined(ours)
 
     def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
