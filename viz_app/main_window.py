@@ -1,12 +1,14 @@
 """The window: top bar, pages, shortcuts."""
 
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAction,
     QCloseEvent,
     QDragEnterEvent,
     QDropEvent,
@@ -39,7 +41,7 @@ from viz_app.translate.first_steps import FirstSteps
 from viz_app.translate.page import TranslatePage
 from viz_app.translate.presentation import Presentation
 from viz_app.views.sentence import SentencePanel
-from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet
+from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, command_of
 from viz_app.widgets.dialogs import show_about
 from viz_app.widgets.explain import TermExplainer
 from viz_app.widgets.scroll_areas import WindowScrollArea
@@ -63,14 +65,14 @@ STANDARD_KEYS = {
 MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole interface": ("Ctrl+_",)}
 """The same keys without Shift, or with it, as keyboards differ."""
 KEYS_OF_LESSONS = (
-    ("Page Up, Page Down", "The scene before, the next scene"),
-    ("← →", "The same, from the maps or the lesson's bar, while it is not edited"),
+    ("Page Up, Down", "The scene before, the next scene"),
+    ("← →", "The same, from the maps or the lesson bar"),
 )
 KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
     ("D", "Original, changed, difference"),
-    ("Esc", "Let go what is pinned; from the sentence: to the heads"),
+    ("Esc", "Unpin; from the sentence, go to the heads"),
 )
 """Those that the Translate page itself knows, while its maps have the keyboard."""
 
@@ -294,6 +296,7 @@ class MainWindow(QMainWindow):
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
         self.export_menu.done.connect(bar.show_notice)
         page.head.export_button.setMenu(self.export_menu)
+        page.sentence.coverage_notice.offer(bar.model_button.menu())
         bar.offer_export(self.export_menu)
         bar.offer_experiments((self.documents, self.lessons))
         self.lessons.done.connect(bar.show_notice)
@@ -372,13 +375,15 @@ class MainWindow(QMainWindow):
                 shortcut.setKeys(standard)  # all of them: of redo the first is Ctrl+Y on some platforms
             shortcut.activated.connect(command.act)
 
+    def _file_actions(self) -> Iterator[tuple[QAction, str]]:
+        """What the menus of experiments and of exports do, with what its name begins with outside its menu."""
+        yield from ((action, "") for action in self.documents.entries)
+        yield from ((action, "Export: ") for action in self.export_menu.entries.values() if not action.isCheckable())
+
     def _show_palette(self) -> None:
         self.export_menu.fit()
-        exports = [
-            Command(f"Export: {action.text().removesuffix(' …')}", action.trigger, group="Files")
-            for action in self.export_menu.entries.values()
-            if action.isVisible() and not action.isCheckable()
-        ]
+        actions = ((action, prefix) for action, prefix in self._file_actions() if action.isVisible())
+        files = [command_of(action, prefix) for action, prefix in actions if action.isEnabled()]
         learn = [
             Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
             for station in read_stations(self._preferences.learn_language)
@@ -388,18 +393,22 @@ class MainWindow(QMainWindow):
             for path in shipped_lessons()
         ]
         add_scene = Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files")
-        CommandPalette((*self.commands, *learn, *lessons, add_scene, *exports), self).open()
+        CommandPalette((*self.commands, *learn, *lessons, add_scene, *files), self).open()
 
     def _show_keys(self) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
-        for command in filter(lambda each: each.keys, self.commands):
+        of_menus = (command_of(action, prefix) for action, prefix in self._file_actions())
+        for command in filter(lambda each: each.keys, (*self.commands, *of_menus)):
             groups.setdefault(command.group, []).append((command.keys_shown, command.name))
         groups.setdefault("Maps", []).extend(KEYS_OF_MAPS)
         groups["While a lesson is shown"] = list(KEYS_OF_LESSONS)
         ShortcutSheet(list(groups.items()), self).open()
 
     def offer_first_steps(self) -> None:
-        """Four sentences about what is on the screen, once the first translation is there."""
+        """Four sentences about what is on the Translate page, once the first translation is there."""
+        self.show_page(TRANSLATE)
+        if self.translate_page.findChildren(FirstSteps):
+            return
         steps = FirstSteps(self.state)
 
         def end() -> None:
@@ -410,7 +419,7 @@ class MainWindow(QMainWindow):
         steps.ended.connect(end)
         steps.learn_wanted.connect(lambda: self.show_page(LEARN))
         steps.typing_wanted.connect(self._focus_sentence)
-        self.add_notice(steps)
+        self.translate_page.show_above(steps)
 
     def open_station(self, name: str) -> None:
         """Shows a station of the Learn page, by its name."""
@@ -571,6 +580,7 @@ class MainWindow(QMainWindow):
         page = LearnPage(self._worker.sibling(self), self.state, language=self._preferences.learn_language)
         page.language_chosen.connect(self._on_language)
         page.failed.connect(self.failed)
+        page.sentence.coverage_notice.offer(self.top_bar.model_button.menu())
         self._pages.addWidget(page)
         self.learn_page = page
         return page

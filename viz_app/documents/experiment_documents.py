@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from core.errors import AugenmerkError, ExperimentFileError
@@ -36,6 +36,7 @@ class ExperimentDocuments(QObject):
     """The current experiment as a file, as Python, as a command.
 
     Attributes:
+        entries: those of its menu.
         dialog: the file dialog that is open, or None.
         keep_timer: what is on the screen is kept at its end: it runs from a result on.
 
@@ -57,6 +58,7 @@ class ExperimentDocuments(QObject):
     ) -> None:
         super().__init__(window)
         self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
+        self.entries: list[QAction] = []
         self.dialog: QFileDialog | None = None
         self._waiting: SavedExperiment | None = None
         self._opened_early: tuple[SavedExperiment, Path | None] | None = None
@@ -74,6 +76,7 @@ class ExperimentDocuments(QObject):
         def add(text: str, act: Callable[[], None], keys: str = "") -> None:
             action = menu.addAction(text)
             action.triggered.connect(lambda _=False: act())
+            self.entries.append(action)
             if keys:
                 action.setShortcut(QKeySequence(keys))
                 action.setShortcutVisibleInContextMenu(True)
@@ -145,8 +148,7 @@ class ExperimentDocuments(QObject):
             is_shipped: whether it is one of the product's own, which is neither remembered nor written to.
         """
         try:
-            read = read_document(path)
-            self._check(read)
+            read = self._read(path)
         except ExperimentFileError as error:
             self._preferences.recent_experiments.forget(path)
             self._refuse(Failure.of(error))
@@ -167,10 +169,20 @@ class ExperimentDocuments(QObject):
 
     def read_lesson(self, path: Path) -> Lesson:
         """The lesson of a file that the window can show. Raises `ExperimentFileError`."""
-        read = read_document(path)
+        read = self._read(path)
         if not isinstance(read, Lesson):
             raise ExperimentFileError(f"{path} holds an experiment. A lesson was expected; choose another file.")
-        self._check(read)
+        return read
+
+    def _read(self, path: Path) -> SavedExperiment | Lesson:
+        """What a file holds. Raises `ExperimentFileError`, which names the file, if the window cannot show it."""
+        read = read_document(path)
+        try:
+            self._check(read)
+        except ExperimentFileError as error:
+            raise ExperimentFileError(
+                f"{path} cannot be shown. {error} Nothing was opened; correct the file, or choose another."
+            ) from error
         return read
 
     def _check(self, read: SavedExperiment | Lesson) -> None:

@@ -83,6 +83,17 @@ def test_page_says_what_will_happen_before_the_first_run(make_page: MakePage) ->
     assert not page.notice_bar.isVisible()
 
 
+def test_a_long_run_folder_is_seen_whole(make_page: MakePage) -> None:
+    form = make_page(ScriptedTraining()).form
+    parent = Path("/somewhere/experiments_of_november/a second attempt/runs-with-a-long-name")
+    form.set_choices(replace(form.choices(), parent_folder=parent))
+    form.grab()
+    label = form._folder_path
+    assert "\n" in label.shown_text()
+    assert "".join(label.shown_text().split()) == "".join(label.text().split())
+    assert label.height() >= label.heightForWidth(label.width())
+
+
 def test_run_is_shown_step_by_step_to_its_end(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
