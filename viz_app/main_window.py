@@ -386,7 +386,7 @@ class MainWindow(QMainWindow):
         files = [command_of(action, prefix) for action, prefix in actions if action.isEnabled()]
         learn = [
             Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
-            for station in read_stations()
+            for station in read_stations(self._preferences.learn_language)
         ]
         lessons = [
             Command(f"Lesson: {title_of(path)}", partial(self.documents.open, path, is_shipped=True), group="Files")
@@ -577,12 +577,16 @@ class MainWindow(QMainWindow):
     def _make_learn_page(self) -> "LearnPage":
         from viz_app.learn.page import LearnPage
 
-        page = LearnPage(self._worker.sibling(self), self.state)
+        page = LearnPage(self._worker.sibling(self), self.state, language=self._preferences.learn_language)
+        page.language_chosen.connect(self._on_language)
         page.failed.connect(self.failed)
         page.sentence.coverage_notice.offer(self.top_bar.model_button.menu())
         self._pages.addWidget(page)
         self.learn_page = page
         return page
+
+    def _on_language(self, code: str) -> None:
+        self._preferences.learn_language = code
 
     def _make_train_page(self) -> "TrainPage":
         from viz_app.train.page import TrainPage  # matplotlib comes with it

@@ -29,7 +29,7 @@ class MaskFigure(StationFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         style = MatrixStyle(
-            colors="sequential", cell_heights=(12, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
+            colors="sequential", cell_heights=(7, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
         )
         self.matrix = LabelledMatrix("Causal mask", style)
         self.matrix.hovered.connect(self._say)
