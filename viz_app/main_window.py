@@ -66,11 +66,12 @@ KEYS_OF_LESSONS = (
     ("Page Up, Page Down", "The scene before, the next scene"),
     ("← →", "The same, from the maps or the lesson's bar, while it is not edited"),
 )
+KEYS_OF_FILES = (("Ctrl+E", "Save the experiment"), ("Ctrl+Shift+O", "Open an experiment or a lesson"))
 KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
     ("D", "Original, changed, difference"),
-    ("Esc", "Let go what is pinned; from the sentence: to the heads"),
+    ("Esc", "Unpin the cell; from the sentence: go to the heads"),
 )
 """Those that the Translate page itself knows, while its maps have the keyboard."""
 
@@ -293,7 +294,7 @@ class MainWindow(QMainWindow):
         self.export_menu.done.connect(bar.show_notice)
         page.head.export_button.setMenu(self.export_menu)
         bar.offer_export(self.export_menu)
-        bar.offer_experiments((self.documents, self.lessons))
+        bar.offer_experiments(self.documents, self.lessons.make_menu(bar.menu_button))
         self.lessons.done.connect(bar.show_notice)
         self.lessons.bar.focus_to = page.heads.grid
         self.documents.lesson_read.connect(lambda *_: self.show_page(TRANSLATE))
@@ -312,6 +313,7 @@ class MainWindow(QMainWindow):
         bar.explanation_requested.connect(self._explainer.begin)
         bar.keys_requested.connect(self._show_keys)
         bar.presentation_requested.connect(self.present)
+        bar.full_screen_requested.connect(self._toggle_full_screen)
         bar.scale_stepped.connect(self._step_scale)
         bar.usual_scale_requested.connect(lambda: self.set_scale(100))
         bar.palette_requested.connect(self._show_palette)
@@ -384,14 +386,26 @@ class MainWindow(QMainWindow):
             Command(f"Lesson: {title_of(path)}", partial(self.documents.open, path, is_shipped=True), group="Files")
             for path in shipped_lessons()
         ]
-        add_scene = Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files")
-        CommandPalette((*self.commands, *learn, *lessons, add_scene, *exports), self).open()
+        files = [
+            Command("Save the experiment", self.documents.ask_where_to_save, group="Files"),
+            Command("Open an experiment or a lesson", self.documents.ask_what_to_open, group="Files"),
+            Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files"),
+        ]
+        if self.lessons.lesson.scenes:
+            files += [
+                Command("Lesson: save as", self.lessons.ask_where_to_save, group="Files"),
+                Command("Lesson: export as a page", self.lessons.ask_for_page, group="Files"),
+                Command("Lesson: export a worksheet", self.lessons.ask_for_worksheet, group="Files"),
+                Command("Lesson: close", self.lessons.close, group="Files"),
+            ]
+        CommandPalette((*self.commands, *learn, *lessons, *files, *exports), self).open()
 
     def _show_keys(self) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
         for command in filter(lambda each: each.keys, self.commands):
             groups.setdefault(command.group, []).append((command.keys_shown, command.name))
         groups.setdefault("Maps", []).extend(KEYS_OF_MAPS)
+        groups.setdefault("Files", []).extend(KEYS_OF_FILES)
         groups["While a lesson is shown"] = list(KEYS_OF_LESSONS)
         ShortcutSheet(list(groups.items()), self).open()
 

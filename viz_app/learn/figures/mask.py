@@ -12,7 +12,7 @@ from viz_app.widgets.parts import label
 
 
 class MaskFigure(StationFigure):
-    """A row for each token that is read, a column for each that might be seen: seen, or hidden.
+    """A row for each token that is predicted, a column for each that might be seen for it: seen, or hidden.
 
     Attributes:
         matrix: 1 where a token is seen, 0 where it is hidden.
@@ -40,14 +40,15 @@ class MaskFigure(StationFigure):
             return
         is_lifted = translation.experiment.lifts_mask
         tokens = tuple(token.replace(WORD_MARK, "") for token in translation.read_tokens)
+        predicted = tuple(token.replace(WORD_MARK, "") for token in translation.predicted_tokens)
         seen = np.ones((len(tokens), len(tokens)), dtype=np.float32)
         self.title.setText("The mask is lifted: the decoder sees everything" if is_lifted else self.caption)
-        self.matrix.show_matrices((Matrix(seen if is_lifted else np.tril(seen), tokens, tokens),), top=1.0)
+        self.matrix.show_matrices((Matrix(seen if is_lifted else np.tril(seen), predicted, tokens),), top=1.0)
 
     def _say(self, cell: MatrixCell | None) -> None:
         translation = self.translation
         if cell is None or translation is None:
-            self.says.setText("Rows: the token that is read. Columns: the tokens it may look at. Point at a cell.")
+            self.says.setText("Each row: what the decoder may look at while it predicts that token. Point at a cell.")
             return
         read, seen = (translation.read_tokens[place].replace(WORD_MARK, "") for place in (cell.row, cell.column))
         predicted = translation.predicted_tokens[cell.row].replace(WORD_MARK, "")
