@@ -170,7 +170,7 @@ class FirstSteps(QFrame):
         return f"The model has {num_heads} heads. The maps of all are at the left. Heads differ: this one {does}."
 
     def _share_of_previous(self, head: Head) -> float:
-        """How much of its weight an encoder head gives to the token before: the mean over the queries of this sentence."""
+        """How much of its weight an encoder head gives to the token before: the mean of this sentence's queries."""
         weights = self._translation.maps.encoder[head.layer, head.head]
         return float(weights.diagonal(-1).mean()) if len(weights) > 1 else 0.0
 
