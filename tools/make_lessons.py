@@ -50,10 +50,7 @@ class Draft:
 
 def off(kind: str, *layers: int) -> tuple[Intervention, ...]:
     """All heads of these layers, counted from 0, switched off."""
-    return tuple(HeadScaled(Head(kind, layer, head)) for layer in layers for head in range(NUM_HEADS))  # type:
-
-
-ignore[arg - type]
+    return tuple(HeadScaled(Head(kind, layer, head)) for layer in layers for head in range(NUM_HEADS))  # type: ignore[arg-type]
 
 
 LESSONS = {
