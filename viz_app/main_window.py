@@ -122,6 +122,7 @@ class MainWindow(QMainWindow):
         self.train_page: TrainPage | None = None
         self.presentation: Presentation | None = None
         self._restored: Experiment | None = None
+        self._lesson_failure: Failure | None = None
         self._theme_choice: ThemeChoice = preferences.theme
         self.top_bar = TopBar(self._theme_choice)
         self.state = ExperimentState(preferences.restored(MapViewSettings()))
@@ -213,6 +214,7 @@ class MainWindow(QMainWindow):
             self.train_page.shutdown(waits_for_training=waits_for_training)
         if self.learn_page is not None:
             self.learn_page.shutdown()
+        self.export_menu.shutdown()
         self._loader.shutdown()
         self._worker.close()
         self._preferences.settings.sync()
@@ -294,6 +296,7 @@ class MainWindow(QMainWindow):
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
         self.export_menu.done.connect(bar.show_notice)
         page.head.export_button.setMenu(self.export_menu)
+        page.sentence.coverage_notice.offer(bar.model_button.menu())
         bar.offer_export(self.export_menu)
         bar.offer_experiments((self.documents, self.lessons))
         self.lessons.done.connect(bar.show_notice)
@@ -378,7 +381,9 @@ class MainWindow(QMainWindow):
         yield from ((action, "Export: ") for action in self.export_menu.entries.values() if not action.isCheckable())
 
     def _show_palette(self) -> None:
-        files = [command_of(action, prefix) for action, prefix in self._file_actions() if action.isEnabled()]
+        self.export_menu.fit()
+        actions = ((action, prefix) for action, prefix in self._file_actions() if action.isVisible())
+        files = [command_of(action, prefix) for action, prefix in actions if action.isEnabled()]
         learn = [
             Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
             for station in read_stations()
@@ -426,6 +431,9 @@ class MainWindow(QMainWindow):
         """Sentence, translation and the chosen map fill the screen, until Escape."""
         if self.presentation is None:
             self.presentation = Presentation(self.state, self)
+            self.presentation.step_scene = self._step_open_lesson
+            self.presentation.scene_words = self.lessons.scene_words
+            self.lessons.lesson.changed.connect(self.presentation.show_scene)
         self.presentation.begin()
 
     def _toggle_full_screen(self) -> None:
@@ -434,6 +442,13 @@ class MainWindow(QMainWindow):
     def _step_scene(self, by: int) -> bool:
         """Shows the scene before or after, unless no lesson is shown or it is edited; returns whether one is shown."""
         if not self.lessons.bar.takes_arrows:
+            return False
+        self.lessons.lesson.step(by)
+        return True
+
+    def _step_open_lesson(self, by: int) -> bool:
+        """The same for a presenter's remote, which steps while a lesson is edited, too."""
+        if not self.lessons.lesson.scenes:
             return False
         self.lessons.lesson.step(by)
         return True
@@ -450,10 +465,14 @@ class MainWindow(QMainWindow):
     def _begin(self, sentence: str | None) -> None:
         """The sentence asked for; else what was on the screen, if it belongs to this model; else an example."""
         if sentence is None and self._is_last_model(self._first_checkpoint):
-            if self.documents.restore_session():
+            is_restored = self.documents.restore_session()
+            if is_restored:
                 self._restored = self.state.experiment
             elif text := self.documents.earlier_sentence():  # older versions kept it alone
                 self.translate_page.begin(text)
+                self._restored = self.state.experiment
+            self._lesson_failure = self.lessons.restore(shows_scene=not is_restored)
+            if self.lessons.lesson.scenes:
                 self._restored = self.state.experiment
         if self._restored is None:
             examples = example_sentences()
@@ -509,6 +528,8 @@ class MainWindow(QMainWindow):
         self.top_bar.model_button.recent = self._loader.recent
 
     def _open_first_model(self) -> None:
+        if self._lesson_failure is not None:
+            self.lessons.tell_not_restored(self._lesson_failure)
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _open_bundled_instead(self) -> None:
@@ -558,6 +579,7 @@ class MainWindow(QMainWindow):
 
         page = LearnPage(self._worker.sibling(self), self.state)
         page.failed.connect(self.failed)
+        page.sentence.coverage_notice.offer(self.top_bar.model_button.menu())
         self._pages.addWidget(page)
         self.learn_page = page
         return page
@@ -568,6 +590,7 @@ class MainWindow(QMainWindow):
         page = TrainPage(self._preferences.settings)
         page.model_ready.connect(self._open_on_translate_page)
         page.status_changed.connect(self.top_bar.show_status)
+        page.offer_export(self.export_menu)
         self._pages.addWidget(page)
         self.train_page = page
         return page

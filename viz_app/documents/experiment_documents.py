@@ -44,14 +44,14 @@ class ExperimentDocuments(QObject):
         done(str): what was saved or copied, in a few words.
         failed(Failure): a file was not opened; a dialog says why.
         model_requested(Path | None): the model of an opened experiment; it has to be opened.
-        lesson_read(Lesson, Path | None): a file held a lesson, which somebody has to show; the path is where it may be
-            written to again.
+        lesson_read(Lesson, Path | None, Path): a file held a lesson, which somebody has to show; the first path is
+            where it may be written to again, the second is the file itself.
     """
 
     done = Signal(str)
     failed = Signal(object)
     model_requested = Signal(object)
-    lesson_read = Signal(object, object)
+    lesson_read = Signal(object, object, object)
 
     def __init__(
         self, state: ExperimentState, worker: InferenceWorker, preferences: Preferences, window: QWidget
@@ -157,7 +157,7 @@ class ExperimentDocuments(QObject):
             self._preferences.recent_experiments.remember(path)
         self._not_found.clear()
         if isinstance(read, Lesson):
-            self.lesson_read.emit(read, None if is_shipped else path)
+            self.lesson_read.emit(read, None if is_shipped else path, path)
         else:
             self._scene = None
             self._find_model(read, path)
@@ -166,6 +166,13 @@ class ExperimentDocuments(QObject):
         """Shows a scene of a lesson that was checked by `open`: with it the undo history begins anew."""
         self._scene = saved
         self._find_model(saved, path)
+
+    def read_lesson(self, path: Path) -> Lesson:
+        """The lesson of a file that the window can show. Raises `ExperimentFileError`."""
+        read = self._read(path)
+        if not isinstance(read, Lesson):
+            raise ExperimentFileError(f"{path} holds an experiment. A lesson was expected; choose another file.")
+        return read
 
     def _read(self, path: Path) -> SavedExperiment | Lesson:
         """What a file holds. Raises `ExperimentFileError`, which names the file, if the window cannot show it."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from core.translation.coverage import RareWord
 from core.translation.experiment import SourceWordReplaced
 from core.translation.result import ExperimentResult, Translation, Word
 
@@ -20,6 +21,15 @@ def unknown_spans(translation: Translation) -> tuple[Span, ...]:
     return tuple(
         span for word, span in word_spans(translation).items() if unknown.intersection(range(word.start, word.end))
     )
+
+
+def rare_spans(translation: Translation) -> dict[Span, RareWord]:
+    """Where the typed text holds words that the training data hardly had."""
+    coverage = translation.coverage
+    if coverage is None or not coverage.rare_words:
+        return {}
+    rare = {word.start: word for word in coverage.rare_words}
+    return {span: rare[word.start] for word, span in word_spans(translation).items() if word.start in rare}
 
 
 def word_spans(translation: Translation) -> dict[Word, Span]:

@@ -302,3 +302,26 @@ def test_the_rate_of_a_step_is_the_one_that_adam_used(corpus: PreparedCorpus) ->
         result = session.step(batches(corpus, [[0, 1]]))
         assert result.learning_rate == learning_rate(step, run.model, run.training)
         assert session.optimizer.param_groups[0]["lr"] == result.learning_rate
+
+
+def test_checkpoints_hold_the_word_counts_of_the_corpus(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    session = session_of(corpus, text_run())
+    session.step(batches(corpus, PARTS))
+    assert corpus.word_counts is not None
+    for checkpoint in (session.snapshot(()), session.resumable_snapshot()):
+        save_checkpoint(checkpoint, tmp_path / "x")
+        counts = load_checkpoint(tmp_path / "x").word_counts
+        assert counts is not None
+        assert dict(counts.counts) == dict(corpus.word_counts.counts)
+
+
+def test_a_run_resumed_from_data_without_counts_keeps_those_it_had(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    """And one begun without them has them from then on."""
+    prepared_earlier = dataclasses.replace(corpus, word_counts=None)
+    for begun, resumed in ((corpus, prepared_earlier), (prepared_earlier, corpus)):
+        session = session_of(begun, text_run())
+        session.step(batches(begun, PARTS))
+        save_checkpoint(session.resumable_snapshot(), tmp_path / "last")
+        again = session_of(resumed, text_run())
+        again.restore(load_checkpoint(tmp_path / "last", with_state=True))
+        assert again.snapshot(()).word_counts is not None

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from viz_app.state.spans import Span
 from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import Theme, current_theme
-from viz_app.views.sentence_input import DEBOUNCE_MS, SentenceInput
+from viz_app.views.sentence_input import DEBOUNCE_MS, SentenceInput, SentenceMarks
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_a_text_is_settled_once_it_was_told(qtbot: QtBot, field: SentenceInput) 
 
 def test_marks_go_as_soon_as_the_text_changes(qtbot: QtBot, field: SentenceInput) -> None:
     field.set_text("🙂 Xylofon und noch viel mehr")
-    field.mark((Span(3, 10),), Span(11, 28), (Span(0, 2),))
+    field.mark(SentenceMarks((Span(3, 10),), Span(11, 28), edited=(Span(0, 2),)))
     unknown, ignored, edited = field.extraSelections()
     assert unknown.cursor.selectedText() == "Xylofon"
     assert ignored.cursor.selectedText() == "und noch viel mehr"[:17]
