@@ -50,7 +50,8 @@ class Hub:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever)
+        # the end of the server waits for its next look around, which comes twice a second if nobody says otherwise
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.005})
         self.thread.start()
 
     @property
