@@ -16,6 +16,7 @@ from viz_app.worker import InferenceWorker
 from viz_app.worker.inference import Loader
 
 if TYPE_CHECKING:
+    from core.translation.translator import Translator
     from viz_app.main_window import MainWindow
 
 MakeWindow = Callable[..., "MainWindow"]
@@ -33,6 +34,16 @@ def theme(qapp: QApplication) -> Theme:
     light = Theme.light()
     light.apply(qapp)
     return light
+
+
+@pytest.fixture(scope="session")
+def bundled_translator() -> "Translator":
+    """The bundled model, opened once for all tests that only ask it: no request changes a translator."""
+    from core.translation.translator import Translator
+
+    translator = Translator.load(None, "cpu")
+    translator.warm_up()
+    return translator
 
 
 @pytest.fixture

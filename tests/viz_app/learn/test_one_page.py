@@ -9,12 +9,14 @@ from pytestqt.qtbot import QtBot
 from core.config import PRESETS, preset
 from core.device import DeviceChoice
 from core.model.size import MODULES, Module, size_rows, total
+from core.translation.translator import Translator
 from viz_app.learn.figures.one_page import OPEN, OWN, OnePageFigure, StackDrawing
 from viz_app.learn.page import LearnPage
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import Theme
+from viz_app.worker import InferenceWorker
 
 TIMEOUT_MS = 20_000
 
@@ -25,8 +27,10 @@ def window_state() -> ExperimentState:
 
 
 @pytest.fixture
-def page(qtbot: QtBot, theme: Theme, window_state: ExperimentState) -> Iterator[LearnPage]:
-    page = LearnPage(window_state=window_state)
+def page(
+    qtbot: QtBot, theme: Theme, window_state: ExperimentState, bundled_translator: Translator
+) -> Iterator[LearnPage]:
+    page = LearnPage(InferenceWorker(lambda path, device: bundled_translator), window_state)
     qtbot.addWidget(page)
     page.resize(1064, 620)
     page.show()

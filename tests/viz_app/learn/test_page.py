@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
 from core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
+from core.translation.translator import Translator
 from viz_app.learn.actions import shuffled
 from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
 from viz_app.learn.figures.kinds import KindsFigure
@@ -23,19 +24,32 @@ from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station_view import StationView
 from viz_app.theme import Theme
+from viz_app.worker import InferenceWorker
 
 TIMEOUT_MS = 20_000
 
 
 @pytest.fixture
-def page(qtbot: QtBot, theme: Theme) -> Iterator[LearnPage]:
-    page = LearnPage()
+def page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Iterator[LearnPage]:
+    page = LearnPage(InferenceWorker(lambda path, device: bundled_translator))
     qtbot.addWidget(page)
     page.resize(1400, 850)
     with qtbot.waitSignal(page.ready, timeout=TIMEOUT_MS):
         page.show()
     qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
     yield page
+    page.shutdown()
+
+
+@pytest.mark.heavy
+def test_the_page_opens_the_bundled_model_itself(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> None:
+    page = LearnPage()
+    qtbot.addWidget(page)
+    with qtbot.waitSignal(page.ready, timeout=TIMEOUT_MS):
+        page.show()
+    qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
+    assert page.state.translation is not None
+    assert page.state.translation.text == bundled_translator.translate(FIRST_EXAMPLE).text
     page.shutdown()
 
 
