@@ -31,6 +31,7 @@ def way_to(tree: BeamTree, place: int) -> list[int]:
     return way
 
 
+@pytest.mark.heavy
 def test_every_hypothesis_but_the_first_tokens_continues_one_of_the_step_before(tree: BeamTree) -> None:
     assert len(tree.nodes) > 20
     for node in tree.nodes:

@@ -19,6 +19,8 @@ from core.interop.importing import import_model
 from core.interop.stopping import ImportStoppedError
 from tests.core.interop.marian_models import make_folder
 
+pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
+
 NAME = "Helsinki-NLP/opus-mt-de-en"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 

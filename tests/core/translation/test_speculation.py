@@ -92,6 +92,7 @@ def drafts_like(ids: Sequence[int], num_tokens: int, generator: random.Random) -
     ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("drafts_itself", [False, True])
 def test_the_draft_changes_nothing(name: str, drafts_itself: bool) -> None:
@@ -139,6 +140,7 @@ def passes_and_steps(monkeypatch: pytest.MonkeyPatch, translator: Translator) ->
     return seen
 
 
+@pytest.mark.heavy
 def test_a_right_draft_takes_one_pass_and_no_step(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     translation = bundled.translate("Zwei Hunde spielen im Schnee.")
     seen = passes_and_steps(monkeypatch, bundled)

@@ -55,6 +55,7 @@ def click(qtbot: QtBot, stack: StackDrawing, module: Module) -> None:
     qtbot.mouseClick(stack, Qt.MouseButton.LeftButton, pos=stack.place_of(side, index).center().toPoint())
 
 
+@pytest.mark.heavy
 def test_the_model_that_is_open_here_is_drawn_at_the_length_of_the_sentence(qtbot: QtBot, page: LearnPage) -> None:
     figure = figure_of(page)
     assert page.state.model is not None

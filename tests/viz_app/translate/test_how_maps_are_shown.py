@@ -65,6 +65,7 @@ def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, p
     assert preferences.restored(MapViewSettings()).hides_punctuation
 
 
+@pytest.mark.heavy
 def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     qtbot.wait(50)
@@ -102,6 +103,7 @@ def test_a_scale_is_chosen_and_remembered(make_window: MakeWindow, preferences: 
     assert preferences.restored(MapViewSettings()).scale == scale
 
 
+@pytest.mark.heavy
 def test_the_question_mark_explains_the_map(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     assert not page.head.explanation.isVisible()
@@ -127,6 +129,7 @@ def test_a_role_stands_beside_the_title_and_the_grid_can_be_searched_for_it(make
     assert page.heads.grid.grab().toImage() == before
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("size", [(960, 620), (1280, 800)])
 def test_no_control_of_the_map_is_cut_off_in_a_small_window(
     make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
@@ -218,6 +221,7 @@ def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow
     assert (painter.strength() > 0).sum() == (view.values > 0).sum()
 
 
+@pytest.mark.heavy
 def test_lines_of_a_hundred_tokens_scroll(make_window: MakeWindow, qtbot: QtBot) -> None:
     words = " ".join(f"w{number}" for number in range(100))
     page = _page(make_window, make_translation(words, words, num_layers=1, num_heads=2))

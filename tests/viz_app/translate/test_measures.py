@@ -72,6 +72,7 @@ def test_the_next_experiment_is_measured_too(page: TranslatePage, qtbot: QtBot) 
     assert "Kobayashi" in page.head.meaning.text()
 
 
+@pytest.mark.heavy
 def test_a_difference_waits_until_both_translations_are_measured(page: TranslatePage, qtbot: QtBot) -> None:
     page.state.toggle_head(Head("cross", 0, 0))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)
