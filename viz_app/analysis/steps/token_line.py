@@ -48,7 +48,7 @@ class TokenLine(QWidget):
         super().__init__(parent)
         self.chips: tuple[TokenChip, ...] = ()
         self._places: dict[int, list[QRect]] = {}  # by width, as layouts ask for the same ones again and again
-        self._placed: tuple[tuple[TokenChip, ...], QFont] | None = None
+        self._placed: tuple[tuple[TokenChip, ...], QFont, float] | None = None
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -121,9 +121,10 @@ class TokenLine(QWidget):
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _short(chip.text))
 
     def _flow(self, width: int) -> list[QRect]:
-        font = current_theme().font("body")
-        if self._placed is None or self._placed[0] is not self.chips or self._placed[1] != font:
-            self._placed = self.chips, font
+        theme = current_theme()
+        font = theme.font("body")
+        if self._placed is None or self._placed[0] is not self.chips or self._placed[1:] != (font, theme.scale):
+            self._placed = self.chips, font, theme.scale
             self._places.clear()
         if width not in self._places:
             self._places[width] = self._flow_anew(QFontMetrics(font), width)
