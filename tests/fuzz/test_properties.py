@@ -101,6 +101,7 @@ def _check_length(error: Exception) -> None:
     assert len(str(error)) < 1_000
 
 
+@pytest.mark.heavy
 @given(values=runs())
 def test_any_settings_are_refused_or_survive_the_way_through_toml(values: dict[str, Any]) -> None:
     try:

@@ -71,6 +71,8 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
         with qtbot.waitSignal(window.translation_shown, timeout=30_000):
             window.show()
         qtbot.wait(20)  # the panels find their places
+        for _ in range(3):  # and what follows from that, on a machine so busy that 20 ms are over at once
+            QCoreApplication.processEvents()
         return window
 
     yield make

@@ -153,6 +153,7 @@ def test_a_right_draft_takes_one_pass_and_no_step(bundled: Translator, monkeypat
     assert seen == ["step"] * len(translation.predicted_ids) + ["pass"]
 
 
+@pytest.mark.heavy
 def test_a_new_draft_goes_on_like_the_old_one(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     old = bundled.translate("Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.")
     new = "Eine Frau in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster."

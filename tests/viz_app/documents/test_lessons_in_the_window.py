@@ -272,6 +272,7 @@ def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(qtbot: QtBot, wi
     window.lessons.lesson.is_changed = False
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -449,6 +450,7 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Pat
         assert "the scene was made with the model" not in part.content.facts
 
 
+@pytest.mark.heavy
 def test_another_measure_is_computed_and_another_model_named_in_the_page(real_translator: Translator) -> None:
     saved = SavedExperiment(
         Experiment("Zwei Hunde.", interventions=(OFF,)),

@@ -104,6 +104,7 @@ def test_every_box_of_every_preset_is_apart_from_the_others_and_inside(qtbot: Qt
         assert not any(one.intersects(other) for one in places for other in places if one is not other)
 
 
+@pytest.mark.heavy
 def test_the_arrow_keys_go_through_the_modules(qtbot: QtBot, page: LearnPage) -> None:
     stack = figure_of(page).stack
     stack.setFocus()
@@ -116,6 +117,7 @@ def test_the_arrow_keys_go_through_the_modules(qtbot: QtBot, page: LearnPage) ->
     assert stack.module is None
 
 
+@pytest.mark.heavy
 def test_sliders_follow_the_sentence_until_they_are_moved(qtbot: QtBot, page: LearnPage) -> None:
     figure = figure_of(page)
     page.sentence.input.set_text("Ein Hund.")

@@ -256,6 +256,7 @@ def test_unknown_words_are_read_as_unknown(tab: CompareTab, qtbot: QtBot) -> Non
     assert tab.maps.change.isVisible()
 
 
+@pytest.mark.heavy
 def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, translator: Translator, qtbot: QtBot) -> None:
     tab.state.toggle_head(Head("cross", 0, 0))
     _give(qtbot, tab, GIVEN)

@@ -340,6 +340,7 @@ def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
     assert not tab.table.isVisible()
 
 
+@pytest.mark.heavy
 def test_a_measurement_that_was_cancelled_leaves_the_roles_of_the_sentence(open_heads: OpenHeads, qtbot: QtBot) -> None:
     tab = open_heads()
     tab.heads.num_sentences = 200
