@@ -11,8 +11,8 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test-quick test test-all check check-static lint format types contract bench soak fuzz screenshot \
-	learn-picture train-picture curve wheel clean
+.PHONY: help run test-quick test test-all check check-static lint format types contract claims bench soak fuzz \
+	screenshot learn-picture train-picture curve wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
@@ -86,6 +86,9 @@ types: $(VENV)/.ready-dev
 
 contract: $(VENV)/.ready-dev
 	$(VENV)/bin/lint-imports
+
+claims: $(VENV)/.ready-dev ## Compute anew what the texts say about the bundled model: stations, gallery, lessons, model card, README
+	$(RUN) -m tools.claims
 
 bench: $(VENV)/.ready-dev ## Measure speed and memory, as a table of ratios
 	$(RUN) -m benchmarks

@@ -1,6 +1,7 @@
-"""Settings that belong to one test, a themed application, and windows that are closed when it ends."""
+"""Settings that belong to one test, a themed application, windows that are closed when it ends, a full disk."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -80,3 +81,20 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
         window.close()
         window.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # a style sheet visits all that is left
+
+
+@pytest.fixture
+def full_disk() -> Callable[[int], AbstractContextManager[None]]:
+    """Within the block, writing more than so many bytes to a file fails, as the system says it."""
+    resource = pytest.importorskip("resource", reason="only POSIX can limit how large files become")
+
+    @contextmanager
+    def limited(num_bytes: int) -> Iterator[None]:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return limited

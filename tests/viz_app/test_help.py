@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QHelpEvent, QKeySequence, QWhatsThisClickedEvent
+from PySide6.QtGui import QAction, QGuiApplication, QHelpEvent, QKeySequence, QWhatsThisClickedEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolTip, QWhatsThis, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -156,7 +156,34 @@ def test_every_key_of_the_window_stands_on_the_sheet(make_window: MakeWindow, qt
     assert len({command.keys for command in window.commands if command.keys}) == len(
         [command for command in window.commands if command.keys]
     ), "a key does one thing"
+    in_menus = {
+        action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        for action in window.findChildren(QAction)
+        if not action.shortcut().isEmpty()
+    }
+    assert {"Ctrl+E", "Ctrl+Shift+O", "Ctrl+S", "Ctrl+Shift+C"} <= in_menus
+    assert in_menus <= texts
     sheet.close()
+
+
+def test_the_sheet_of_keys_fits_the_smallest_window(make_window: MakeWindow) -> None:
+    window = make_window()
+    window.resize(window.minimumSize())
+    next(command for command in window.commands if command.name == "All keys").act()
+    (sheet,) = window.findChildren(ShortcutSheet)
+    size = sheet.sizeHint()
+    assert size.width() <= window.width()
+    assert size.height() <= window.height()
+    sheet.close()
+
+
+def test_the_palette_saves_and_copies_experiments(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    next(command for command in window.commands if command.name == "Commands").act()
+    dialog = palette(window)
+    qtbot.keyClicks(dialog.field, "python")
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert "core.api" in QGuiApplication.clipboard().text()
 
 
 def test_a_question_mark_can_be_typed(make_window: MakeWindow, qtbot: QtBot) -> None:

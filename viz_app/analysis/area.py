@@ -27,8 +27,8 @@ MIN_WIDTH, USUAL_WIDTH = 340, 430
 class AnalysisPanel(QFrame):
     """Shows one of its tabs. Each is made when it is first shown: many windows are closed without the panel.
 
-    Keyboard focus is never left to chance: it goes to the button of a tab when it was in the tab before, and back to
-    where it came from when the panel is hidden.
+    Keyboard focus is never left to chance: it goes to the button of a tab when it was in the tab before or on
+    its button, and back to where it came from when the panel is hidden.
 
     Attributes:
         focus_next: where focus goes when the panel is hidden and where it came from is gone; None for the window.
@@ -77,7 +77,8 @@ class AnalysisPanel(QFrame):
 
     def show_tab(self, index: int) -> None:
         """Changes the tab."""
-        had_focus = self._index in self._made and self._has_focus_in(self._made[self._index])
+        is_in_tab = self._index in self._made and self._has_focus_in(self._made[self._index])
+        had_focus = is_in_tab or any(button.hasFocus() for button in self.buttons)
         self._index = index
         self.buttons[index].setChecked(True)
         self._preferences.analysis_tab = self._classes[index].name

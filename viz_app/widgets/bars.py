@@ -28,6 +28,7 @@ class Bar:
         text: at the right.
         is_lit: whether the label is highlighted.
         is_changed: whether the bar has the warning colour: set by the user, or notable.
+        is_new: whether the label has the colour of what is changed.
         is_struck: whether the label is struck through: it is no longer there.
         tip: tool tip; empty for that of the whole list.
         before: the value in the original, drawn as a tick on the bar; None where there is none to compare with.
@@ -39,6 +40,7 @@ class Bar:
     text: str
     is_lit: bool = False
     is_changed: bool = False
+    is_new: bool = False
     is_struck: bool = False
     tip: str = ""
     before: float | None = None
@@ -137,7 +139,8 @@ class BarList(QWidget):
             painter.setFont(font)
             is_special = bar.label.startswith("<") and bar.label.endswith(">")
             stands_back = is_special or bar.is_struck
-            painter.setPen(theme.color("accent" if bar.is_lit else "muted" if stands_back else "text"))
+            role = "warm" if bar.is_new else "accent" if bar.is_lit else "muted" if stands_back else "text"
+            painter.setPen(theme.color(role))
             label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
             painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
             painter.setPen(Qt.PenStyle.NoPen)

@@ -8,9 +8,10 @@ from PySide6.QtWidgets import QAbstractScrollArea
 from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget, HeadScaled, heads_switched_off
+from core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from core.translation.result import MAP_KINDS, MapKind
 from core.translation.translator import Translator
+from tests.interventions import heads_switched_off
 from tests.viz_app.analysis.conftest import MakeContext, load, settle
 from viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
 from viz_app.analysis.registry import TABS

@@ -466,3 +466,98 @@ def test_another_measure_is_computed_and_another_model_named_in_the_page(real_tr
     assert part.content.measure != "weight"
     assert part.content.original is not None
     assert part.content.facts["the scene was made with the model"] == "theirs"
+
+
+def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    window.lessons.lesson.step(2)
+    settle(qtbot, window)
+    head = Head("encoder", 0, 0)
+    window.state.toggle_head(head)
+    settle(qtbot, window)
+    experiment = window.state.experiment
+    assert OFF not in experiment.interventions
+    window.close()
+    again = make_window(sentence=None)
+    assert shown(qtbot, again) == ("3 of 3", "Drei Katzen .")
+    assert again.state.experiment == experiment, "what was changed in the scene stays changed"
+    assert again.lessons.lesson.path == path
+    assert not again.lessons.lesson.is_changed
+    again.lessons.bar.again_button.click()
+    settle(qtbot, again)
+    assert again.state.experiment.interventions == ()
+    qtbot.keyClick(again.translate_page.heads.grid, Qt.Key.Key_Left)
+    assert shown(qtbot, again) == ("2 of 3", "Zwei Hunde .")
+    again.lessons.close()
+    again.close()
+    assert make_window(sentence=None).lessons.lesson.lesson is None, "it was closed"
+
+
+def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, preferences: Preferences
+) -> None:
+    window.documents.open(shipped_lessons()[1], is_shipped=True)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    window.close()
+    assert preferences.lesson == ("shipped:2-word-order.augenmerk", 1)
+    again = make_window(sentence=None)
+    assert again.lessons.bar.place.text() == "2 of 6"
+    assert again.lessons.lesson.path is None, "it is not written to"
+
+
+@pytest.mark.parametrize("damage", ["missing", "no lesson", "shorter"])
+def test_a_lesson_that_cannot_be_opened_again_is_told_once(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, damage: str
+) -> None:
+    window.documents.open(path)
+    window.lessons.lesson.step(2)
+    settle(qtbot, window)
+    window.close()
+    if damage == "missing":
+        path.unlink()
+    elif damage == "no lesson":
+        path.write_bytes(b"\x00\xff" * 500)
+    else:
+        lesson = read_lesson_file(path)
+        write_lesson_file(Lesson(lesson.title, lesson.scenes[:1]), path)
+    again = make_window(sentence=None)
+    assert again.state.translation is not None
+    assert again.state.translation.source_text == "Drei Katzen .", "what was on the screen is there"
+    boxes = [box for box in again.findChildren(QMessageBox) if box.isVisible()]
+    if damage == "shorter":
+        assert not boxes
+        assert again.lessons.bar.place.text() == "1 of 1"
+        return
+    (box,) = boxes
+    assert str(path) in box.informativeText()
+    box.accept()
+    assert again.lessons.lesson.lesson is None
+    again.close()
+    third = make_window(sentence=None)
+    assert not third.findChildren(QMessageBox)
+
+
+def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, preferences: Preferences
+) -> None:
+    window.documents.open(path)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    window.close()
+    preferences.session_path.write_bytes(b"damaged")
+    again = make_window(sentence=None)
+    assert shown(qtbot, again) == ("2 of 3", "Zwei Hunde .")
+    assert again.state.experiment.interventions == (OFF,)
+    assert again.state.selection.head == Head("decoder", 1, 2)
+
+
+def test_a_new_start_with_a_sentence_shows_no_lesson(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    window.close()
+    assert make_window(sentence="Ein Mann .").lessons.lesson.lesson is None

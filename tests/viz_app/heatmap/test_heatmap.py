@@ -318,6 +318,16 @@ def test_two_maps_of_two_experiments_live_side_by_side(qtbot: QtBot, theme: Them
     assert second.cell_rect(Pair(8, 8)) is None
 
 
+def test_the_step_that_is_looked_at_has_no_colour_of_changes(heatmap: Heatmap, state: ExperimentState) -> None:
+    state.selection.step = 2
+    picture, layout = heatmap.grab().toImage(), heatmap.layout_now
+    assert layout is not None
+    y = round(layout.map.top() + 2.5 * layout.cell.y())
+    left = [picture.pixelColor(int(layout.map.left()) + x, y).rgb() for x in (-1, 0, 1)]
+    assert Theme.light().color("accent").rgb() in left
+    assert Theme.light().color("warm").rgb() not in left
+
+
 def test_a_row_that_was_set_is_marked_at_the_right_of_its_head_alone(heatmap: Heatmap, state: ExperimentState) -> None:
     original = make_translation()
     num_keys = len(original.source_tokens)

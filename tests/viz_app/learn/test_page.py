@@ -1,6 +1,8 @@
 """The Learn page with the bundled model: every station, driven as a reader would."""
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,8 @@ from pytestqt.qtbot import QtBot
 from core.model.heads import Head
 from core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
 from core.translation.translator import Translator
+from viz_app.heatmap.labelled_matrix import MatrixCell
+from viz_app.learn import station as texts
 from viz_app.learn.actions import shuffled
 from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
 from viz_app.learn.figures.kinds import KindsFigure
@@ -340,3 +344,67 @@ def test_the_hint_names_nothing_that_is_not_on_the_page(page: LearnPage) -> None
     hint = page.sentence.interventions.hint.text()
     assert hint
     assert "head" not in hint
+
+
+def room_taken(page: LearnPage, view: StationView) -> float:
+    """How much of the page's height the figures of a station take, all together."""
+    return sum(figure.height() for figure in view.figures) / view.height()
+
+
+@pytest.mark.parametrize("name", ["words", "layers", "decoding"])
+def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, page: LearnPage, name: str) -> None:
+    page.resize(1080, 600)
+    view = station(qtbot, page, name)
+    qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
+    qtbot.wait(50)
+    small = [figure.height() for figure in view.figures]
+    page.resize(1890, 1000)
+    qtbot.wait(50)
+    large = [figure.height() for figure in view.figures]
+    assert sum(large) > 1.15 * sum(small)
+    assert 0.55 < room_taken(page, view) <= 1.0, "it is used, and nothing scrolls"
+    for figure in view.figures:
+        assert figure.width() <= view.width()
+    page.resize(1080, 600)
+    qtbot.wait(50)
+    assert [figure.height() for figure in view.figures] == pytest.approx(small, abs=2)
+
+
+def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(qtbot: QtBot, page: LearnPage) -> None:
+    figure = station(qtbot, page, "mask").figures[0]
+    assert isinstance(figure, MaskFigure)
+    figure.published.click()
+    (matrix,) = figure.matrix.matrices
+    assert (matrix.values == np.tril(np.ones((20, 20)))).all()
+    assert "20 positions" in figure.title.text()
+    figure._say(MatrixCell(0, 3, 4))
+    assert figure.says.text() == "Position 4 may not look at position 5."
+    figure.published.click()
+    assert page.state.translation is not None
+    assert figure.matrix.matrices[0].values.shape == (len(page.state.translation.read_tokens),) * 2
+
+
+def test_another_language_of_the_texts_is_chosen_where_there_is_one(
+    qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: LearnPage
+) -> None:
+    assert page.language_menu.isHidden(), "there is English alone"
+    shutil.copytree(texts.stations_folder(), tmp_path / "learn" / "en")
+    (tmp_path / "learn" / "de").mkdir()
+    german = "# Ein Gewicht\n> Ein Kopf vergleicht.\n\n::: figure map\n"
+    (tmp_path / "learn" / "de" / "03-weight.md").write_text(german, encoding="utf-8")
+    monkeypatch.setattr(texts, "resource_path", lambda name: tmp_path / name)
+    other = LearnPage(InferenceWorker())
+    qtbot.addWidget(other)
+    other.resize(1400, 850)
+    with qtbot.waitSignal(other.ready, timeout=TIMEOUT_MS):
+        other.show()
+    qtbot.waitUntil(lambda: other.view is not None, timeout=TIMEOUT_MS)
+    assert other.language_menu.isVisible()
+    station(qtbot, other, "weight")
+    with qtbot.waitSignal(other.language_chosen):
+        other.language_menu.actions_by_name["de"].trigger()
+    assert other.view is not None
+    assert other.view.station.title == "Ein Gewicht"
+    assert any("Ein Gewicht" in button.text() for button in other._buttons)
+    assert station(qtbot, other, "mask").station.title == "The causal mask"
+    other.shutdown()

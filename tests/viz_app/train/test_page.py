@@ -19,6 +19,7 @@ from core.config.toml import to_toml
 from core.errors import DeviceError, StorageError, TrainingError
 from core.training.failures import ChangedDataError, DivergedError, OutOfMemoryError, Proposal
 from core.training.film import FilmFrame, write_frame
+from core.training.run_folders import remembered_run_folders
 from tests.viz_app.train.scripted import ScriptedTraining, epoch_done, probe
 from viz_app.theme import Theme
 from viz_app.train import devices
@@ -83,8 +84,22 @@ def test_page_says_what_will_happen_before_the_first_run(make_page: MakePage) ->
     assert not page.notice_bar.isVisible()
 
 
+def test_a_long_run_folder_is_seen_whole(make_page: MakePage) -> None:
+    form = make_page(ScriptedTraining()).form
+    parent = Path("/somewhere/experiments_of_november/a second attempt/runs-with-a-long-name")
+    form.set_choices(replace(form.choices(), parent_folder=parent))
+    form.grab()
+    label = form._folder_path
+    assert "\n" in label.shown_text()
+    assert "".join(label.shown_text().split()) == "".join(label.text().split())
+    assert label.height() >= label.heightForWidth(label.width())
+
+
 @pytest.mark.heavy
-def test_run_is_shown_step_by_step_to_its_end(make_page: MakePage, qtbot: QtBot) -> None:
+def test_run_is_shown_step_by_step_to_its_end(
+    make_page: MakePage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     script = ScriptedTraining()
     page = make_page(script)
     click(qtbot, page.panel.start_button)
@@ -103,6 +118,7 @@ def test_run_is_shown_step_by_step_to_its_end(make_page: MakePage, qtbot: QtBot)
     request = script.requests[0]
     assert (request.source, request.device, request.resume) == ("multi30k", "auto", False)
     assert request.folder.parent.name == "runs"
+    assert remembered_run_folders() == [request.folder.parent], "where `augenmerk runs` looks"
 
 
 @pytest.mark.heavy

@@ -1,6 +1,7 @@
 """Two sentences in one model, and one experiment in two checkpoints, on small real models."""
 
 import gc
+import re
 import weakref
 from dataclasses import replace
 from functools import partial
@@ -25,6 +26,7 @@ from core.translation.experiment import (
     GivenTarget,
     HeadScaled,
     SourceWordRemoved,
+    SourceWordReplaced,
 )
 from core.translation.translator import Translator
 from tests.core.translators import SHAPE, untrained
@@ -127,7 +129,7 @@ def test_the_same_sentence_twice_shows_no_difference_and_a_range_that_is_not_blo
 def test_the_second_is_computed_under_the_interventions_of_the_first(
     tab: CompareTab, translator: Translator, qtbot: QtBot
 ) -> None:
-    tab.state.intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(0, "dog"), SourceWordRemoved(1))
+    tab.state.intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(0, "dog"))
     settle(qtbot, tab)
     _compare(qtbot, tab, SECOND)
     interventions = tab.state.experiment.interventions
@@ -141,6 +143,17 @@ def test_the_second_is_computed_under_the_interventions_of_the_first(
     assert tab.state.translation is not None
     scored = sum(translator.score(tab.state.translation, Experiment(SECOND, interventions=interventions)))
     assert comparison.log_probability == pytest.approx(scored, abs=1e-4)
+
+
+def test_words_that_were_changed_in_the_first_sentence_are_none_of_the_second(tab: CompareTab, qtbot: QtBot) -> None:
+    tab.state.intervene(HeadScaled(Head("cross", 0, 0)), SourceWordReplaced(1, "Katze"))
+    settle(qtbot, tab)
+    _compare(qtbot, tab, SECOND)
+    assert tab.comparing.second.experiment == Experiment(SECOND, interventions=(HeadScaled(Head("cross", 0, 0)),))
+    assert tab._dropped.text() == "Left out of the second, which is read as typed: word 2 → Katze."
+    shown = re.sub(r"<[^>]*>", "", tab.texts.text())
+    assert SECOND in shown, "as it was typed, not with a word of the first in it"
+    assert "Katze" in shown, "the first as it was read"
 
 
 def test_interventions_that_do_not_fit_the_second_are_left_out_and_named(tab: CompareTab, qtbot: QtBot) -> None:

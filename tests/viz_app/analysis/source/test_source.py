@@ -97,6 +97,7 @@ def test_a_click_removes_a_word_from_the_experiment_and_another_puts_it_back(
     assert translation.text == without
     assert [bar.label for bar in tab.words.bars] == labels
     assert [bar.is_struck for bar in tab.words.bars] == [place == 1 for place in range(len(labels))]
+    assert [bar.is_new for bar in tab.words.bars] == [place == 1 for place in range(len(labels))], "it is a change"
     assert tab.words.bars[1].text == "removed"
     assert tab.words.label_place(1).top() == before.top(), "it stays under the mouse"
     removed = Experiment(SENTENCE, interventions=(SourceWordRemoved(1),))
@@ -289,7 +290,7 @@ def test_nothing_is_known_before_an_answer() -> None:
 def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot) -> None:
     plain = words_tab.source.findings
     assert plain is not None
-    assert not any(bar.before_text for bar in (*words_tab.shares.bars, *words_tab.words.bars))
+    assert not any(bar.before_text or bar.is_new for bar in (*words_tab.shares.bars, *words_tab.words.bars))
     words_tab.state.toggle_head(Head("cross", 0, 0))
     settle(qtbot, words_tab)
     findings, source = words_tab.source.findings, words_tab.source
@@ -304,5 +305,6 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     assert kept
     assert set(kept) <= set(old)
     assert [bar.before for bar in words_tab.shares.bars] == [each.before for each in source.shares()]
+    assert [bar.is_new for bar in words_tab.shares.bars] == [each.before is None for each in source.shares()]
     assert all(bar.before_text for bar in words_tab.words.bars)
     assert f"(was {np.mean(old[:-1]):.0%})" in words_tab._shares_title.text()
