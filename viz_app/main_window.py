@@ -72,7 +72,7 @@ KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
     ("D", "Original, changed, difference"),
-    ("Esc", "Unpin; from the sentence, go to the heads"),
+    ("Esc", "Unpin the cell; from the sentence, go to the heads"),
 )
 """Those that the Translate page itself knows, while its maps have the keyboard."""
 
@@ -298,7 +298,7 @@ class MainWindow(QMainWindow):
         page.head.export_button.setMenu(self.export_menu)
         page.sentence.coverage_notice.offer(bar.model_button.menu())
         bar.offer_export(self.export_menu)
-        bar.offer_experiments((self.documents, self.lessons))
+        bar.offer_experiments(self.documents, self.lessons.make_menu(bar.menu_button))
         self.lessons.done.connect(bar.show_notice)
         self.lessons.bar.focus_to = page.heads.grid
         self.documents.lesson_read.connect(lambda *_: self.show_page(TRANSLATE))
@@ -317,6 +317,7 @@ class MainWindow(QMainWindow):
         bar.explanation_requested.connect(self._explainer.begin)
         bar.keys_requested.connect(self._show_keys)
         bar.presentation_requested.connect(self.present)
+        bar.full_screen_requested.connect(self._toggle_full_screen)
         bar.scale_stepped.connect(self._step_scale)
         bar.usual_scale_requested.connect(lambda: self.set_scale(100))
         bar.palette_requested.connect(self._show_palette)
@@ -392,8 +393,15 @@ class MainWindow(QMainWindow):
             Command(f"Lesson: {title_of(path)}", partial(self.documents.open, path, is_shipped=True), group="Files")
             for path in shipped_lessons()
         ]
-        add_scene = Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files")
-        CommandPalette((*self.commands, *learn, *lessons, add_scene, *files), self).open()
+        of_lesson = [Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files")]
+        if self.lessons.lesson.scenes:
+            of_lesson += [
+                Command("Lesson: save as", self.lessons.ask_where_to_save, group="Files"),
+                Command("Lesson: export as a page", self.lessons.ask_for_page, group="Files"),
+                Command("Lesson: export a worksheet", self.lessons.ask_for_worksheet, group="Files"),
+                Command("Lesson: close", self.lessons.close, group="Files"),
+            ]
+        CommandPalette((*self.commands, *learn, *lessons, *of_lesson, *files), self).open()
 
     def _show_keys(self) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.viz_app.conftest import MakeWindow
 from viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
+from viz_app.heatmap.colormap import signed_rgb_table
 from viz_app.learn.station import read_stations
 from viz_app.main_window import LEARN, TRAIN, MainWindow
 from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, matching
@@ -29,6 +30,15 @@ def test_every_entry_is_short_and_leads_to_a_station() -> None:
         assert entry.station in stations, entry.title
         assert 1 <= len(re.findall(r"[.:](?:\s|$)", entry.text)) <= 4, entry.title
         assert len(entry.text) < 240, entry.title
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_the_glossary_names_the_colours_of_a_difference(is_dark: bool) -> None:
+    (entry,) = (entry for entry in glossary() if entry.title == "difference")
+    less, more = signed_rgb_table(is_dark=is_dark)[[0, -1]].astype(int)
+    names = {"orange" if red > blue else "blue": which for which, (red, _, blue) in (("less", less), ("more", more))}
+    for name, which in names.items():
+        assert re.search(rf"{name} where (a query|it) looks {which}\b", entry.text)
 
 
 def test_an_entry_that_says_nothing_is_refused() -> None:
@@ -74,7 +84,7 @@ def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, mak
     label.show()
     place = label.mapToGlobal(QPoint(2, 2))
     QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), place))
-    qtbot.waitUntil(lambda: "How open a choice is" in QToolTip.text())
+    qtbot.waitUntil(lambda: "How uncertain a choice is" in QToolTip.text())
     QToolTip.hideText()
 
 

@@ -77,11 +77,12 @@ class LessonDocuments(QObject):
         self.bar.texts_requested.connect(self.ask_for_texts)
         self.bar.rename_requested.connect(self.ask_for_title)
 
-    def fill_menu(self, menu: QMenu) -> None:
-        """Adds a menu of lessons."""
-        lessons = menu.addMenu("Lesson")
+    def make_menu(self, parent: QWidget) -> QMenu:
+        """The menu of lessons."""
+        lessons = QMenu("Lesson", parent)
         lessons.aboutToShow.connect(lambda: self._fill(lessons, shipped_lessons()))
         self._fill(lessons, ())  # so that it is not empty, which disables it on some platforms
+        return lessons
 
     def _fill(self, menu: QMenu, shipped: Sequence[Path]) -> None:
         menu.clear()

@@ -196,7 +196,13 @@ def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: L
     assert page.state.translation is not None
     assert page.state.translation.text != own.text
     assert page.state.translation.text in verdict
+    assert view.predictions[0].verdict.text() == verdict, "the shuffled sentence does not take the answer away"
+    assert FIRST_EXAMPLE in view.predictions[0].question.text(), "the question is the one that was answered"
     assert len(figure.matrix.matrices[0].row_labels) == len(page.state.translation.source_tokens)
+    page.sentence.input.set_text("Zwei Hunde spielen im Schnee.")
+    settle(qtbot, page)
+    assert view.predictions[0].verdict.text() == "", "another sentence is another question"
+    assert "Zwei Hunde" in view.predictions[0].question.text()
 
 
 @pytest.mark.heavy
@@ -225,6 +231,9 @@ def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_pr
     assert isinstance(figure, MaskFigure)
     (mask,) = figure.matrix.matrices
     assert mask.values.tolist() == np.tril(np.ones_like(mask.values)).tolist()
+    assert page.state.translation is not None
+    assert mask.row_labels == page.state.translation.predicted_tokens, "rows are named as those of the map below"
+    assert mask.column_labels == page.state.translation.read_tokens
     assert answer(qtbot, view.predictions[0], "falls").startswith("Right.")
     settle(qtbot, page)
     assert page.state.experiment.lifts_mask
@@ -335,7 +344,9 @@ def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
         next(word.start for word in words if word.text == text)
         for words, text in ((translation.target_words, "shirt"), (translation.source_words, "kein"))
     )
-    assert translation.maps.cross[:, :, shirt, no].max() > 0.9
+    head = page.state.selection.head
+    assert head.kind == "cross"
+    assert translation.maps.cross[head.layer, head.head, shirt, no] > 0.9, "the head that is shown looks at it"
     verdict = answer(qtbot, view.predictions[0], "same")
     assert page.state.selection.head.short_name in verdict
 

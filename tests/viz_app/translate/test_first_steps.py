@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from core.analysis.roles import POSITION_SHARE
 from tests.viz_app.conftest import MakeWindow
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
@@ -37,6 +38,10 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot.keyClick(steps, Qt.Key.Key_Return)
     assert state.roles.of(state.selection.head) == "previous"
     assert "72 heads" in steps.text.text()
+    previous = state.selection.head
+    share = state.translation.maps.encoder[previous.layer, previous.head].diagonal(-1).mean()
+    assert f"{share:.0%} of its attention to the token before" in steps.text.text()
+    assert share > POSITION_SHARE
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
     assert state.experiment.heads_off == {head}

@@ -70,7 +70,7 @@ class BeamFigure(StationFigure):
         drawing: the tree.
     """
 
-    caption = "Beam search: four hypotheses are kept at each step"
+    caption = "Beam search: four partial translations are kept at each step"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
