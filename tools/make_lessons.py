@@ -2,8 +2,7 @@
 
 Needed when the bundled model is replaced, as a lesson names its model by a digest. In a scene's text, {weight} becomes
 the weight of the pinned cell, and {translation} what the model says. A test recomputes both, and the other claims.
-Change
-the texts where the model does something else now.
+Change the texts where the model does something else now.
 """
 
 from dataclasses import dataclass

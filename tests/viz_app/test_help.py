@@ -60,6 +60,7 @@ def test_terms_are_found_as_whole_words_the_longer_first() -> None:
     assert [entry.title for entry in entries_in("beam search with beam size 4")] == ["beam"]
 
 
+@pytest.mark.heavy
 def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     qtbot.keyClick(window, Qt.Key.Key_F1)
@@ -97,6 +98,7 @@ def shown_words(window: QWidget) -> set[str]:
     return {word.lower() for text in texts for word in re.findall(r"[^\W\d_]{2,}", re.sub(r"<[^>]+>", "", text))}
 
 
+@pytest.mark.heavy
 def test_every_word_of_the_interface_is_plain_or_explained(
     make_window: MakeWindow, qtbot: QtBot, untrained_checkpoint: Path
 ) -> None:
@@ -129,6 +131,7 @@ def palette(window: MainWindow) -> CommandPalette:
     return found
 
 
+@pytest.mark.heavy
 def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
@@ -149,6 +152,7 @@ def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -
     dialog.close()
 
 
+@pytest.mark.heavy
 def test_every_key_of_the_window_stands_on_the_sheet(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Question)
@@ -209,6 +213,7 @@ def test_the_window_fills_the_screen_and_comes_back(make_window: MakeWindow, qtb
     assert not window.isFullScreen()
 
 
+@pytest.mark.heavy
 def test_other_pages_know_their_own_terms(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     window.show_page(LEARN)

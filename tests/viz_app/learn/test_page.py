@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
 from core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
+from core.translation.translator import Translator
 from viz_app.heatmap.labelled_matrix import MatrixCell
 from viz_app.learn import station as texts
 from viz_app.learn.actions import shuffled
@@ -33,14 +34,26 @@ TIMEOUT_MS = 20_000
 
 
 @pytest.fixture
-def page(qtbot: QtBot, theme: Theme) -> Iterator[LearnPage]:
-    page = LearnPage()
+def page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Iterator[LearnPage]:
+    page = LearnPage(InferenceWorker(lambda path, device: bundled_translator))
     qtbot.addWidget(page)
     page.resize(1400, 850)
     with qtbot.waitSignal(page.ready, timeout=TIMEOUT_MS):
         page.show()
     qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
     yield page
+    page.shutdown()
+
+
+@pytest.mark.heavy
+def test_the_page_opens_the_bundled_model_itself(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> None:
+    page = LearnPage()
+    qtbot.addWidget(page)
+    with qtbot.waitSignal(page.ready, timeout=TIMEOUT_MS):
+        page.show()
+    qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
+    assert page.state.translation is not None
+    assert page.state.translation.text == bundled_translator.translate(FIRST_EXAMPLE).text
     page.shutdown()
 
 
@@ -67,6 +80,7 @@ def settle(qtbot: QtBot, page: LearnPage) -> None:
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
 
 
+@pytest.mark.heavy
 def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
     for place, each in enumerate(page.stations):
         view = station(qtbot, page, each.name)
@@ -81,6 +95,7 @@ def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPa
     assert page.view.next_button.isHidden(), "there is nothing after the last"
 
 
+@pytest.mark.heavy
 def test_the_next_button_goes_on(qtbot: QtBot, page: LearnPage) -> None:
     assert page.view is not None
     qtbot.mouseClick(page.view.next_button, Qt.MouseButton.LeftButton)
@@ -109,6 +124,7 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     assert "schneeballschlacht in 4 pieces" in answer(qtbot, view.predictions[0], "more")
 
 
+@pytest.mark.heavy
 def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
@@ -140,6 +156,7 @@ def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
     assert any("ein" in text.text() for _, text in view.texts)
 
 
+@pytest.mark.heavy
 def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "layers")
     figure = view.figures[0]
@@ -154,6 +171,7 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
     assert matrix.column_labels == ("a", "cat", ".", "<eos>")
 
 
+@pytest.mark.heavy
 def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot, page: LearnPage) -> None:
     station(qtbot, page, "weight").tries[0].click()
     settle(qtbot, page)
@@ -163,6 +181,7 @@ def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot
     assert page.state.experiment.source_text == FIRST_EXAMPLE
 
 
+@pytest.mark.heavy
 def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "positions")
     figure = view.figures[0]
@@ -186,6 +205,7 @@ def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: L
     assert "Zwei Hunde" in view.predictions[0].question.text()
 
 
+@pytest.mark.heavy
 def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "heads")
     roles = page.state.roles.sample
@@ -202,6 +222,7 @@ def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page:
         assert verdict.startswith(f"Right. {head.title}")
 
 
+@pytest.mark.heavy
 def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_probable(
     qtbot: QtBot, page: LearnPage
 ) -> None:
@@ -255,6 +276,7 @@ def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None
     assert page.state.translation.predicted_tokens[1] == second.token
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("sentence", [0, 1])
 def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPage, sentence: int) -> None:
     view = station(qtbot, page, "decoding")
@@ -292,6 +314,7 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     assert answer(qtbot, view.predictions[0], "rises").startswith("Right.")
 
 
+@pytest.mark.heavy
 def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "not")
     figure = view.figures[0]
@@ -309,6 +332,7 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     assert figure.waiting.isHidden()
 
 
+@pytest.mark.heavy
 def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "not")
     view.tries[0].click()

@@ -23,6 +23,7 @@ def steps_of(window: MainWindow) -> FirstSteps:
     return found
 
 
+@pytest.mark.heavy
 def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot: QtBot, window: MainWindow, preferences: Preferences
 ) -> None:
@@ -58,6 +59,7 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
 
 
+@pytest.mark.heavy
 def test_they_are_skipped_for_good(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
     qtbot.keyClick(steps_of(window), Qt.Key.Key_Escape)
     assert preferences.has_taken_first_steps
