@@ -1,8 +1,8 @@
 """Writes the lessons that ship to `resources/lessons`: `python -m tools.make_lessons`. Loads the bundled model.
 
 Needed when the bundled model is replaced, as a lesson names its model by a digest. In a scene's text, {weight} becomes
-the weight of the pinned cell, and {translation} what the model says. A test recomputes both, and the other claims. Change
-the texts where the model does something else now.
+the weight of the pinned cell, and {translation} what the model says. A test recomputes both, and the other claims.
+Change the texts where the model does something else now.
 """
 
 from dataclasses import dataclass
@@ -85,8 +85,8 @@ LESSONS = {
             ),
             Draft(
                 "Both directions",
-                "Inside the encoder, German tokens look at German tokens, before and after them. “blauen” gives {weight} "
-                "to “hemd”, which comes after it.",
+                "Inside the encoder, German tokens look at German tokens, before and after them. “blauen” gives "
+                "{weight} to “hemd”, which comes after it.",
                 "Why does the encoder need no causal mask?",
                 LADDER,
                 "encoder 1·3",
@@ -127,8 +127,8 @@ LESSONS = {
             ),
             Draft(
                 "The place moves to the end",
-                "The German sentence begins with the place. In English, the place comes last. “market” gives {weight} to "
-                "“markt”.",
+                "The German sentence begins with the place. In English, the place comes last. “market” gives {weight} "
+                "to “markt”.",
                 "Write the English words in the order of their German partners.",
                 MARKET,
                 "cross 2·7",
@@ -210,7 +210,8 @@ LESSONS = {
             ),
             Draft(
                 "Eight heads fewer",
-                "All eight cross-attention heads of layer 2 are switched off. The translation stays “{translation}” The other layers still read the German.",
+                "All eight cross-attention heads of layer 2 are switched off. The translation stays “{translation}” "
+                "The other layers still read the German.",
                 "Switch off the cross-attention of layer 3 as well. What changes?",
                 LADDER,
                 "cross 2·5",
@@ -224,8 +225,8 @@ LESSONS = {
         (
             Draft(
                 "A large weight",
-                "“kein” means no. While the model predicts “a”, this head gives {weight} to “k”, the first piece of “kein”. The "
-                "translation is wrong all the same: “{translation}”",
+                "“kein” means no. While the model predicts “a”, this head gives {weight} to “k”, the first piece of "
+                "“kein”. The translation is wrong all the same: “{translation}”",
                 "What should the translation be?",
                 NO_SHIRT,
                 "cross 2·3",
@@ -243,7 +244,8 @@ LESSONS = {
             ),
             Draft(
                 "Without the word",
-                "Now “kein” is replaced by “ein” in the German sentence. The translation is again “{translation}” The head looked at a word that made no difference.",
+                "Now “kein” is replaced by “ein” in the German sentence. The translation is again “{translation}” "
+                "The head looked at a word that made no difference.",
                 "What would you have to see to say that the model understood “kein”?",
                 NO_SHIRT,
                 "cross 2·3",
@@ -262,7 +264,8 @@ LESSONS = {
             ),
             Draft(
                 "Look, change, compare",
-                "All 24 encoder heads are switched off. The translation becomes “{translation}” A map shows where a head looks. Only a change shows what that is worth.",
+                "All 24 encoder heads are switched off. The translation becomes “{translation}” A map shows where a "
+                "head looks. Only a change shows what that is worth.",
                 "Which of the three kinds of attention does the model need most for this sentence? Try it.",
                 LADDER,
                 "encoder 1·3",
