@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         TextError,
     )
     from core.model.heads import Head
+    from core.translation.coverage import Coverage, RareWord
     from core.translation.experiment import (
         AttentionRow,
         Beam,
@@ -65,6 +66,7 @@ __all__ = [
     "CausalMaskLifted",
     "CheckpointError",
     "ConfigError",
+    "Coverage",
     "DeviceError",
     "Experiment",
     "ExperimentError",
@@ -78,6 +80,7 @@ __all__ = [
     "Intervention",
     "ModelReference",
     "Output",
+    "RareWord",
     "SavedExperiment",
     "SoftmaxTemperature",
     "SourceWordRemoved",
@@ -100,6 +103,7 @@ _NAMES_BY_MODULE = {
     "core.checkpoint.digest": ("model_digest",),
     "core.errors": tuple(name for name in __all__ if name.endswith("Error")),
     "core.model.heads": ("Head",),
+    "core.translation.coverage": ("Coverage", "RareWord"),
     "core.translation.experiment": (
         "AttentionRow",
         "Beam",

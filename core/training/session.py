@@ -12,11 +12,12 @@ from core.checkpoint.file import Checkpoint, fill_parameters
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
 from core.corpora.batches import Batch
-from core.corpora.noise import with_noisy_sources
+from core.corpora.noise import counts_of_training, with_noisy_sources
 from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.corpora.resegmentation import Resegmentation
 from core.errors import CheckpointError
 from core.model.transformer import Transformer
+from core.text.word_counts import WordCounts
 from core.training.compiling import choose_compiled
 from core.training.distributed import SINGLE_PROCESS, World
 from core.training.distributed_commands import request_random_states, send_join, send_step
@@ -60,6 +61,7 @@ class TrainingSession:
         self.corpus = corpus
         self.device = torch.device(device)
         self.padding_id = corpus.codecs.target.vocabulary.padding_id
+        self._own_word_counts = self._word_counts = counts_of_training(corpus, run.training.source_noise)
         torch.manual_seed(run.training.seed)
         num_source, num_target = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
         self.model = Transformer(run.model, num_source, num_target, self.padding_id).to(self.device)
@@ -232,6 +234,7 @@ class TrainingSession:
             corpus=self.corpus.name,
             corpus_digest=self.corpus.digest,
             history=tuple(history),
+            word_counts=self._word_counts,
         )
 
     def resumable_snapshot(self) -> Checkpoint:
@@ -286,6 +289,7 @@ class TrainingSession:
                 "settings of the data were expected: train with those, or without an initial model."
             )
         fill_parameters(self.model, initial.weights)
+        self._word_counts = self._counts_of_all(initial)
         self.run = self.run.with_training(initial_model=digest)
 
     def restore(
@@ -324,6 +328,8 @@ class TrainingSession:
         has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
         if has_changed_data and not allow_changed_data:
             raise _changed_data(self.corpus.name)
+        if checkpoint.word_counts is not None or self.run.training.initial_model is not None:
+            self._word_counts = self._counts_of_all(checkpoint)  # else it was saved by an earlier version
         fill_parameters(self.model, checkpoint.weights)
         try:
             self.progress = progress_of(checkpoint.progress, checkpoint.history)
@@ -343,6 +349,16 @@ class TrainingSession:
             ) from error
         notes = fit_to_changes(self.progress, self.run.training, checkpoint.run.training)
         return [*notes, *fit_to_changed_data(self.progress)] if has_changed_data else notes
+
+    def _counts_of_all(self, earlier: Checkpoint) -> WordCounts | None:
+        """The words of all data that the model learns from; None if what it learned from before is not known."""
+        ours, theirs = self._own_word_counts, earlier.word_counts
+        if ours is not None and theirs is not None:
+            return theirs.joined(ours)
+        if earlier.corpus_digest != self.corpus.digest:
+            return None
+        says_it = theirs is not None or earlier.run.training.initial_model is not None
+        return theirs if says_it else ours  # written before checkpoints had counts
 
     def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
         """Raises `KeyError` or `ValueError` if a tensor is missing or has another shape."""

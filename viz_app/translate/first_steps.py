@@ -35,7 +35,7 @@ class Step:
 
 
 class FirstSteps(QFrame):
-    """A line under the top bar. It waits for the first result, and is gone for good once it is left.
+    """A line above the sentence. It waits for the first result, and is gone for good once it is left.
 
     Attributes:
         text: the sentence.
@@ -68,6 +68,7 @@ class FirstSteps(QFrame):
         self.skip_button = flat_button("skip", "Close this, for good")
         self.next_button.clicked.connect(self._go_on)
         self.skip_button.clicked.connect(self.ended)
+        self.ended.connect(self._stop_listening)
         self._count = QLabel()
         set_role(self._count, "small")
         row = QHBoxLayout(self)
@@ -95,6 +96,10 @@ class FirstSteps(QFrame):
             self.ended.emit()
         else:
             super().keyPressEvent(event)
+
+    def _stop_listening(self) -> None:
+        """The widget is deleted now, but Python may keep this object for a while: it must hear of no more results."""
+        self._state.result_changed.disconnect(self._on_result)
 
     def _on_result(self) -> None:
         if self._state.translation is None:
@@ -133,6 +138,7 @@ class FirstSteps(QFrame):
 
     def _pin_strongest(self) -> None:
         state, translation = self._state, self._translation
+        state.settings.shown = "changed"
         state.choose_head(Head("cross", *clearest_head(translation.maps.cross)))
         state.selection.pinned = _telling_pair(translation, state.selection.head)
 
@@ -146,8 +152,9 @@ class FirstSteps(QFrame):
         share = float(weights[pinned.query, pinned.key])
         return (
             f"To predict **{word}**, one part of the model, a **head**, gave {share:.0%} of its attention to "
-            f"**{looked_at}**: the outlined cell. Each row is a word of the translation, each column a word of the "
-            "sentence."
+            f"**{looked_at}**: the outlined cell of the large map. Each row is a word of the translation, each "
+            f"column a "
+            "word of the sentence."
         )
 
     def _choose_positional(self) -> None:

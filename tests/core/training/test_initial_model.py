@@ -12,6 +12,7 @@ from core.cli.main import main
 from core.config import RunConfig
 from core.config.toml import read_toml
 from core.errors import CheckpointError, ConfigError
+from core.text.word_counts import WordCounts
 from core.training.events import StepDone, TrainingEvent
 from core.training.folder import BEST, LAST, RUN_SETTINGS
 from core.training.session import TrainingSession
@@ -123,3 +124,33 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert read_toml(tmp_path / "run" / RUN_SETTINGS).training.initial_model == digest
     assert main([*command, str(tmp_path / "none"), "--out", str(tmp_path / "other")]) != 0
     assert "none" in capsys.readouterr().err
+
+
+def counts_of(checkpoint: Checkpoint) -> dict[str, int] | None:
+    return None if checkpoint.word_counts is None else dict(checkpoint.word_counts.counts)
+
+
+def test_words_of_the_data_that_it_was_trained_on_before_are_known_too(tmp_path: Path, initial: Checkpoint) -> None:
+    corpus = text_corpus(RUN)
+    assert corpus.word_counts is not None
+    session = TrainingSession(further(), corpus, "cpu")
+    session.begin_with(initial)
+    assert counts_of(session.snapshot(())) == dict(corpus.word_counts.counts), "the same data: counted once"
+    before = WordCounts({"pferd": 7, "ein": 1}, kind="tales")
+    of_other_data = dataclasses.replace(initial, corpus_digest="0" * 64, word_counts=before)
+    session.begin_with(of_other_data)
+    joined = counts_of(session.snapshot(()))
+    assert joined == {**dict(corpus.word_counts.counts), "pferd": 7}
+    session.begin_with(dataclasses.replace(of_other_data, word_counts=None))
+    assert counts_of(session.snapshot(())) is None, "what it has seen before is not known"
+
+
+def test_they_are_still_known_when_the_run_is_resumed(tmp_path: Path, initial: Checkpoint) -> None:
+    before = WordCounts({"pferd": 7, "ein": 1}, kind="tales")
+    for counts in (before, None):
+        folder = tmp_path / str(counts is None)
+        model = dataclasses.replace(initial, corpus_digest="0" * 64, word_counts=counts)
+        record(further(), folder, initial=model, stop_after=3)
+        record(further(), folder, resume=True, stop_after=3)
+        known = counts_of(load_checkpoint(folder / LAST))
+        assert (known is None) if counts is None else (known is not None and known["pferd"] == 7)

@@ -69,6 +69,7 @@ def test_texts_are_short(path: Path) -> None:
             assert len(sentence.split()) <= MAX_SENTENCE_WORDS, sentence
 
 
+@pytest.mark.heavy
 def test_percentages_are_the_weight_of_the_pinned_cell(results: dict[tuple[str, int], ExperimentResult]) -> None:
     num_pinned = 0
     for name, index, scene in scenes():

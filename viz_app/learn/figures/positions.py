@@ -37,7 +37,7 @@ class PositionsFigure(StationFigure):
         self._of_model = label("heading", wraps=True)
         style = MatrixStyle(
             colors="signed",
-            cell_heights=(12, 22),
+            cell_heights=(7, 22),
             aimed_height=200,
             legend=lambda top: (f"−{top:.1f}", "0", f"{top:.1f}"),
         )
