@@ -28,6 +28,7 @@ SENTENCE ?= Ein Mann in einem blauen Hemd steht auf einer Leiter.
 SCREENSHOT ?= docs/images/translate.png
 
 export PYTHON TORCH
+unexport PYTHONDONTWRITEBYTECODE # without bytecode each process of a test run compiles all tests again: 8 seconds
 
 help: ## List the targets
 	@echo "Augenmerk: type German, read English, see where every head looked."

@@ -57,6 +57,7 @@ def test_every_command_is_one_that_there_is(command: list[str]) -> None:
         make_parser().parse_args(command)
 
 
+@pytest.mark.heavy
 @with_bundled_model
 @pytest.mark.parametrize("command", commands_that("analyze"), ids=ids(commands_that("analyze")))
 def test_what_is_said_about_analyze_runs(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:

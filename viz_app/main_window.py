@@ -72,7 +72,7 @@ KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
     ("D", "Original, changed, difference"),
-    ("Esc", "Unpin; from the sentence, go to the heads"),
+    ("Esc", "Unpin the cell; from the sentence, go to the heads"),
 )
 """Those that the Translate page itself knows, while its maps have the keyboard."""
 
@@ -298,7 +298,7 @@ class MainWindow(QMainWindow):
         page.head.export_button.setMenu(self.export_menu)
         page.sentence.coverage_notice.offer(bar.model_button.menu())
         bar.offer_export(self.export_menu)
-        bar.offer_experiments((self.documents, self.lessons))
+        bar.offer_experiments(self.documents, self.lessons.make_menu(bar.menu_button))
         self.lessons.done.connect(bar.show_notice)
         self.lessons.bar.focus_to = page.heads.grid
         self.documents.lesson_read.connect(lambda *_: self.show_page(TRANSLATE))
@@ -317,6 +317,7 @@ class MainWindow(QMainWindow):
         bar.explanation_requested.connect(self._explainer.begin)
         bar.keys_requested.connect(self._show_keys)
         bar.presentation_requested.connect(self.present)
+        bar.full_screen_requested.connect(self._toggle_full_screen)
         bar.scale_stepped.connect(self._step_scale)
         bar.usual_scale_requested.connect(lambda: self.set_scale(100))
         bar.palette_requested.connect(self._show_palette)
@@ -386,14 +387,21 @@ class MainWindow(QMainWindow):
         files = [command_of(action, prefix) for action, prefix in actions if action.isEnabled()]
         learn = [
             Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
-            for station in read_stations()
+            for station in read_stations(self._preferences.learn_language)
         ]
         lessons = [
             Command(f"Lesson: {title_of(path)}", partial(self.documents.open, path, is_shipped=True), group="Files")
             for path in shipped_lessons()
         ]
-        add_scene = Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files")
-        CommandPalette((*self.commands, *learn, *lessons, add_scene, *files), self).open()
+        of_lesson = [Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files")]
+        if self.lessons.lesson.scenes:
+            of_lesson += [
+                Command("Lesson: save as", self.lessons.ask_where_to_save, group="Files"),
+                Command("Lesson: export as a page", self.lessons.ask_for_page, group="Files"),
+                Command("Lesson: export a worksheet", self.lessons.ask_for_worksheet, group="Files"),
+                Command("Lesson: close", self.lessons.close, group="Files"),
+            ]
+        CommandPalette((*self.commands, *learn, *lessons, *of_lesson, *files), self).open()
 
     def _show_keys(self) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -577,12 +585,16 @@ class MainWindow(QMainWindow):
     def _make_learn_page(self) -> "LearnPage":
         from viz_app.learn.page import LearnPage
 
-        page = LearnPage(self._worker.sibling(self), self.state)
+        page = LearnPage(self._worker.sibling(self), self.state, language=self._preferences.learn_language)
+        page.language_chosen.connect(self._on_language)
         page.failed.connect(self.failed)
         page.sentence.coverage_notice.offer(self.top_bar.model_button.menu())
         self._pages.addWidget(page)
         self.learn_page = page
         return page
+
+    def _on_language(self, code: str) -> None:
+        self._preferences.learn_language = code
 
     def _make_train_page(self) -> "TrainPage":
         from viz_app.train.page import TrainPage  # matplotlib comes with it

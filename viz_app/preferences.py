@@ -164,6 +164,15 @@ class Preferences:
         self._set_flag("translate/first_steps", is_done)
 
     @property
+    def learn_language(self) -> str:
+        """The code of the language of the Learn page's texts."""
+        return str(self.settings.value("learn/language", "en"))
+
+    @learn_language.setter
+    def learn_language(self, code: str) -> None:
+        self.settings.setValue("learn/language", code)
+
+    @property
     def exports_captions(self) -> bool:
         """Whether exported pictures have a caption."""
         return self._flag("export/caption", default=True)

@@ -17,6 +17,7 @@ from viz_app.worker import InferenceWorker
 from viz_app.worker.inference import Loader
 
 if TYPE_CHECKING:
+    from core.translation.translator import Translator
     from viz_app.main_window import MainWindow
 
 MakeWindow = Callable[..., "MainWindow"]
@@ -34,6 +35,16 @@ def theme(qapp: QApplication) -> Theme:
     light = Theme.light()
     light.apply(qapp)
     return light
+
+
+@pytest.fixture(scope="session")
+def bundled_translator() -> "Translator":
+    """The bundled model, opened once for all tests that only ask it: no request changes a translator."""
+    from core.translation.translator import Translator
+
+    translator = Translator.load(None, "cpu")
+    translator.warm_up()
+    return translator
 
 
 @pytest.fixture
@@ -61,6 +72,8 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
         with qtbot.waitSignal(window.translation_shown, timeout=30_000):
             window.show()
         qtbot.wait(20)  # the panels find their places
+        for _ in range(3):  # and what follows from that, on a machine so busy that 20 ms are over at once
+            QCoreApplication.processEvents()
         return window
 
     yield make

@@ -1,6 +1,6 @@
 """Lessons in the window: opened, shown scene by scene, changed, saved, closed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -77,13 +77,14 @@ class LessonDocuments(QObject):
         self.bar.texts_requested.connect(self.ask_for_texts)
         self.bar.rename_requested.connect(self.ask_for_title)
 
-    def fill_menu(self, menu: QMenu) -> None:
-        """Adds a menu of lessons."""
-        lessons = menu.addMenu("Lesson")
-        lessons.aboutToShow.connect(lambda: self._fill(lessons))
-        self._fill(lessons)  # so that it is not empty, which disables it on some platforms
+    def make_menu(self, parent: QWidget) -> QMenu:
+        """The menu of lessons."""
+        lessons = QMenu("Lesson", parent)
+        lessons.aboutToShow.connect(lambda: self._fill(lessons, shipped_lessons()))
+        self._fill(lessons, ())  # so that it is not empty, which disables it on some platforms
+        return lessons
 
-    def _fill(self, menu: QMenu) -> None:
+    def _fill(self, menu: QMenu, shipped: Sequence[Path]) -> None:
         menu.clear()
         is_open, is_changed = self.lesson.lesson is not None, self.lesson.is_changed
 
@@ -96,7 +97,7 @@ class LessonDocuments(QObject):
         add("Add scene …", self.ask_for_scene)
         add("Open lesson …", self._experiments.ask_what_to_open)
         menu.addSeparator()
-        for path in shipped_lessons():
+        for path in shipped:  # read for their titles, which takes a while
             add(title_of(path), partial(self._experiments.open, path, is_shipped=True))
         menu.addSeparator()
         edit = add("Edit lesson", self.bar.edit_button.toggle, is_enabled=is_open)

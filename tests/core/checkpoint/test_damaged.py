@@ -268,6 +268,7 @@ class TestSubwords:
 
         return change(subword_checkpoint(path), changes)
 
+    @pytest.mark.heavy
     def test_untouched_they_are_read(self, tmp_path: Path) -> None:
         load_checkpoint(self.changed(tmp_path / "x.safetensors", lambda fields: None))
 

@@ -408,6 +408,7 @@ def _names_of(tree: ast.AST) -> set[str]:
     return names
 
 
+@pytest.mark.heavy
 def test_nothing_in_the_engine_pickles() -> None:
     forbidden = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "torch.load", "torch.save"}
     door = REPOSITORY / "core" / "interop" / "pickled.py"  # docs/adr/0002

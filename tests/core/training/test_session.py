@@ -12,6 +12,7 @@ from core.config import RunConfig
 from core.corpora.batches import Batch, collate
 from core.corpora.prepared import PreparedCorpus
 from core.errors import CheckpointError, TrainingError
+from core.text.word_counts import WordCounts
 from core.training.schedules import learning_rate, noam_rate
 from core.training.session import TrainingSession
 from tests.core.training.runs import copy_corpus, copy_run, text_corpus, text_run
@@ -313,6 +314,23 @@ def test_checkpoints_hold_the_word_counts_of_the_corpus(corpus: PreparedCorpus, 
         counts = load_checkpoint(tmp_path / "x").word_counts
         assert counts is not None
         assert dict(counts.counts) == dict(corpus.word_counts.counts)
+
+
+def test_spellings_that_noise_makes_are_known_and_resuming_counts_nothing_twice(
+    corpus: PreparedCorpus, tmp_path: Path
+) -> None:
+    counts = WordCounts({"straße": 1_000})
+    noisy = dataclasses.replace(corpus, word_counts=counts)
+    session = session_of(noisy, text_run(source_noise=0.3))
+    session.step(batches(corpus, PARTS))
+    first = session.snapshot(()).word_counts
+    assert first is not None
+    assert dict(first.counts) == {"strasse": 100, "straße": 1_000}
+    save_checkpoint(session.resumable_snapshot(), tmp_path / "last")
+    again = session_of(noisy, text_run(source_noise=0.3))
+    again.restore(load_checkpoint(tmp_path / "last", with_state=True))
+    save_checkpoint(again.resumable_snapshot(), tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "last").read_bytes()
 
 
 def test_a_run_resumed_from_data_without_counts_keeps_those_it_had(corpus: PreparedCorpus, tmp_path: Path) -> None:

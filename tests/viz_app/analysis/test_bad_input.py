@@ -114,6 +114,7 @@ def test_a_refused_experiment_leaves_every_tab_as_it_is(make_context: MakeContex
     _check_every_tab(panel, qtbot)
 
 
+@pytest.mark.heavy
 def test_another_model_takes_over_while_every_tab_has_been_used(
     make_context: MakeContext, qtbot: QtBot, model_files: dict[str, Path]
 ) -> None:

@@ -147,6 +147,7 @@ def test_a_file_that_cannot_be_written_is_told(documents: ExperimentDocuments, t
     assert "folder.augenmerk" in problem(documents)
 
 
+@pytest.mark.heavy
 def test_a_model_beside_the_file_is_found_by_its_digest(
     qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:

@@ -211,6 +211,7 @@ def test_before_there_are_maps_only_the_page_is_exported(
     assert told == ["saved page.png"]
 
 
+@pytest.mark.heavy
 def test_the_page_in_sight_is_exported_not_one_that_is_hidden(
     page: MapsPage, menu: ExportMenu, told: list[str], tmp_path: Path, qtbot: QtBot
 ) -> None:

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from core.analysis.roles import POSITION_SHARE
 from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
 from viz_app.application import may_offer_first_steps
@@ -24,6 +25,7 @@ def steps_of(window: MainWindow) -> FirstSteps:
     return found
 
 
+@pytest.mark.heavy
 def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot: QtBot, window: MainWindow, preferences: Preferences
 ) -> None:
@@ -38,6 +40,10 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot.keyClick(steps, Qt.Key.Key_Return)
     assert state.roles.of(state.selection.head) == "previous"
     assert "72 heads" in steps.text.text()
+    previous = state.selection.head
+    share = state.translation.maps.encoder[previous.layer, previous.head].diagonal(-1).mean()
+    assert f"{share:.0%} of its attention to the token before" in steps.text.text()
+    assert share > POSITION_SHARE
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
     assert state.experiment.heads_off == {head}
@@ -55,6 +61,7 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
 
 
+@pytest.mark.heavy
 def test_they_are_skipped_for_good(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
     qtbot.keyClick(steps_of(window), Qt.Key.Key_Escape)
     assert preferences.has_taken_first_steps

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
@@ -39,6 +40,7 @@ def test_it_fills_the_screen_without_controls(make_window: MakeWindow, qtbot: Qt
     assert presented(window, qtbot) is shown
 
 
+@pytest.mark.heavy
 def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: QtBot) -> None:
     shown = presented(make_window(), qtbot)
     shown.showNormal()
@@ -54,6 +56,7 @@ def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: Qt
     assert current_theme().scale == 1.0
 
 
+@pytest.mark.heavy
 def test_keys_walk_switch_and_compare(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     state, shown = window.state, presented(window, qtbot)

@@ -16,7 +16,7 @@ PUBLISHED_TIP = "The mask of 20 positions, as The Annotated Transformer prints i
 
 
 class MaskFigure(StationFigure):
-    """A row for each token that is read, a column for each that might be seen: seen, or hidden.
+    """A row for each token that is predicted, a column for each that might be seen for it: seen, or hidden.
 
     Attributes:
         matrix: 1 where a token is seen, 0 where it is hidden.
@@ -29,7 +29,7 @@ class MaskFigure(StationFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         style = MatrixStyle(
-            colors="sequential", cell_heights=(12, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
+            colors="sequential", cell_heights=(7, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
         )
         self.matrix = LabelledMatrix("Causal mask", style)
         self.matrix.hovered.connect(self._say)
@@ -57,9 +57,10 @@ class MaskFigure(StationFigure):
             self.matrix.show_matrices((Matrix(seen, places, places),), top=1.0)
             return
         tokens = tuple(token.replace(WORD_MARK, "") for token in translation.read_tokens)
+        predicted = tuple(token.replace(WORD_MARK, "") for token in translation.predicted_tokens)
         seen = np.ones((len(tokens), len(tokens)), dtype=np.float32)
         self.title.setText("The mask is lifted: the decoder sees everything" if is_lifted else self.caption)
-        self.matrix.show_matrices((Matrix(seen if is_lifted else np.tril(seen), tokens, tokens),), top=1.0)
+        self.matrix.show_matrices((Matrix(seen if is_lifted else np.tril(seen), predicted, tokens),), top=1.0)
 
     def _on_published(self) -> None:
         self.redraw()
@@ -75,7 +76,7 @@ class MaskFigure(StationFigure):
                 self.says.setText(f"Position {cell.row + 1} {may} look at position {cell.column + 1}.")
             return
         if cell is None or translation is None:
-            self.says.setText("Rows: the token that is read. Columns: the tokens it may look at. Point at a cell.")
+            self.says.setText("Each row: what the decoder may look at while it predicts that token. Point at a cell.")
             return
         read, seen = (translation.read_tokens[place].replace(WORD_MARK, "") for place in (cell.row, cell.column))
         predicted = translation.predicted_tokens[cell.row].replace(WORD_MARK, "")

@@ -86,6 +86,7 @@ def test_the_second_sentence_begins_as_the_first_and_nothing_is_asked_before_it_
     assert "Change a word" in tab._hint.text()
 
 
+@pytest.mark.heavy
 def test_two_sentences_stand_beside_one_another_with_the_signed_difference(
     tab: CompareTab, translator: Translator, qtbot: QtBot
 ) -> None:
@@ -268,6 +269,7 @@ def test_unknown_words_are_read_as_unknown(tab: CompareTab, qtbot: QtBot) -> Non
     assert tab.maps.change.isVisible()
 
 
+@pytest.mark.heavy
 def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, translator: Translator, qtbot: QtBot) -> None:
     tab.state.toggle_head(Head("cross", 0, 0))
     _give(qtbot, tab, GIVEN)
@@ -381,6 +383,7 @@ def test_a_model_that_is_closed_while_it_opens_is_not_kept(model_files: dict[str
     assert not second.is_open
 
 
+@pytest.mark.heavy
 def test_every_experiment_is_compared_with_the_same_checkpoint(
     tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
@@ -397,6 +400,7 @@ def test_every_experiment_is_compared_with_the_same_checkpoint(
         assert tab.comparing.second.experiment == tab.state.experiment
 
 
+@pytest.mark.heavy
 def test_focus_stays_in_the_tab_when_what_had_it_disappears(tab: CompareTab, qtbot: QtBot) -> None:
     _give(qtbot, tab, GIVEN)
     _compare(qtbot, tab, SECOND)
@@ -450,6 +454,7 @@ def test_a_model_of_one_layer_and_one_head_and_a_sentence_of_one_word(
     assert tab.maps.change.isVisible()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "text",
     [".", "x", "Quastenflosser xylophonieren Ω .", "Hund \ud83d .", "Ein Hund schläft im Gras . " * 40],

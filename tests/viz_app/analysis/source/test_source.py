@@ -78,6 +78,7 @@ def test_a_warning_stands_where_the_source_collapses(tab: SourceTab) -> None:
         assert each.warning.message in tab.warnings.text()
 
 
+@pytest.mark.heavy
 def test_a_click_removes_a_word_from_the_experiment_and_another_puts_it_back(
     tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator], request: pytest.FixtureRequest
 ) -> None:
@@ -149,6 +150,7 @@ def test_two_words_may_be_changed_at_once_and_undone_one_by_one(words_tab: Sourc
     assert [bar.is_struck for bar in tab.words.bars] == [False, True, False, True, False, False]
 
 
+@pytest.mark.heavy
 def test_a_replacement_that_cannot_be_read_leaves_what_is_shown(words_tab: SourceTab, qtbot: QtBot) -> None:
     tab = words_tab
     _click_word(qtbot, tab, 1)
@@ -179,6 +181,7 @@ def test_the_only_word_stays(make_context: MakeContext, show_tab: ShowTab, qtbot
     assert [bar.label for bar in tab.words.bars] == ["→ Mann"]
 
 
+@pytest.mark.heavy
 def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_this_is_said(
     words_tab: SourceTab, qtbot: QtBot
 ) -> None:
@@ -232,6 +235,7 @@ def test_words_stand_where_they_are_while_an_answer_is_awaited(words_tab: Source
     assert (tab.words.height(), tab.words.mapTo(tab, tab.words.rect().topLeft()).y()) == heights
 
 
+@pytest.mark.heavy
 def test_another_sentence_has_its_own_words(words_tab: SourceTab, qtbot: QtBot) -> None:
     tab = words_tab
     _click_word(qtbot, tab, 1)
