@@ -20,7 +20,7 @@ from core.checkpoint.origin import Origin
 from core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from core.errors import ConfigError, ModelImportError
 from core.interop.folder import ModelFolder
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary
+from core.interop.model import ImportedModel, ImportOptions, ImportSummary, expected_seconds
 from core.interop.stopping import ImportStoppedError
 from core.interop.weights import (
     are_half_precision,
@@ -44,7 +44,7 @@ _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish
 _MAX_SPM_BYTES = 64 * 2**20
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?([A-Za-z_]+)-([A-Za-z_]+)$")
-_LANGUAGE = re.compile(r"[A-Za-z]+([-_][A-Za-z]+)*")
+_LANGUAGE = re.compile(r"[A-Za-z]+([-_][A-Za-z0-9]+)*")
 _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.\- ]+?)[\"']?\s*$", re.MULTILINE)
 _TABLES = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
 _SHARED, _LM_HEAD, _BIAS = "model.shared.weight", "lm_head.weight", "final_logits_bias"
@@ -128,6 +128,8 @@ class MarianFolder:
         self._decoding, notes = self._read_decoding(num_target)
         num_parameters = self._count_parameters(num_source, num_target)
         file_bytes = sum(path.stat().st_size for path in self._weight_files)
+        is_half = file_bytes < 3 * num_parameters
+        disk_bytes = num_parameters * (2 if is_half else 4)
         self._summary = ImportSummary(
             name=name,
             format=FORMAT,
@@ -135,6 +137,8 @@ class MarianFolder:
             target_codes=self._codecs.source.target_codes,
             num_parameters=num_parameters,
             memory_bytes=4 * num_parameters + 2 * file_bytes,
+            disk_bytes=disk_bytes,
+            seconds=expected_seconds(file_bytes, disk_bytes, is_pickled=self._weight_files[0].suffix != ".safetensors"),
             notes=notes,
         )
 
