@@ -121,7 +121,7 @@ def _misfit(problems: list[str]) -> CheckpointError:
 
 def is_finite(values: Tensor) -> bool:
     """Whether no value is NaN or infinite: told by the least and the largest, a thirtieth of the time of `isfinite`."""
-    return not values.numel() or all(math.isfinite(float(edge)) for edge in torch.aminmax(values))
+    return not values.numel() or all(math.isfinite(float(edge)) for edge in torch.aminmax(values.detach()))
 
 
 def not_finite(tensors: Mapping[str, Tensor]) -> list[str]:

@@ -37,6 +37,7 @@ from core.strict_json import Field, JsonError
 from core.text.codec import CodecPair
 from core.text.languages import UNDETERMINED
 from core.text.marian import MarianCodec
+from core.text.subword_check import check_foreign_model
 from core.text.vocabulary import Vocabulary
 
 FORMAT = "Marian, by Hugging Face transformers"
@@ -351,6 +352,7 @@ class MarianFolder:
         try:
             if not model:
                 raise ValueError("it is empty")
+            check_foreign_model(model)
             sentencepiece.SentencePieceProcessor(model_proto=model)
         except Exception as error:  # sentencepiece raises whatever its C++ says
             raise ModelImportError(

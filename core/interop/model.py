@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from core.checkpoint.file import Checkpoint
+from core.checkpoint.file import Checkpoint, save_checkpoint
 from core.text.languages import UNDETERMINED
 
 _STARTING_SECONDS, _PICKLED_SECONDS, _BYTES_PER_SECOND = 1.0, 3.0, 150e6
@@ -83,6 +83,19 @@ class ImportedModel:
     checkpoint: Checkpoint
     half_precision: bool
     summary: ImportSummary
+
+    def save(self, path: Path | str, *, half_precision: bool | None = None) -> None:
+        """Writes the file that Augenmerk opens, atomically.
+
+        Args:
+            path: of the file.
+            half_precision: weights as 16-bit floats; None where nothing is lost by it.
+
+        Raises:
+            StorageError: it cannot be written; an older one stays as it was.
+        """
+        half = self.half_precision if half_precision is None else half_precision
+        save_checkpoint(self.checkpoint, Path(path), half_precision=half)
 
 
 class ForeignModel(Protocol):

@@ -49,7 +49,6 @@ class ImportJob(ModelFreeJob):
         """See `ModelFreeJob.work`. What was stopped leaves no file that was not there before."""
         progress(Progress(0, 0, "Preparing"))
         with collector_paused():
-            from core.checkpoint.file import save_checkpoint
             from core.interop.importing import import_model
             from core.interop.model import ImportOptions
             from core.interop.stopping import ImportStoppedError
@@ -71,7 +70,7 @@ class ImportJob(ModelFreeJob):
             raise ImportStoppedError
         progress(Progress(0, 0, f"Writing {self.target.name}"))
         was_there = self.target.exists()
-        save_checkpoint(model.checkpoint, self.target, half_precision=model.half_precision)
+        model.save(self.target)
         if should_stop() and not was_there:
             self.target.unlink(missing_ok=True)
             raise ImportStoppedError
