@@ -19,7 +19,7 @@ from core.checkpoint.origin import Origin
 from core.cli.main import main
 from core.errors import ModelImportError
 from core.interop.importing import import_model
-from core.interop.model import ImportOptions
+from core.interop.model import ImportOptions, expected_seconds
 from core.interop.recognition import recognize
 from core.interop.stopping import ImportStoppedError
 from core.model.heads import Head
@@ -297,6 +297,33 @@ def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
     _with_weights(folder, lambda value: value * float("nan") if value.dim() == 2 else value)
     with pytest.raises(ModelImportError, match=r"is not finite"):
         import_model(folder)
+
+
+def test_the_public_api_imports_and_saves(folder: Path, tmp_path: Path) -> None:
+    from core import api
+
+    imported = api.import_model(folder, api.ImportOptions(source_language="es"))
+    imported.save(str(tmp_path / "model.safetensors"))
+    translator = api.Translator.load(tmp_path / "model.safetensors", "cpu")
+    assert translator.run_config.data.source_language == "es"
+    assert translator.run(api.Experiment(SENTENCE)).text
+    imported.save(tmp_path / "half.safetensors", half_precision=True)
+    assert (tmp_path / "half.safetensors").stat().st_size < (tmp_path / "model.safetensors").stat().st_size
+    with pytest.raises(api.ModelImportError, match=r"There is nothing at"):
+        api.import_model(tmp_path / "no such folder")
+
+
+def test_memory_disk_and_time_are_told_before_the_weights_are_read(folder: Path, tmp_path: Path) -> None:
+    summary = recognize(folder).summary
+    assert summary.disk_bytes == 4 * summary.num_parameters
+    assert summary.memory_bytes > summary.disk_bytes
+    half = make_folder(tmp_path / "half", dtype=torch.float16)
+    assert recognize(half).summary.disk_bytes == 2 * recognize(half).summary.num_parameters
+    assert expected_seconds(300_000_000, 300_000_000, is_pickled=False) == pytest.approx(5.0)
+    assert expected_seconds(10, 10, is_pickled=True) > expected_seconds(10, 10, is_pickled=False)
+    assert not summary.misses_languages
+    change(folder / "tokenizer_config.json", source_lang=None, target_lang=None)
+    assert recognize(folder.rename(folder.parent / "mine")).summary.misses_languages
 
 
 def test_an_import_can_be_stopped(folder: Path) -> None:
