@@ -100,9 +100,7 @@ def _ctranslate2(folder: Path, target: Path) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the tokenizer recommends sacremoses, which it does not use
         TransformersConverter(str(folder)).convert(str(target))
-    return ctranslate2.Translator(
-        str(target), device="cpu", compute_type="float32", inter_threads=1, intra_threads=1
-    )
+    return ctranslate2.Translator(str(target), device="cpu", compute_type="float32", inter_threads=1, intra_threads=1)
 
 
 def _opening(file: Path) -> list[Ratio]:

@@ -21,7 +21,13 @@ _END, _UNKNOWN, _PADDING = "</s>", "<unk>", "<pad>"
 
 
 def write_marian_folder(
-    folder: Path, *, width: int = 512, num_heads: int = 8, num_layers: int = 6, num_tokens: int = NUM_TOKENS, max_length: int = 512
+    folder: Path,
+    *,
+    width: int = 512,
+    num_heads: int = 8,
+    num_layers: int = 6,
+    num_tokens: int = NUM_TOKENS,
+    max_length: int = 512,
 ) -> Path:
     """Writes a model with as many encoder as decoder layers, inner width four times as large, all embeddings shared.
 

@@ -251,7 +251,7 @@ class MarianFolder:
 
     def _model_config(self) -> ModelConfig:
         activation = self._value(self._config, "activation_function", "gelu")
-        if activation not in _ACTIVATIONS:
+        if not isinstance(activation, str) or activation not in _ACTIVATIONS:
             raise ModelImportError(
                 f"{self._config_path}: activation_function is {activation!r}; one of {', '.join(_ACTIVATIONS)} was "
                 "expected. This model cannot be read."
@@ -369,12 +369,12 @@ class MarianFolder:
             if (value := self._value(settings, name)) not in harmless
         ]
         forbidden: set[int] = set()
-        for words in self._value(settings, "bad_words_ids") or []:
+        for words in self._list(settings, "bad_words_ids"):
             if isinstance(words, list) and len(words) == 1 and _is_id(words[0], num_target):
                 forbidden |= {words[0]} - {self._ids.end}
             else:
                 notes.append(f"bad_words_ids: {words!r} is not applied")
-        for token_id in self._value(settings, "suppress_tokens") or []:
+        for token_id in self._list(settings, "suppress_tokens"):
             if _is_id(token_id, num_target):
                 forbidden.add(token_id)
         default = None if self._folder.has("generation_config.json") else 0
@@ -483,6 +483,13 @@ class MarianFolder:
     @staticmethod
     def _value(settings: Mapping[str, Field], name: str, default: Any = None) -> Any:
         return settings[name].value if name in settings else default
+
+    def _list(self, settings: Mapping[str, Field], name: str) -> list[Any]:
+        """The items of a setting; none if it is not there."""
+        value = self._value(settings, name)
+        if value is not None and not isinstance(value, list):
+            raise ModelImportError(f"{self._folder.path}: {name} is {value!r}; a list was expected. Use another copy.")
+        return value or []
 
     def _number(self, name: str, default: int, most: int) -> int:
         """A size; None means the default, as in the library."""

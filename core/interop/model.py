@@ -58,7 +58,6 @@ class ImportSummary:
     seconds: float
     notes: tuple[str, ...] = ()
 
-
     @property
     def misses_languages(self) -> bool:
         """Whether one of them is unknown, so that somebody should say it."""

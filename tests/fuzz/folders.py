@@ -1,4 +1,4 @@
-"""Folders with a Marian model, packed into one file each, and damaged: their JSON, SentencePiece models, weights, names."""
+"""Folders with a Marian model, packed into one file each and damaged: JSON, SentencePiece models, weights, names."""
 
 import io
 import json

@@ -89,7 +89,14 @@ class HeadGrid(QWidget):
             self._images = self._make_images(layout)
             state = self._state
             order, role = state.settings.order, state.settings.shown_role
-            self._look = self._theme, order, role, state.settings.folded_kinds, state.roles.sample, state.experiment.heads_off
+            self._look = (
+                self._theme,
+                order,
+                role,
+                state.settings.folded_kinds,
+                state.roles.sample,
+                state.experiment.heads_off,
+            )
             is_same = all(self._images[kind] is old_images.get(kind) for kind in MAP_KINDS)
             is_plain = self._was_plain and self._is_plain and self._look == old_look
             if old is not None and is_plain and layout is old.layout:

@@ -199,6 +199,24 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: change(folder / "config.json", activation_function="mish"),
         r"activation_function is 'mish'; one of relu, gelu, swish",
     ),
+    "activation that is a list": (
+        lambda folder: change(folder / "config.json", activation_function=["relu"]),
+        r"activation_function is \['relu'\]; one of relu, gelu, swish",
+    ),
+    "a number for a list of words": (
+        lambda folder: change(folder / "generation_config.json", bad_words_ids=7),
+        r"bad_words_ids is 7; a list was expected",
+    ),
+    "a number for a list of tokens": (
+        lambda folder: change(folder / "generation_config.json", suppress_tokens=7),
+        r"suppress_tokens is 7; a list was expected",
+    ),
+    "an spm whose table points anywhere": (
+        lambda folder: (folder / "source.spm").write_bytes(
+            (folder / "source.spm").read_bytes() + b"\x1a\x0c\x12\x0a\x04\x00\x00\x00\xff\xfe\xff\x7f\x61\x00"
+        ),
+        r"source\.spm is no SentencePiece model \(its table for normalizing points out of itself\)",
+    ),
     "vocabulary without an id": (
         lambda folder: (change(folder / "vocab.json", **{_token(folder, 17): None}),),
         r"vocab\.json has no token with the id 17\. A token for each of the 171 ids",

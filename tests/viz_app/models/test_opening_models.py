@@ -137,9 +137,7 @@ def test_languages_that_a_folder_does_not_say_are_asked_for(
 
 
 @pytest.mark.heavy
-def test_the_heads_that_a_file_does_not_say_can_be_typed(
-    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_the_heads_that_a_file_does_not_say_can_be_typed(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
     file, text = tmp_path / "tut6-model.pt", tmp_path / "text"
     save_file(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48).state_dict(), file)
     text.mkdir()
