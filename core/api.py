@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from core.interop.importing import import_model
     from core.interop.model import ImportedModel, ImportOptions, ImportSummary
     from core.model.heads import Head
+    from core.translation.coverage import Coverage, RareWord
     from core.translation.experiment import (
         AttentionRow,
         Beam,
@@ -71,6 +72,7 @@ __all__ = [
     "CausalMaskLifted",
     "CheckpointError",
     "ConfigError",
+    "Coverage",
     "DeviceError",
     "Experiment",
     "ExperimentError",
@@ -88,6 +90,7 @@ __all__ = [
     "ModelImportError",
     "ModelReference",
     "Output",
+    "RareWord",
     "SavedExperiment",
     "SoftmaxTemperature",
     "SourceWordRemoved",
@@ -113,6 +116,7 @@ _NAMES_BY_MODULE = {
     "core.interop.importing": ("import_model",),
     "core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
     "core.model.heads": ("Head",),
+    "core.translation.coverage": ("Coverage", "RareWord"),
     "core.translation.experiment": (
         "AttentionRow",
         "Beam",

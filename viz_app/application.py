@@ -91,7 +91,8 @@ def _run_window(
     Theme.of_choice(preferences.theme, preferences.scale / 100).apply(app)
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
-    if not preferences.has_taken_first_steps and sentence is None and experiment is None:
+    is_as_left = sentence is None and experiment is None and not window.state.experiment.interventions
+    if not preferences.has_taken_first_steps and is_as_left:
         window.offer_first_steps()
     if reports := earlier_reports(default_folder()):
         notice = CrashNotice(reports)

@@ -24,7 +24,7 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "folder",
         nargs="?",
         type=Path,
-        help=f"where to look (left out: {HERE} in this folder, and the folder that the window saves runs to)",
+        help=f"where to look (left out: {HERE} in this folder, and the folders that the window has saved runs to)",
     )
     parser.set_defaults(run=run)
 
@@ -33,13 +33,16 @@ def run(options: argparse.Namespace) -> int:
     """Prints a table for each folder that holds runs. Raises `AugenmerkError`."""
     from core.training.folder import default_runs_folder
     from core.training.overview import list_runs
+    from core.training.run_folders import remembered_run_folders
 
-    folders = [options.folder] if options.folder is not None else [HERE, default_runs_folder()]
+    expected = [options.folder] if options.folder is not None else [HERE, default_runs_folder()]
+    folders = expected if options.folder is not None else [*expected, *remembered_run_folders()]
     found = {folder: list_runs(folder) for folder in _each_once(folders)}
     if not any(found.values()):
+        searched = " or ".join(map(str, _each_once(expected)))
         raise CheckpointError(
-            f"There is no run in {' or '.join(map(str, found))}. A folder that `augenmerk train --out` wrote to, or "
-            "one that holds such folders, was expected. Name it."
+            f"There is no run in {searched}. A folder that `augenmerk train --out` wrote to, or one that holds such "
+            "folders, was expected. Name it."
         )
     tables = [
         "\n".join([*([one_line(folder)] if len(found) > 1 else []), *_table(runs)])

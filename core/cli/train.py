@@ -3,8 +3,10 @@
 import argparse
 import contextlib
 import dataclasses
+import math
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,14 @@ from core.plain_text import printable
 
 if TYPE_CHECKING:
     from core.training.distributed import World
-    from core.training.events import AfterFailedSave, SaveFailed, TrainingEvent
+    from core.training.events import (
+        AfterFailedSave,
+        SaveFailed,
+        StepDone,
+        TrainingEvent,
+        TrainingFinished,
+        TrainingStarted,
+    )
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -36,6 +45,12 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add_corpus(parser)
     _add_settings(parser)
     add_settings(parser)
+    parser.add_argument(
+        "--initial-model",
+        type=Path,
+        metavar="FILE",
+        help="begin with the weights of this model, to train it further; of the same architecture and vocabulary",
+    )
     parser.add_argument("--compile", action="store_true", help="compile the model first, with torch.compile")
     parser.add_argument("--deterministic", action="store_true", help="on a GPU, compute the same bits each time")
     parser.add_argument("--probe", metavar="SENTENCE", help="translated at each validation: the film of attention")
@@ -89,6 +104,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = 0.0) -> int:
+    from core.checkpoint.file import load_checkpoint
     from core.device import choose_device
     from core.training.loop import train
     from core.training.memory import check_address_space, check_memory_for_training
@@ -121,6 +137,7 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
             resume=options.resume,
             changes=changes,
             allow_changed_data=options.allow_changed_data,
+            initial=load_checkpoint(options.initial_model) if options.initial_model is not None else None,
             probe=options.probe,
             on_event=on_event,
             should_stop=lambda: stop.requested,
@@ -178,15 +195,28 @@ def _value(text: str) -> int | float | str | None:
     return text
 
 
-class TerminalProgress:
-    """Draws training events as a progress bar and one line for each epoch, on standard error.
+SECONDS_BETWEEN_LINES = 30.0
 
-    A terminal that is gone ends no training: nothing is shown any more.
+
+class TerminalProgress:
+    """Shows training events on standard error: one line for each epoch, and between them how far the training is.
+
+    In a terminal that is a progress bar. A file or a pipe keeps everything that was ever drawn, so it gets a line after
+    the first step and then every `SECONDS_BETWEEN_LINES`. A terminal that is gone ends no training: nothing is shown
+    any more.
+
+    Args:
+        clock: seconds, from any moment on.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._bar: Any = None
+        self._is_terminal = sys.stderr.isatty()
+        self._is_training = False
         self._is_gone = False
+        self._clock = clock
+        self._next_line = -math.inf
+        self._num_steps = 0
 
     def __call__(self, event: "TrainingEvent") -> None:
         """Shows one event."""
@@ -212,12 +242,7 @@ class TerminalProgress:
             case events.TrainingStarted():
                 self._start(event)
             case events.StepDone():
-                self._bar.n = event.step
-                self._bar.total = max(self._bar.total, event.step)  # epochs of token batches differ a little in length
-                self._bar.set_postfix_str(
-                    f"loss {event.loss:.3f}, rate {event.learning_rate:.2e}, {event.tokens_per_second:,.0f} tokens/s, "
-                    f"{duration(event.seconds_left)} left"
-                )
+                self._step(event)
             case events.EpochDone():
                 bleu = "" if event.bleu is None else f"BLEU {event.bleu:.2f}  "
                 self.say(
@@ -233,26 +258,31 @@ class TerminalProgress:
                 self._finish(event)
 
     def phase(self, text: str) -> None:
-        """Says what is being done; while the bar runs, beside it."""
-        if self._bar is None:
-            self.say(text)
-        else:
+        """Says what is being done; while the bar runs, beside it. A file is not told of each epoch's phases."""
+        if self._bar is not None:
             self._bar.set_postfix_str(text)
+        elif not self._is_training:
+            self.say(text)
 
     def close(self) -> None:
         """Takes the bar away."""
+        self._is_training = False
         with self._unless_gone():
             if self._bar is not None:
                 self._bar.close()
                 self._bar = None
 
-    def _start(self, event: Any) -> None:
-        from tqdm import tqdm
-
+    def _start(self, event: "TrainingStarted") -> None:
         self.say(
             f"{event.preset}: {event.num_parameters:,} parameters, {event.num_training_pairs:,} training pairs, on "
             f"{event.device} ({event.device_reason}); checkpoints go to {event.folder}"
         )
+        self._is_training = True
+        self._num_steps = event.num_steps
+        if not self._is_terminal:
+            return
+        from tqdm import tqdm
+
         self._bar = tqdm(
             total=event.num_steps,
             initial=event.first_step,
@@ -262,7 +292,20 @@ class TerminalProgress:
             bar_format="{percentage:3.0f}% |{bar:20}| {n_fmt}/{total_fmt}{postfix}",
         )
 
-    def _finish(self, event: Any) -> None:
+    def _step(self, event: "StepDone") -> None:
+        self._num_steps = max(self._num_steps, event.step)  # epochs of token batches differ a little in length
+        state = (
+            f"loss {event.loss:.3f}, rate {event.learning_rate:.2e}, {event.tokens_per_second:,.0f} tokens/s, "
+            f"{duration(event.seconds_left)} left"
+        )
+        if self._bar is not None:
+            self._bar.n, self._bar.total = event.step, self._num_steps
+            self._bar.set_postfix_str(state)
+        elif self._clock() >= self._next_line:
+            self._next_line = self._clock() + SECONDS_BETWEEN_LINES
+            self.say(f"step {event.step:,} of {self._num_steps:,}, {state}")
+
+    def _finish(self, event: "TrainingFinished") -> None:
         self.close()
         endings = {
             "completed": "All epochs are done",

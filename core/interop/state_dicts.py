@@ -138,7 +138,12 @@ class StateDictModel:
         )
         origin = Origin(formats[0], name, options.revision)
         self._checkpoint = Checkpoint(
-            run, checkpoint.codecs, checkpoint.weights, corpus=checkpoint.corpus, origin=origin
+            run,
+            checkpoint.codecs,
+            checkpoint.weights,
+            corpus=checkpoint.corpus,
+            origin=origin,
+            word_counts=checkpoint.word_counts,
         )
         self._half_precision = are_half_precision(weights)
 

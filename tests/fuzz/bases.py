@@ -15,6 +15,7 @@ from core.interop.importing import import_model
 from core.model.heads import Head
 from core.model.transformer import Transformer
 from core.text.codec import CodecPair
+from core.text.word_counts import WordCounts
 from core.training.folder import STEPS
 from core.training.loop import train
 from core.translation.experiment import AttentionRow, Beam, Experiment, ForcedToken, HeadScaled, SourceWordReplaced
@@ -78,7 +79,9 @@ def _checkpoint(run: RunConfig, path: Path) -> Path:
     codecs = CodecPair.learn(run.data, [line.split() for line in GERMAN], [line.split() for line in ENGLISH])
     source, target = codecs.source.vocabulary, codecs.target.vocabulary
     model = Transformer(run.model, len(source), len(target), target.padding_id)
-    checkpoint = Checkpoint(run, codecs, dict(model.named_parameters()), corpus="made up", history=RECORDS)
+    weights = dict(model.named_parameters())
+    counts = WordCounts.of_sentences([line.lower().split() for line in GERMAN], "sentences")
+    checkpoint = Checkpoint(run, codecs, weights, corpus="made up", history=RECORDS, word_counts=counts)
     save_checkpoint(checkpoint, path)
     return path
 

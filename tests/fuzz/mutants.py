@@ -1,7 +1,8 @@
-"""Damaged checkpoints made by someone who knows the format: header, description, tensors, subwords, checksums."""
+"""Damaged checkpoints made by someone who knows the format: header, description, tensors, subwords, counts."""
 
 import base64
 import json
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -12,6 +13,7 @@ from tests.fuzz.nasty import NUMBERS, damaged_bytes, damaged_json, damaged_text,
 KEY = "augenmerk"
 METADATA = "__metadata__"
 DTYPES = ("F32", "F16", "BF16", "F64", "I64", "I32", "U8", "BOOL", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "X9", "")
+WORD_COUNTS = "word_counts.source"
 SIZES = {"F32": 4, "F16": 2, "I64": 8, "U8": 1}
 
 
@@ -317,6 +319,31 @@ def _changed_value(value: Any, rng: Random) -> Any:
     return rng.choice((*texts, value + value, value[: len(value) // 2]))
 
 
+def change_word_counts(parts: Parts, rng: Random) -> None:
+    """What is said of the counts, their bytes, or what these bytes unpack to."""
+    described, entry = _at(parts.description, "word_counts"), parts.header.get(WORD_COUNTS)
+    kind = rng.randrange(8)
+    if kind == 0 and described is not None:
+        del parts.description["word_counts"]
+    elif kind == 1 and entry is not None:
+        del parts.header[WORD_COUNTS]
+    elif kind in (2, 3) and isinstance(described, dict) and described:
+        name = rng.choice(list(described))
+        described[name] = rng.choice((*NUMBERS, nasty_value(rng, described[name])))
+    elif isinstance(entry, dict) and _is_placed(entry, parts):
+        start, end = entry["data_offsets"]
+        try:
+            unpacked = zlib.decompress(bytes(parts.body[start:end]))
+        except zlib.error:  # damaged before
+            return
+        damaged = damaged_bytes(unpacked, rng) if kind < 7 else bytes(rng.choice((0, 10**6)))
+        # behind all others, as its size is another; what it was stays as a tensor that nobody reads
+        packed = zlib.compress(damaged, 9)
+        entry["shape"], entry["data_offsets"] = [len(packed)], [len(parts.body), len(parts.body) + len(packed)]
+        parts.body += packed
+        parts.header["unused"] = {"dtype": "U8", "shape": [end - start], "data_offsets": [start, end]}
+
+
 def split_message(data: bytes) -> list[tuple[int, int, Any]]:
     """Number, kind and value of the fields of a protocol-buffer message."""
     fields: list[tuple[int, int, Any]] = []
@@ -399,5 +426,6 @@ MUTATIONS: dict[Mutation, float] = {
     change_shape_and_setting: 1,
     change_layers: 0.3,
     change_subwords: 4,
+    change_word_counts: 3,
 }
 """How often each is drawn."""

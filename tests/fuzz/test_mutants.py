@@ -46,6 +46,7 @@ def test_some_five_hundred_damaged_files_are_refused_or_of_use() -> None:
         assert "refused" in counts[kind]
 
 
+@pytest.mark.heavy
 def test_a_seed_gives_the_same_damage_and_others_give_other() -> None:
     whole = bundled_model_path().read_bytes()
     assert Parts.of(whole).to_bytes()[8:20] == whole[8:20]
@@ -53,6 +54,7 @@ def test_a_seed_gives_the_same_damage_and_others_give_other() -> None:
     assert len({mutant(whole, f"1-{index}") for index in range(6)}) == 6
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.__name__)
 def test_every_kind_of_damage_damages(mutation) -> None:
     kind = "words" if mutation.__name__ in ("change_special_ids", "change_tokens") else "subwords"

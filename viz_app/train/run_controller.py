@@ -19,6 +19,7 @@ from core.training.events import (
 from core.training.film import read_film
 from core.training.folder import BEST, LAST, discard_run
 from core.training.overview import summarize, with_best
+from core.training.run_folders import remember_run_folder
 from core.training.step_metrics import StepMetrics, read_step_metrics
 from viz_app.state.languages import language_names
 from viz_app.train import settings as run_settings
@@ -72,6 +73,7 @@ class RunController(QObject):
         self._run = TrainingRun(request, self, body=self._body)
         self._run.events.connect(self._on_events)
         self._run.finished.connect(self._on_finished)
+        remember_run_folder(request.folder.parent)
         self._run.start()
         self.changed.emit()
 

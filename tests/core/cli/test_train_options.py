@@ -10,6 +10,7 @@ from core.checkpoint.file import load_checkpoint
 from core.cli.main import main
 from core.config.toml import read_toml, to_toml
 from core.training.film import read_film
+from core.training.run_folders import remember_run_folder
 from tests.core.training.runs import copy_run
 from viz_app.train.choices import RunChoices
 
@@ -153,6 +154,21 @@ def test_runs_of_the_window_are_listed_too(
     monkeypatch.chdir(folder.parent)
     assert main(["runs"]) == 0
     assert capsys.readouterr().out.count("of-the-window") == 1, "the same folder under two names"
+
+
+def test_runs_in_folders_that_the_window_has_saved_to_are_listed_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    for folder in (tmp_path / "gone", tmp_path / "chosen"):
+        remember_run_folder(folder)
+    (tmp_path / "chosen" / "elsewhere").mkdir(parents=True)
+    (tmp_path / "chosen" / "elsewhere" / "run.toml").write_text(to_toml(copy_run(num_epochs=2)))
+    assert main(["runs"]) == 0
+    title, _header, run = capsys.readouterr().out.splitlines()
+    assert (title, run.split()[0]) == (str(tmp_path / "chosen"), "elsewhere")
 
 
 @pytest.mark.training

@@ -27,6 +27,8 @@ from core.translation.experiment import Beam, Experiment, ForcedToken, GivenTarg
 from core.translation.translator import Translator
 from tests.core.interop.marian_models import make_folder
 
+pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
+
 SENTENCE = "Ein Mann läuft, und ein Hund spielt im Schnee."
 
 

@@ -93,6 +93,7 @@ def drafts_like(ids: Sequence[int], num_tokens: int, generator: random.Random) -
     ]
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("drafts_itself", [False, True])
 def test_the_draft_changes_nothing(name: str, drafts_itself: bool) -> None:
@@ -140,6 +141,7 @@ def passes_and_steps(monkeypatch: pytest.MonkeyPatch, translator: Translator) ->
     return seen
 
 
+@pytest.mark.heavy
 def test_a_right_draft_takes_one_pass_and_no_step(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     translation = bundled.translate("Zwei Hunde spielen im Schnee.")
     seen = passes_and_steps(monkeypatch, bundled)
@@ -152,6 +154,7 @@ def test_a_right_draft_takes_one_pass_and_no_step(bundled: Translator, monkeypat
     assert seen == ["step"] * len(translation.predicted_ids) + ["pass"]
 
 
+@pytest.mark.heavy
 def test_a_new_draft_goes_on_like_the_old_one(bundled: Translator, monkeypatch: pytest.MonkeyPatch) -> None:
     old = bundled.translate("Ein Mann in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster.")
     new = "Eine Frau in einem blauen Hemd steht auf einer Leiter und putzt ein Fenster."

@@ -54,6 +54,7 @@ def drop(window: MainWindow, path: Path) -> None:
     window.dropEvent(event)
 
 
+@pytest.mark.heavy
 def test_what_is_a_model_of_another_project_is_seen_in_the_file(folder: Path, tmp_path: Path) -> None:
     assert foreign_source(folder) == folder
     for name in ("config.json", "model.safetensors"):
@@ -230,6 +231,7 @@ def test_without_the_package_the_dialog_says_how_to_install_it(
     qtbot.waitUntil(lambda: "pip install 'augenmerk[hub]'" in dialog.problem.text(), timeout=LIMIT_MS)
 
 
+@pytest.mark.heavy
 def test_a_name_is_typed_or_nothing_is_imported(make_window: MakeWindow) -> None:
     window = make_window()
     window._loader.choose_name()
@@ -243,6 +245,7 @@ def test_a_name_is_typed_or_nothing_is_imported(make_window: MakeWindow) -> None
     assert dialog.target_edit.text().endswith("my-model.safetensors")
 
 
+@pytest.mark.heavy
 def test_a_name_imported_before_is_opened_at_once(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
     window = make_window()
     saved = tmp_path / "before.safetensors"
@@ -256,6 +259,7 @@ def test_a_name_imported_before_is_opened_at_once(make_window: MakeWindow, qtbot
     assert opened.args[0].path == saved
 
 
+@pytest.mark.heavy
 def test_a_picture_of_a_foreign_model_is_refused_with_the_command_that_imports_it(
     folder: Path, tmp_path: Path, qapp: object
 ) -> None:
@@ -271,6 +275,7 @@ class _ManyTargets(FakeTranslator):
         self.target_codes = (">>fra<<", ">>nld<<", ">>qqq<<")
 
 
+@pytest.mark.heavy
 def test_the_target_language_is_chosen_and_stands_in_the_sentence(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(loader=_ManyTargets)
     panel, state = window.translate_page.sentence, window.state
