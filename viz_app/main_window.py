@@ -407,7 +407,8 @@ class MainWindow(QMainWindow):
         groups: dict[str, list[tuple[str, str]]] = {}
         of_menus = (command_of(action, prefix) for action, prefix in self._file_actions())
         for command in filter(lambda each: each.keys, (*self.commands, *of_menus)):
-            groups.setdefault(command.group, []).append((command.keys_shown, command.name))
+            name = command.name.partition(" (")[0]  # without kinds of files: the sheet has little room
+            groups.setdefault(command.group, []).append((command.keys_shown, name))
         groups.setdefault("Maps", []).extend(KEYS_OF_MAPS)
         groups["While a lesson is shown"] = list(KEYS_OF_LESSONS)
         ShortcutSheet(list(groups.items()), self).open()
