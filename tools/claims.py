@@ -168,7 +168,7 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
     yield claim("words", "Eine Schneeballschlacht im Garten.", pieces)
     for sentence in ("Zwei einander zugewandte Menschen", "Eine Person sitzt vor einer Menschenmenge auf einem Stuhl."):
         yield claim("decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"]))
-    yield claim("decoding", "Another one, which ends too early", lambda: _ends_early(run))
+    yield claim("decoding", "in which it loses the chair", lambda: _loses_the_chair(run))
     yield claim("not", "a head looks at “kein” while the model predicts “shirt”", lambda: _looks_in_vain(run(SHIRT)))
     for station, name, value in (("model", "width 256", "width"), ("model", "networks of 512", "feed_forward_width")):
         number = getattr(preset("notebook").model, value)
@@ -202,7 +202,7 @@ def _beam_is_better(run: Callable[..., Translation], start: str, text: str) -> t
     return f"log-probability {found[0]:.2f} greedy, {found[1]:.2f} beam 4", found[1] > found[0] + 0.01
 
 
-def _ends_early(run: Callable[..., Translation]) -> tuple[str, bool]:
+def _loses_the_chair(run: Callable[..., Translation]) -> tuple[str, bool]:
     sentence = "Eine Person sitzt vor einer Menschenmenge auf einem Stuhl."
     greedy, beam = run(sentence).text, run(sentence, Beam(4)).text
     holds = "chair" not in greedy and "chair" in beam and len(greedy.split()) < len(beam.split())
