@@ -15,6 +15,7 @@ from core.corpora.noise import with_noisy_sources
 from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.corpora.resegmentation import Resegmentation
 from core.errors import CheckpointError
+from core.memory import HeapTrimmer
 from core.model.transformer import Transformer
 from core.training.compiling import choose_compiled
 from core.training.distributed import SINGLE_PROCESS, World
@@ -73,6 +74,7 @@ class TrainingSession:
         self._has_joined = False
         self._random_states: Tensor | None = None
         self._last_loss = 0.0
+        self.heap = HeapTrimmer()
         self.is_fused = self.device.type in ("cpu", "cuda")
         self.optimizer = torch.optim.Adam(
             self.model.parameters(),
@@ -155,6 +157,7 @@ class TrainingSession:
                 "). Finite numbers were expected. The step was not applied; files saved earlier are intact."
             )
         self.optimizer.step()
+        self.heap.after_step()
         return result
 
     def join(self, random_state: Tensor | None) -> None:
