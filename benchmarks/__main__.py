@@ -18,6 +18,9 @@ BENCHMARKS = (
     "switching",
     "busy",
     "greedy",
+    "typing_letters",
+    "importance",
+    "start",
 )
 
 
