@@ -11,8 +11,8 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help run test-quick test test-all check check-static lint format types contract bench soak fuzz screenshot \
-	learn-picture train-picture curve wheel clean
+.PHONY: help run test-quick test test-all check check-static lint format types contract claims bench soak fuzz \
+	screenshot learn-picture train-picture curve wheel clean
 .NOTPARALLEL:
 
 VENV := .venv
@@ -28,6 +28,7 @@ SENTENCE ?= Ein Mann in einem blauen Hemd steht auf einer Leiter.
 SCREENSHOT ?= docs/images/translate.png
 
 export PYTHON TORCH
+unexport PYTHONDONTWRITEBYTECODE # without bytecode each process of a test run compiles all tests again: 8 seconds
 
 help: ## List the targets
 	@echo "Augenmerk: type German, read English, see where every head looked."
@@ -85,6 +86,9 @@ types: $(VENV)/.ready-dev
 
 contract: $(VENV)/.ready-dev
 	$(VENV)/bin/lint-imports
+
+claims: $(VENV)/.ready-dev ## Compute anew what the texts say about the bundled model: stations, gallery, lessons, model card, README
+	$(RUN) -m tools.claims
 
 bench: $(VENV)/.ready-dev ## Measure speed and memory, as a table of ratios
 	$(RUN) -m benchmarks

@@ -18,6 +18,7 @@ BENCHMARKS = (
     "switching",
     "busy",
     "greedy",
+    "imported",
     "typing_letters",
     "importance",
     "start",

@@ -18,6 +18,7 @@ from tests import costs
 REPOSITORY = Path(__file__).resolve().parent.parent
 GRACE_SECONDS = 2.0  # for what a test has told to end and which is about to
 IMPORT_SECONDS = 30.0  # for a thread of the window that imports torch on a busy machine: a window leaves it behind
+NUM_UNMARKED = 10
 _CPU_SECONDS_BEFORE = pytest.StashKey[float]()
 
 if sys.platform.startswith("linux") and not os.environ.get("AUGENMERK_TEST_SCREEN"):
@@ -60,6 +61,15 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Names the tests that have become too heavy for `make test-quick`."""
+    ended = [each for each in terminalreporter.stats.get("", ()) if getattr(each, "when", None) == "teardown"]
+    if found := costs.unmarked(ended):
+        terminalreporter.section(f"computed for {costs.HEAVY_CPU_SECONDS} s or more, and not marked heavy")
+        for seconds, name in found[:NUM_UNMARKED]:
+            terminalreporter.line(f"{seconds:.2f} s  {name}")
+
+
 def pytest_unconfigure() -> None:
     """Removes the scratch folder."""
     shutil.rmtree(_SCRATCH, ignore_errors=True)
@@ -98,7 +108,9 @@ def _marked_for_what_it_costs(request: pytest.FixtureRequest) -> Iterator[None]:
     for mark in costs.seen_since_last_asked():
         is_marked = request.node.get_closest_marker(mark)
         assert is_marked, f"it {costs.MEANINGS[mark]}: mark it @pytest.mark.{mark}, as make test-quick leaves it out"
-    excess = costs.too_heavy(request.node, time.process_time() - request.node.stash[_CPU_SECONDS_BEFORE])
+    cpu_seconds = time.process_time() - request.node.stash[_CPU_SECONDS_BEFORE]
+    request.node.user_properties.append((costs.PROPERTY, cpu_seconds))
+    excess = costs.too_heavy(request.node, cpu_seconds)
     assert excess is None, excess
 
 

@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,9 +18,13 @@ FIXTURES = {"copy_translator": "training", "multi30k_folder": "corpus"}
 """Fixtures whose users get a mark, whichever of them comes first."""
 LEFT_OUT = ("slow", "heavy", "subprocess", "training", "figures", "corpus")
 """The marks of tests that `make test-quick` leaves out."""
+HEAVY_CPU_SECONDS = 0.25
+"""From here on a test is to be marked `heavy`; those without are listed at the end of a run. They do not fail: other
+processes slow a test down, and the first of a process imports what all of them need."""
 MAX_CPU_SECONDS = 5.0
-"""Of a test without a mark; ten times what asks for the mark `heavy`, because other processes slow a test down, and the
-first of a process imports what all of them need."""
+"""Of a test without a mark, which fails after so long: neither of these makes twenty times as much of it."""
+PROPERTY = "cpu_seconds"
+"""Of the report of a test, which knows nothing of the processor's time else."""
 _seen: set[str] = set()
 
 
@@ -41,6 +45,17 @@ def seen_since_last_asked() -> set[str]:
     seen = set(_seen)
     _seen.clear()
     return seen
+
+
+def unmarked(reports: Iterable[pytest.TestReport]) -> list[tuple[float, str]]:
+    """CPU seconds and names of the tests that should be marked `heavy`, the heaviest first."""
+    found = [
+        (seconds, report.nodeid)
+        for report in reports
+        for name, seconds in report.user_properties
+        if name == PROPERTY and seconds >= HEAVY_CPU_SECONDS and not any(mark in report.keywords for mark in LEFT_OUT)
+    ]
+    return sorted(set(found), reverse=True)  # type: ignore[type-var]  # a property may be anything, this one is a number
 
 
 def too_heavy(node: pytest.Item, cpu_seconds: float) -> str | None:

@@ -57,3 +57,30 @@ def test_it():
     outcome = "1 passed" if is_marked else "1 passed, 1 error"
     assert f"{outcome} in" in result.stdout.splitlines()[-1], result.stdout + result.stderr
     assert (f"{message} @pytest.mark.{mark}" in result.stdout) == (not is_marked)
+
+
+@pytest.mark.subprocess
+@pytest.mark.parametrize("jobs", ["0", "1"])
+@pytest.mark.parametrize("is_marked", [False, True])
+def test_a_test_that_should_be_marked_is_listed_at_the_end(tmp_path: Path, jobs: str, is_marked: bool) -> None:
+    file = tmp_path / "test_of_a_cost.py"
+    file.write_text(f"""
+import time
+import pytest
+from tests import costs
+
+began = time.process_time()
+
+{"@pytest.mark.heavy" if is_marked else ""}
+def test_it():
+    while time.process_time() - began < costs.HEAVY_CPU_SECONDS + 0.1: pass
+
+def test_another():
+    pass
+""")
+    settings = ["-c", str(REPOSITORY / "pyproject.toml"), "-p", "tests.conftest", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-n", jobs, *settings, str(file)]
+    result = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=200, check=False)
+    assert "2 passed in" in result.stdout.splitlines()[-1], result.stdout + result.stderr
+    listed = [line for line in result.stdout.splitlines() if " s  " in line]
+    assert [line.rpartition("::")[2] for line in listed] == ([] if is_marked else ["test_it"])

@@ -12,6 +12,7 @@ from core.cli.main import make_parser
 from core.resources import bundled_model_path
 from viz_app.export import figure_command
 from viz_app.launch import main, window_parser
+from viz_app.train import charts_command
 
 README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in re.findall(r"^    (augenmerk\b.*)$", README, re.MULTILINE)]
@@ -50,10 +51,13 @@ def test_every_command_is_one_that_there_is(command: list[str]) -> None:
         window_parser().parse_args(arguments)
     elif name == "figure":
         figure_command.make_parser().parse_args(arguments)
+    elif name == "charts":
+        charts_command.make_parser().parse_args(arguments)
     else:
         make_parser().parse_args(command)
 
 
+@pytest.mark.heavy
 @with_bundled_model
 @pytest.mark.parametrize("command", commands_that("analyze"), ids=ids(commands_that("analyze")))
 def test_what_is_said_about_analyze_runs(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,8 @@
 """Writes the lessons that ship to `resources/lessons`: `python -m tools.make_lessons`. Loads the bundled model.
 
-Needed when the bundled model is replaced, as a lesson names its model by a digest. A percentage in a scene's text is
-the weight of the pinned cell; a test recomputes it, and the translations that are quoted. Change the texts where the
-model does something else now.
+Needed when the bundled model is replaced, as a lesson names its model by a digest. In a scene's text, {weight} becomes
+the weight of the pinned cell, and {translation} what the model says. A test recomputes both, and the other claims.
+Change the texts where the model does something else now.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,8 @@ class Draft:
     """A scene before its positions are known.
 
     Attributes:
-        title, text, question: see `Scene`.
+        title, question: see `Scene`.
+        text: the scene's, with {weight} for that of the pinned cell and {translation} for that with all changes.
         sentence: in German.
         head: as people count: "cross 2·7".
         cell: tokens of the row and the column that are pinned, the first such; empty if nothing is.
@@ -57,16 +58,16 @@ LESSONS = {
         (
             Draft(
                 "One cell",
-                "Each row is an English token while it is predicted. Each column is a German token. While it predicts "
-                "“blue”, this head gives 98 % of its attention to “blauen”.",
-                "Which German word does this head look at while it predicts “ladder”?",
+                "Each row is an English token while it is predicted. Each column is a German token. While the model "
+                "predicts “blue”, this head gives {weight} of its attention to “blauen”.",
+                "Which German word does this head look at while the model predicts “ladder”?",
                 LADDER,
                 "cross 2·7",
                 ("blue", "blauen"),
             ),
             Draft(
                 "One row",
-                "The weights of a row add up to 100 %. The largest weight in the row of “ladder” is 25 %, at “in”. "
+                "The weights of a row add up to 100 %. The largest weight in the row of “ladder” is {weight}, at “in”. "
                 "This head spreads its attention.",
                 "Choose another head. Is its row of “ladder” more or less spread?",
                 LADDER,
@@ -75,8 +76,8 @@ LESSONS = {
             ),
             Draft(
                 "Looking back",
-                "The decoder also looks at the English tokens that it has read. While it predicts “on”, this head "
-                "gives 96 % to “standing”. Tokens that come later are masked.",
+                "The decoder also looks at the English tokens that it has read. While the model predicts “on”, "
+                "this head gives {weight} to “standing”. Tokens that come later are masked.",
                 "Why is one half of this map empty?",
                 LADDER,
                 "decoder 1·2",
@@ -84,8 +85,8 @@ LESSONS = {
             ),
             Draft(
                 "Both directions",
-                "Inside the encoder, German tokens look at German tokens, before and after them. “blauen” gives 83 % "
-                "to “hemd”, which comes after it.",
+                "Inside the encoder, German tokens look at German tokens, before and after them. “blauen” gives "
+                "{weight} to “hemd”, which comes after it.",
                 "Why does the encoder need no causal mask?",
                 LADDER,
                 "encoder 1·3",
@@ -95,7 +96,7 @@ LESSONS = {
                 "Without cross-attention",
                 "All cross-attention heads are switched off. The decoder still writes English, but it cannot see the "
                 "German sentence. Cross-attention connects the two.",
-                "Which words of the new translation could come from the German sentence, and which could not?",
+                "Can any word of the new translation come from the German sentence? Give a reason.",
                 LADDER,
                 "cross 2·7",
                 None,
@@ -109,8 +110,8 @@ LESSONS = {
             Draft(
                 "The same order",
                 "German and English have the same order here. Row by row, the largest weight moves to the right. “in” "
-                "gives 97 % to “im”.",
-                "Which row is the first that does not follow the line?",
+                "gives {weight} to “im”.",
+                "In which rows does the largest weight not move to the right?",
                 DOGS,
                 "cross 2·5",
                 ("in", "im"),
@@ -118,7 +119,7 @@ LESSONS = {
             Draft(
                 "The verb before its subject",
                 "In the German sentence, the verb comes before its subject. For “selling”, this head goes back to "
-                "“verkauft” with 99 %.",
+                "“verkauft” with {weight}.",
                 "Which English words come before “selling”, and where do they stand in German?",
                 MARKET,
                 "cross 2·7",
@@ -126,8 +127,8 @@ LESSONS = {
             ),
             Draft(
                 "The place moves to the end",
-                "The German sentence begins with the place. In English, the place comes last. “market” gives 99 % to "
-                "“markt”.",
+                "The German sentence begins with the place. In English, the place comes last. “market” gives {weight} "
+                "to “markt”.",
                 "Write the English words in the order of their German partners.",
                 MARKET,
                 "cross 2·7",
@@ -136,7 +137,7 @@ LESSONS = {
             Draft(
                 "The object moves forward",
                 "“gemüse” is the last German word. “vegetables” is the fourth English word. The cell of the two lies "
-                "far from the diagonal, with 93 %.",
+                "far from the diagonal, with {weight}.",
                 "How many columns lie between this cell and the diagonal?",
                 COOK,
                 "cross 2·7",
@@ -145,7 +146,7 @@ LESSONS = {
             Draft(
                 "The verb at the end of a clause",
                 "In a relative clause, the German verb comes last. For “wearing”, this head looks ahead to “trägt” "
-                "with 86 %.",
+                "with {weight}.",
                 "Which other heads look at “trägt” while “wearing” is predicted?",
                 NEWSPAPER,
                 "cross 2·3",
@@ -154,8 +155,8 @@ LESSONS = {
             Draft(
                 "One verb in two places",
                 "The two words “hält” and “hoch” are one German verb. For “up”, this head looks at the second part, "
-                "“hoch”, with 99 %.",
-                "Where does this head look while it predicts “holds”?",
+                "“hoch”, with {weight}.",
+                "Where does this head look while the model predicts “holds”?",
                 SIGN,
                 "cross 2·2",
                 ("up", "hoch"),
@@ -167,7 +168,7 @@ LESSONS = {
         (
             Draft(
                 "The token before",
-                "Many tokens in this head look at the token before them. “auf” gives 93 % to “steht”.",
+                "Many tokens in this head look at the token before them. “auf” gives {weight} to “steht”.",
                 "Find a token in this map that does not look at the token before it.",
                 LADDER,
                 "encoder 2·2",
@@ -175,7 +176,7 @@ LESSONS = {
             ),
             Draft(
                 "The noun ahead",
-                "This head has learned something else. “auf” gives 99 % to “leiter”, the noun that follows it.",
+                "This head has learned something else. “auf” gives {weight} to “leiter”, the noun that follows it.",
                 "Where do “in” and “ein” look?",
                 LADDER,
                 "encoder 1·3",
@@ -183,7 +184,7 @@ LESSONS = {
             ),
             Draft(
                 "The word that is translated",
-                "This head finds the German word that is being translated. “on” gives 99 % to “auf”.",
+                "This head finds the German word that is being translated. “on” gives {weight} to “auf”.",
                 "Read the largest cell of each row. Which rows do not point at their translation?",
                 LADDER,
                 "cross 2·5",
@@ -191,8 +192,8 @@ LESSONS = {
             ),
             Draft(
                 "Another place for the same word",
-                "Head cross 1·6 looks at the German “in” while it predicts the English “in”. This head looks at "
-                "“steht” with 97 %. Heads differ because each has its own queries and keys.",
+                "Head cross 1·6 looks at the German “in” while the model predicts the English “in”. This head looks at "
+                "“steht” with {weight}. Heads differ because each has its own queries and keys.",
                 "What could the verb tell the model about the next word?",
                 LADDER,
                 "cross 3·4",
@@ -200,17 +201,17 @@ LESSONS = {
             ),
             Draft(
                 "Nothing to look at",
-                "A row adds up to 100 % even where no German word is needed. While it predicts the full stop, this "
-                "head gives 96 % to “<sos>”, the start token.",
+                "A row adds up to 100 % even where no German word is needed. While the model predicts the full stop, "
+                "this head gives {weight} to “<sos>”, the start token.",
                 "Find another row of this head that looks at “<sos>”.",
                 LADDER,
                 "cross 3·1",
                 (".", "<sos>"),
             ),
             Draft(
-                "Eight heads less",
-                "All eight cross-attention heads of layer 2 are switched off. The translation stays “A man in a blue "
-                "shirt is standing on a ladder.” The other layers still read the German.",
+                "Eight heads fewer",
+                "All eight cross-attention heads of layer 2 are switched off. The translation stays “{translation}” "
+                "The other layers still read the German.",
                 "Switch off the cross-attention of layer 3 as well. What changes?",
                 LADDER,
                 "cross 2·5",
@@ -223,9 +224,9 @@ LESSONS = {
         "Attention is not explanation",
         (
             Draft(
-                "A clear look",
-                "“kein” means no. While it predicts “a”, this head gives 99 % to “k”, the first piece of “kein”. The "
-                "translation is wrong all the same: “A man is wearing a shirt.”",
+                "A large weight",
+                "“kein” means no. While the model predicts “a”, this head gives {weight} to “k”, the first piece of "
+                "“kein”. The translation is wrong all the same: “{translation}”",
                 "What should the translation be?",
                 NO_SHIRT,
                 "cross 2·3",
@@ -233,7 +234,7 @@ LESSONS = {
             ),
             Draft(
                 "Without the head",
-                "That head is switched off now. The translation is still “A man is wearing a shirt.” A large weight "
+                "That head is switched off now. The translation is still “{translation}” A large weight "
                 "need not have an effect.",
                 "Compare the probabilities of the tokens with and without the head. Which changes most?",
                 NO_SHIRT,
@@ -243,8 +244,8 @@ LESSONS = {
             ),
             Draft(
                 "Without the word",
-                "Now “kein” is replaced by “ein” in the German sentence. The translation is again “A man is wearing a "
-                "shirt.” The head looked at a word that made no difference.",
+                "Now “kein” is replaced by “ein” in the German sentence. The translation is again “{translation}” "
+                "The head looked at a word that made no difference.",
                 "What would you have to see to say that the model understood “kein”?",
                 NO_SHIRT,
                 "cross 2·3",
@@ -254,7 +255,7 @@ LESSONS = {
             Draft(
                 "A head that matters",
                 "One decoder head is switched off. The translation loses “in the market”. The map does not show this: "
-                "at the step after “flowers”, the largest weight of this head is only 36 %, at “a”.",
+                "at the step after “flowers”, the largest weight of this head is only {weight}, at “a”.",
                 "Switch the head on again. Which token does the model predict after “flowers”?",
                 MARKET,
                 "decoder 3·7",
@@ -263,8 +264,8 @@ LESSONS = {
             ),
             Draft(
                 "Look, change, compare",
-                "All 24 encoder heads are switched off. The translation becomes “A man in a blue shirt stands on a "
-                "ladder.” A map shows where a head looks. Only a change shows what that is worth.",
+                "All 24 encoder heads are switched off. The translation becomes “{translation}” A map shows where a "
+                "head looks. Only a change shows what that is worth.",
                 "Which of the three kinds of attention does the model need most for this sentence? Try it.",
                 LADDER,
                 "encoder 1·3",
@@ -312,12 +313,13 @@ def scene_of(draft: Draft, translator: Translator, reference: ModelReference) ->
         "hides_punctuation": False,
         "head": (head.kind, head.layer, head.head),
     }
-    weight = ""
+    weight = "no cell is pinned"
     if draft.cell is not None:
         view["pinned"] = pair = pinned_cell(translation, head, draft.cell)
         weight = f"{100 * translation.maps.of_kind(head.kind)[head.layer, head.head][pair]:.0f} %"
     print(f"  {draft.title}: {translation.text} {draft.cell or ''} {weight}")
-    return Scene(draft.title, draft.text, SavedExperiment(experiment, reference, view), draft.question)
+    text = draft.text.format(weight=weight, translation=translation.text)
+    return Scene(draft.title, text, SavedExperiment(experiment, reference, view), draft.question)
 
 
 def main() -> None:

@@ -2,6 +2,8 @@
 
 import tomllib
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 
 from core.errors import AugenmerkError
 from core.model.heads import ATTENTION_KINDS, Head
@@ -44,10 +46,17 @@ def gallery() -> tuple[Example, ...]:
     """
     path = resource_path("gallery.toml")
     try:
-        entries = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
-        return tuple(Example(**{**entry, "head": _head(entry["head"])}) for entry in entries)
+        return _read_gallery(path, path.stat().st_mtime_ns)
     except OSError:
         return ()
+
+
+@lru_cache(maxsize=1)
+def _read_gallery(path: Path, _: int) -> tuple[Example, ...]:
+    """The examples of a file; kept, as they are asked for at each sentence, and read again after the file changed."""
+    try:
+        entries = tomllib.loads(path.read_text(encoding="utf-8"))["example"]
+        return tuple(Example(**{**entry, "head": _head(entry["head"])}) for entry in entries)
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise GalleryError(f"{path}: it cannot be read: {error}. Restore the file.") from error
 

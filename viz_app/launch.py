@@ -13,7 +13,7 @@ from core.cli.guard import USER_ERROR, run_guarded
 from core.threads import choose_threads
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
-WINDOW_COMMANDS = ("app", "figure")
+WINDOW_COMMANDS = ("app", "figure", "charts")
 """Those that `core.cli` does not know."""
 
 WINDOW_HELP = """\
@@ -27,6 +27,7 @@ The window:
 
 Pictures without a window:
   augenmerk figure --text TEXT --out FILE  a map, or all heads (--grid), as PNG, SVG, PDF or one HTML page
+  augenmerk charts RUN --out FILE          of a training: charts (PNG, SVG, PDF), metrics (CSV), film (GIF, MP4)
 
 Command-line commands:
 """
@@ -53,11 +54,15 @@ def _show_help(arguments: list[str]) -> int:
 
 
 def run_command(arguments: list[str]) -> int:
-    """Hands a subcommand to the command line, which knows no Qt; `figure` to the one that draws, without Qt too."""
+    """Hands a subcommand to the command line, which knows no Qt; `figure` and `charts` draw without Qt."""
     if arguments[0] == "figure":
         from viz_app.export.figure_command import main as draw
 
         return draw(arguments[1:])
+    if arguments[0] == "charts":
+        from viz_app.train.charts_command import main as draw_charts
+
+        return draw_charts(arguments[1:])
     from core.cli.main import main as run
 
     return run(arguments, WINDOW_COMMANDS)

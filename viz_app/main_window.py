@@ -1,12 +1,14 @@
 """The window: top bar, pages, shortcuts."""
 
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import (
+    QAction,
     QCloseEvent,
     QDragEnterEvent,
     QDropEvent,
@@ -39,7 +41,7 @@ from viz_app.translate.first_steps import FirstSteps
 from viz_app.translate.page import TranslatePage
 from viz_app.translate.presentation import Presentation
 from viz_app.views.sentence import SentencePanel
-from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet
+from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, command_of
 from viz_app.widgets.dialogs import show_about
 from viz_app.widgets.explain import TermExplainer
 from viz_app.widgets.scroll_areas import WindowScrollArea
@@ -63,14 +65,14 @@ STANDARD_KEYS = {
 MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole interface": ("Ctrl+_",)}
 """The same keys without Shift, or with it, as keyboards differ."""
 KEYS_OF_LESSONS = (
-    ("Page Up, Page Down", "The scene before, the next scene"),
-    ("← →", "The same, from the maps or the lesson's bar, while it is not edited"),
+    ("Page Up, Down", "The scene before, the next scene"),
+    ("← →", "The same, from the maps or the lesson bar"),
 )
 KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
     ("D", "Original, changed, difference"),
-    ("Esc", "Let go what is pinned; from the sentence: to the heads"),
+    ("Esc", "Unpin the cell; from the sentence, go to the heads"),
 )
 """Those that the Translate page itself knows, while its maps have the keyboard."""
 
@@ -120,6 +122,7 @@ class MainWindow(QMainWindow):
         self.train_page: TrainPage | None = None
         self.presentation: Presentation | None = None
         self._restored: Experiment | None = None
+        self._lesson_failure: Failure | None = None
         self._theme_choice: ThemeChoice = preferences.theme
         self.top_bar = TopBar(self._theme_choice)
         self.state = ExperimentState(preferences.restored(MapViewSettings()))
@@ -211,6 +214,7 @@ class MainWindow(QMainWindow):
             self.train_page.shutdown(waits_for_training=waits_for_training)
         if self.learn_page is not None:
             self.learn_page.shutdown()
+        self.export_menu.shutdown()
         self._loader.shutdown()
         self._worker.close()
         self._preferences.settings.sync()
@@ -292,8 +296,9 @@ class MainWindow(QMainWindow):
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
         self.export_menu.done.connect(bar.show_notice)
         page.head.export_button.setMenu(self.export_menu)
+        page.sentence.coverage_notice.offer(bar.model_button.menu())
         bar.offer_export(self.export_menu)
-        bar.offer_experiments((self.documents, self.lessons))
+        bar.offer_experiments(self.documents, self.lessons.make_menu(bar.menu_button))
         self.lessons.done.connect(bar.show_notice)
         self.lessons.bar.focus_to = page.heads.grid
         self.documents.lesson_read.connect(lambda *_: self.show_page(TRANSLATE))
@@ -312,6 +317,7 @@ class MainWindow(QMainWindow):
         bar.explanation_requested.connect(self._explainer.begin)
         bar.keys_requested.connect(self._show_keys)
         bar.presentation_requested.connect(self.present)
+        bar.full_screen_requested.connect(self._toggle_full_screen)
         bar.scale_stepped.connect(self._step_scale)
         bar.usual_scale_requested.connect(lambda: self.set_scale(100))
         bar.palette_requested.connect(self._show_palette)
@@ -370,33 +376,47 @@ class MainWindow(QMainWindow):
                 shortcut.setKeys(standard)  # all of them: of redo the first is Ctrl+Y on some platforms
             shortcut.activated.connect(command.act)
 
+    def _file_actions(self) -> Iterator[tuple[QAction, str]]:
+        """What the menus of experiments and of exports do, with what its name begins with outside its menu."""
+        yield from ((action, "") for action in self.documents.entries)
+        yield from ((action, "Export: ") for action in self.export_menu.entries.values() if not action.isCheckable())
+
     def _show_palette(self) -> None:
-        exports = [
-            Command(f"Export: {action.text().removesuffix(' …')}", action.trigger, group="Files")
-            for action in self.export_menu.entries.values()
-            if action.isEnabled() and not action.isCheckable()
-        ]
+        self.export_menu.fit()
+        actions = ((action, prefix) for action, prefix in self._file_actions() if action.isVisible())
+        files = [command_of(action, prefix) for action, prefix in actions if action.isEnabled()]
         learn = [
             Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
-            for station in read_stations()
+            for station in read_stations(self._preferences.learn_language)
         ]
         lessons = [
             Command(f"Lesson: {title_of(path)}", partial(self.documents.open, path, is_shipped=True), group="Files")
             for path in shipped_lessons()
         ]
-        add_scene = Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files")
-        CommandPalette((*self.commands, *learn, *lessons, add_scene, *exports), self).open()
+        of_lesson = [Command("Lesson: add scene", self.lessons.ask_for_scene, group="Files")]
+        if self.lessons.lesson.scenes:
+            of_lesson += [
+                Command("Lesson: save as", self.lessons.ask_where_to_save, group="Files"),
+                Command("Lesson: export as a page", self.lessons.ask_for_page, group="Files"),
+                Command("Lesson: export a worksheet", self.lessons.ask_for_worksheet, group="Files"),
+                Command("Lesson: close", self.lessons.close, group="Files"),
+            ]
+        CommandPalette((*self.commands, *learn, *lessons, *of_lesson, *files), self).open()
 
     def _show_keys(self) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
-        for command in filter(lambda each: each.keys, self.commands):
+        of_menus = (command_of(action, prefix) for action, prefix in self._file_actions())
+        for command in filter(lambda each: each.keys, (*self.commands, *of_menus)):
             groups.setdefault(command.group, []).append((command.keys_shown, command.name))
         groups.setdefault("Maps", []).extend(KEYS_OF_MAPS)
         groups["While a lesson is shown"] = list(KEYS_OF_LESSONS)
         ShortcutSheet(list(groups.items()), self).open()
 
     def offer_first_steps(self) -> None:
-        """Four sentences about what is on the screen, once the first translation is there."""
+        """Four sentences about what is on the Translate page, once the first translation is there."""
+        self.show_page(TRANSLATE)
+        if self.translate_page.findChildren(FirstSteps):
+            return
         steps = FirstSteps(self.state)
 
         def end() -> None:
@@ -407,7 +427,7 @@ class MainWindow(QMainWindow):
         steps.ended.connect(end)
         steps.learn_wanted.connect(lambda: self.show_page(LEARN))
         steps.typing_wanted.connect(self._focus_sentence)
-        self.add_notice(steps)
+        self.translate_page.show_above(steps)
 
     def open_station(self, name: str) -> None:
         """Shows a station of the Learn page, by its name."""
@@ -419,6 +439,9 @@ class MainWindow(QMainWindow):
         """Sentence, translation and the chosen map fill the screen, until Escape."""
         if self.presentation is None:
             self.presentation = Presentation(self.state, self)
+            self.presentation.step_scene = self._step_open_lesson
+            self.presentation.scene_words = self.lessons.scene_words
+            self.lessons.lesson.changed.connect(self.presentation.show_scene)
         self.presentation.begin()
 
     def _toggle_full_screen(self) -> None:
@@ -427,6 +450,13 @@ class MainWindow(QMainWindow):
     def _step_scene(self, by: int) -> bool:
         """Shows the scene before or after, unless no lesson is shown or it is edited; returns whether one is shown."""
         if not self.lessons.bar.takes_arrows:
+            return False
+        self.lessons.lesson.step(by)
+        return True
+
+    def _step_open_lesson(self, by: int) -> bool:
+        """The same for a presenter's remote, which steps while a lesson is edited, too."""
+        if not self.lessons.lesson.scenes:
             return False
         self.lessons.lesson.step(by)
         return True
@@ -443,10 +473,14 @@ class MainWindow(QMainWindow):
     def _begin(self, sentence: str | None) -> None:
         """The sentence asked for; else what was on the screen, if it belongs to this model; else an example."""
         if sentence is None and self._is_last_model(self._first_checkpoint):
-            if self.documents.restore_session():
+            is_restored = self.documents.restore_session()
+            if is_restored:
                 self._restored = self.state.experiment
             elif text := self.documents.earlier_sentence():  # older versions kept it alone
                 self.translate_page.begin(text)
+                self._restored = self.state.experiment
+            self._lesson_failure = self.lessons.restore(shows_scene=not is_restored)
+            if self.lessons.lesson.scenes:
                 self._restored = self.state.experiment
         if self._restored is None:
             examples = example_sentences()
@@ -502,6 +536,8 @@ class MainWindow(QMainWindow):
         self.top_bar.model_button.recent = self._loader.recent
 
     def _open_first_model(self) -> None:
+        if self._lesson_failure is not None:
+            self.lessons.tell_not_restored(self._lesson_failure)
         (self._loader.reopen if self._is_reopening else self._loader.open)(self._first_checkpoint)
 
     def _open_bundled_instead(self) -> None:
@@ -549,11 +585,16 @@ class MainWindow(QMainWindow):
     def _make_learn_page(self) -> "LearnPage":
         from viz_app.learn.page import LearnPage
 
-        page = LearnPage(self._worker.sibling(self), self.state)
+        page = LearnPage(self._worker.sibling(self), self.state, language=self._preferences.learn_language)
+        page.language_chosen.connect(self._on_language)
         page.failed.connect(self.failed)
+        page.sentence.coverage_notice.offer(self.top_bar.model_button.menu())
         self._pages.addWidget(page)
         self.learn_page = page
         return page
+
+    def _on_language(self, code: str) -> None:
+        self._preferences.learn_language = code
 
     def _make_train_page(self) -> "TrainPage":
         from viz_app.train.page import TrainPage  # matplotlib comes with it
@@ -561,6 +602,7 @@ class MainWindow(QMainWindow):
         page = TrainPage(self._preferences.settings)
         page.model_ready.connect(self._open_on_translate_page)
         page.status_changed.connect(self.top_bar.show_status)
+        page.offer_export(self.export_menu)
         self._pages.addWidget(page)
         self.train_page = page
         return page

@@ -139,6 +139,22 @@ class Preferences:
         self.settings.setValue("translate/head", f"{head.kind}/{head.layer}/{head.head}")
 
     @property
+    def lesson(self) -> tuple[str, int] | None:
+        """The lesson that was open, as its owner names it, and the place in it from 0; None if none was."""
+        name, place = self.settings.value("lesson/file", ""), str(self.settings.value("lesson/place", "0"))
+        if not isinstance(name, str) or not name:
+            return None
+        return name, int(place) if place.isascii() and place.isdigit() and len(place) < 9 else 0
+
+    @lesson.setter
+    def lesson(self, lesson: tuple[str, int] | None) -> None:
+        if lesson is None:
+            self.settings.remove("lesson")
+        else:
+            self.settings.setValue("lesson/file", lesson[0])
+            self.settings.setValue("lesson/place", lesson[1])
+
+    @property
     def has_taken_first_steps(self) -> bool:
         """Whether the first minute's sentences were read or skipped."""
         return self._flag("translate/first_steps", default=False)
@@ -146,6 +162,15 @@ class Preferences:
     @has_taken_first_steps.setter
     def has_taken_first_steps(self, is_done: bool) -> None:
         self._set_flag("translate/first_steps", is_done)
+
+    @property
+    def learn_language(self) -> str:
+        """The code of the language of the Learn page's texts."""
+        return str(self.settings.value("learn/language", "en"))
+
+    @learn_language.setter
+    def learn_language(self, code: str) -> None:
+        self.settings.setValue("learn/language", code)
 
     @property
     def exports_captions(self) -> bool:

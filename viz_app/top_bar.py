@@ -1,6 +1,5 @@
 """The bar at the top of the window: name, pages, status, model and device."""
 
-from collections.abc import Sequence
 from typing import Protocol
 
 from PySide6.QtCore import QTimer, Signal
@@ -14,7 +13,7 @@ from viz_app.widgets.menu_button import MenuButton
 
 PAGES = ("Translate", "Learn", "Train")
 NOTICE_MS = 5_000
-THEME_NAMES: dict[ThemeChoice, str] = {"system": "As the system", "light": "Light", "dark": "Dark"}
+THEME_NAMES: dict[ThemeChoice, str] = {"system": "Same as the system", "light": "Light", "dark": "Dark"}
 
 
 class MenuFiller(Protocol):
@@ -36,7 +35,7 @@ class TopBar(QWidget):
     Signals:
         page_chosen(int)
         theme_chosen(str)
-        presentation_requested()
+        presentation_requested(), full_screen_requested()
         scale_stepped(int): the interface is to be a step larger, or smaller if negative.
         usual_scale_requested()
         explanation_requested(), keys_requested(), palette_requested()
@@ -46,6 +45,7 @@ class TopBar(QWidget):
     page_chosen = Signal(int)
     theme_chosen = Signal(str)
     presentation_requested = Signal()
+    full_screen_requested = Signal()
     scale_stepped = Signal(int)
     usual_scale_requested = Signal()
     explanation_requested = Signal()
@@ -62,7 +62,7 @@ class TopBar(QWidget):
         self._notice_timer = QTimer(self, singleShot=True)
         self._notice_timer.timeout.connect(lambda: self.status.setText(self._status_text))
         self.model_button = ModelButton()
-        self.menu_button = MenuButton("☰", "Export, colours, size, presentation, about, quit")
+        self.menu_button = MenuButton("☰", "Experiments, lessons, export, colours, size, presentation, about, quit")
         self.menu_button.setMenu(self._make_menu(theme_choice))
         self._lay_out()
 
@@ -102,13 +102,14 @@ class TopBar(QWidget):
         tab.clicked.connect(lambda: self.page_chosen.emit(index))
         return tab
 
-    def offer_experiments(self, fillers: Sequence[MenuFiller]) -> None:
-        """Puts what can be done with the current experiment, and lessons, into the window's menu."""
+    def offer_experiments(self, experiments: MenuFiller, lessons: QMenu) -> None:
+        """Puts what can be done with the current experiment, and the menu of lessons, into the window's menu."""
         menu = QMenu("Experiment", self.menu_button)
-        for each in fillers:
-            each.fill_menu(menu)
+        experiments.fill_menu(menu)
         window_menu = self.menu_button.menu()
-        window_menu.insertMenu(window_menu.actions()[0], menu)
+        first = window_menu.actions()[0]
+        window_menu.insertMenu(first, menu)
+        window_menu.insertMenu(first, lessons)
 
     def _make_menu(self, theme_choice: ThemeChoice) -> QMenu:
         menu = QMenu(self.menu_button)
@@ -120,6 +121,7 @@ class TopBar(QWidget):
             menu.addAction(action)
         menu.addSeparator()
         menu.addAction("Presentation\tF5").triggered.connect(self.presentation_requested)
+        menu.addAction("Full screen\tF11").triggered.connect(self.full_screen_requested)
         menu.addAction("Larger\tCtrl++").triggered.connect(lambda: self.scale_stepped.emit(1))
         menu.addAction("Smaller\tCtrl+-").triggered.connect(lambda: self.scale_stepped.emit(-1))
         menu.addAction("100 %\tCtrl+0").triggered.connect(self.usual_scale_requested)

@@ -1,6 +1,7 @@
 """One self-describing file: weights as tensors, everything else as JSON in the header. safetensors; no pickle."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -23,11 +24,13 @@ from core.storage import atomic_path, open_file, reason_of
 from core.strict_json import Field, shown
 from core.tensor_file import TensorFile, open_tensor_file
 from core.text.codec import CodecPair
+from core.text.word_counts import MAX_PACKED_BYTES, WordCounts
 
 FORMAT_NAME = "augenmerk-checkpoint"
 FORMAT_VERSION = 1
 SUFFIX = ".safetensors"
 _WEIGHTS, _STATE = "model.", "state."
+_COUNTS = "word_counts.source"
 _WEIGHT_TYPES = frozenset(("F16", "BF16", "F32", "F64"))
 _STATE_TYPES = _WEIGHT_TYPES | {"U8", "I32", "I64"}
 
@@ -48,6 +51,8 @@ class Checkpoint:
         written_by: version of Augenmerk.
         decoding: what the model's own settings say of decoding.
         origin: where an imported model comes from; None for one that was trained here.
+        word_counts: how often the training data had each source word; None in files of earlier versions, and for models
+            whose training data are not known or have no words.
     """
 
     run: RunConfig
@@ -61,6 +66,7 @@ class Checkpoint:
     corpus_digest: str = ""
     decoding: DecodingConfig = field(default_factory=DecodingConfig)
     origin: Origin | None = None
+    word_counts: WordCounts | None = None
 
     def build_model(self) -> Transformer:
         """The Transformer with these weights, in single precision, on the CPU, ready to translate.
@@ -118,15 +124,19 @@ def _misfit(problems: list[str]) -> CheckpointError:
     )
 
 
+def is_finite(values: Tensor) -> bool:
+    """Whether no value is NaN or infinite: told by the least and the largest, a thirtieth of the time of `isfinite`."""
+    return not values.numel() or all(math.isfinite(float(edge)) for edge in torch.aminmax(values.detach()))
+
+
 def not_finite(tensors: Mapping[str, Tensor]) -> list[str]:
     """What is wrong with each tensor that holds a value that is not finite, by name."""
     problems = []
     for name in sorted(tensors):
         value = tensors[name]
-        if value.is_floating_point():
+        if value.is_floating_point() and not is_finite(value):
             count = value.numel() - int(torch.isfinite(value).sum())
-            if count:
-                problems.append(f"{name} is not finite: {count:,} of its {value.numel():,} values are NaN or infinite")
+            problems.append(f"{name} is not finite: {count:,} of its {value.numel():,} values are NaN or infinite")
     return problems
 
 
@@ -178,16 +188,29 @@ def save_checkpoint(checkpoint: Checkpoint, path: Path, *, half_precision: bool 
         metadata["decoding"] = checkpoint.decoding.to_dict()
     if checkpoint.origin is not None:
         metadata["origin"] = asdict(checkpoint.origin)
+    counts = _packed_counts(checkpoint.word_counts)
+    if checkpoint.word_counts is not None:
+        metadata["word_counts"] = checkpoint.word_counts.describe()
     metadata["checksums"] = {
         "description": description_checksum(metadata),
         "weights": tensors_checksum(weights),
         "state": tensors_checksum(state),
     }
+    if counts:
+        metadata["checksums"]["word_counts"] = tensors_checksum(counts)
+    tensors |= counts
     with atomic_path(path) as temporary:
         try:
             save_file(tensors, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
         except SafetensorError as error:
             raise OSError(str(error)) from error  # a full disk, in the words of safetensors
+
+
+def _packed_counts(word_counts: WordCounts | None) -> dict[str, Tensor]:
+    """The tensor that a file holds them in, by name; nothing if there are none."""
+    if word_counts is None:
+        return {}
+    return {_COUNTS: torch.frombuffer(bytearray(word_counts.pack()), dtype=torch.uint8)}
 
 
 def _on_cpu(tensor: Tensor) -> Tensor:
@@ -216,6 +239,7 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
                 _shapes(file, _STATE, _STATE_TYPES)
             except CheckpointError as error:
                 raise CheckpointError(f"{path}: {error}") from error
+            word_counts = _read_word_counts(path, file, description, described.run)
             weights = _read(file, _WEIGHTS)
             state = _read(file, _STATE) if with_state else {}
     except FileNotFoundError as error:
@@ -228,7 +252,7 @@ def load_checkpoint(path: Path, *, with_state: bool = False) -> Checkpoint:
             "wrote was expected; it may be cut off or of another kind. Use another copy."
         ) from error
     _check_values(path, description, weights, state if with_state else None)
-    return replace(described, weights=weights, state=state)
+    return replace(described, weights=weights, state=state, word_counts=word_counts)
 
 
 def _check_not_empty(path: Path) -> None:
@@ -301,6 +325,32 @@ def _shapes(file: TensorFile, prefix: str, known_types: frozenset[str]) -> dict[
 
 def _read(file: TensorFile, prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): file.read(name) for name in file.tensors if name.startswith(prefix)}
+
+
+def _read_word_counts(path: Path, file: TensorFile, description: dict[str, Any], run: RunConfig) -> WordCounts | None:
+    """None if the file has none. Raises `CheckpointError`."""
+    if _COUNTS not in file.tensors and "word_counts" not in description:
+        return None
+    try:
+        if _COUNTS not in file.tensors or "word_counts" not in description:
+            raise ValueError("either the counts or what is said of them is missing")
+        if run.is_copy_task:
+            raise ValueError("symbols of the copy task are no words")
+        info = file.tensors[_COUNTS]
+        if info.dtype != "U8" or len(info.shape) != 1 or info.shape[0] > MAX_PACKED_BYTES:
+            raise ValueError(
+                f"{_COUNTS} is {info.dtype} {list(info.shape)}, no row of at most {MAX_PACKED_BYTES:,} bytes"
+            )
+        packed = file.read(_COUNTS)
+        checksums = description.get("checksums")
+        expected = checksums.get("word_counts") if isinstance(checksums, dict) else None
+        if checksums and tensors_checksum({_COUNTS: packed}) != expected:
+            raise ValueError("they are not those that were written: their checksum differs")
+        return WordCounts.unpack(description["word_counts"], packed.numpy().tobytes())
+    except (TypeError, ValueError) as error:
+        raise CheckpointError(
+            f"{path} is damaged in its word counts: {error}. The file as it was written was expected; use another copy."
+        ) from error
 
 
 def _check_values(

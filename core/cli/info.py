@@ -1,16 +1,19 @@
 """`augenmerk info`: what a checkpoint is: settings, parameters by module, history; or how large a model is."""
 
 import argparse
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.cli.options import add_device, load_translator
 from core.config import PRESETS, ModelConfig, preset
-from core.errors import ConfigError
+from core.errors import CheckpointError, ConfigError
 from core.model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
 from core.plain_text import one_line
 from core.text.languages import language_name
+from core.text.word_counts import RARE_BELOW
+from core.translation.source import encode_source
 
 NUM_TOKENS = 20
 """Of source and target, where nobody says how many."""
@@ -18,6 +21,8 @@ NUM_TOKENS = 20
 if TYPE_CHECKING:
     from core.checkpoint.history import EpochRecord
     from core.model.transformer import Transformer
+    from core.text.word_counts import WordCounts
+    from core.translation.translator import Translator
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -25,6 +30,14 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     parser = commands.add_parser("info", help="describe a checkpoint", description=__doc__)
     parser.add_argument("checkpoint", nargs="?", type=Path, metavar="FILE", help="left out: the bundled model")
     add_device(parser)
+    parser.add_argument(
+        "--words",
+        nargs="?",
+        const="",
+        metavar="TEXT",
+        help="instead of all else, how often the training data had each word of this text; without a text, each word "
+        "that they had, the most frequent first",
+    )
     size = parser.add_argument_group("how large it is, instead of all else")
     size.add_argument(
         "--size",
@@ -49,6 +62,12 @@ def run(options: argparse.Namespace) -> int:
     if options.size or options.preset is not None:
         return _print_size(options)
     translator = load_translator(options)
+    if options.words is not None:
+        return _print_words(translator, options.words)
+    return _print_description(translator)
+
+
+def _print_description(translator: "Translator") -> int:
     checkpoint = translator.checkpoint
     print(one_line(translator.path))
     print(one_line(f"preset      {translator.run_config.preset}: {translator.run_config.description}"))
@@ -63,6 +82,8 @@ def run(options: argparse.Namespace) -> int:
         print(one_line(f"imported    {origin.source} ({origin.format}{revision}{licence})"))
     if checkpoint.corpus:
         print(one_line(f"trained on  {checkpoint.corpus}"))
+    if checkpoint.word_counts is not None:
+        print(one_line(f"knows       {_in_short(checkpoint.word_counts)}"))
     print(one_line(f"written by  Augenmerk {checkpoint.written_by}"))
     print(f"device      {translator.device.name} ({translator.device.reason})")
     if origin is not None:
@@ -75,6 +96,41 @@ def run(options: argparse.Namespace) -> int:
             print(one_line(f"  {name:26} {value}"))
     _print_parameters(translator.model)
     _print_history(translator.history)
+    return 0
+
+
+def _in_short(counts: "WordCounts") -> str:
+    """“picture captions: 18,662 source words, 3,548 of them 5 times or more”."""
+    kind = f"{counts.kind}: " if counts.kind else ""
+    return f"{kind}{len(counts.counts):,} source words, {counts.num_frequent:,} of them {RARE_BELOW} times or more"
+
+
+def _print_words(translator: "Translator", text: str) -> int:
+    """Lines of a count, a tab and a word; a rare word of a text is followed by another tab and what is said of it.
+
+    Raises:
+        CheckpointError: the file has no counts.
+        TextError: the text cannot be read.
+    """
+    counts = translator.checkpoint.word_counts
+    if counts is None:
+        raise CheckpointError(
+            f"{translator.path} has no counts of the words in its training data. A model that this version trained was "
+            "expected; choose another, or train one."
+        )
+    if not text:
+        for word, number in sorted(counts.counts.items(), key=lambda item: (-item[1], item[0])):
+            print(number, one_line(word), sep="\t")
+        return 0
+    source = encode_source(text, translator.checkpoint.codecs.source, translator.run_config)
+    coverage = translator.coverage(text)
+    assert coverage is not None
+    explanations = {word.start: word.explanation for word in coverage.rare_words}
+    for each in source.words:
+        told = [one_line(explanations[each.start])] if each.start in explanations else []
+        print(counts.of(each.text), one_line(each.text), *told, sep="\t")
+    if coverage.notice:
+        print(f"augenmerk: note: {one_line(coverage.notice)}", file=sys.stderr)
     return 0
 
 

@@ -18,5 +18,6 @@ def print_notes(translations: "Iterable[Translation]", where: str = "") -> None:
 
 
 def notes_of(translation: "Translation") -> tuple[str, ...]:
-    """The notes of a translation; interventions that changed nothing are among them."""
-    return (*translation.notes, *translation.notes_on_unreached)
+    """The notes of a translation; interventions that changed nothing are among them, and text of another kind."""
+    notice = translation.coverage.notice if translation.coverage is not None else ""
+    return (*translation.notes, *translation.notes_on_unreached, *([notice] if notice else []))

@@ -45,6 +45,12 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
     add_corpus(parser)
     _add_settings(parser)
     add_settings(parser)
+    parser.add_argument(
+        "--initial-model",
+        type=Path,
+        metavar="FILE",
+        help="begin with the weights of this model, to train it further; of the same architecture and vocabulary",
+    )
     parser.add_argument("--compile", action="store_true", help="compile the model first, with torch.compile")
     parser.add_argument("--deterministic", action="store_true", help="on a GPU, compute the same bits each time")
     parser.add_argument("--probe", metavar="SENTENCE", help="translated at each validation: the film of attention")
@@ -98,6 +104,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_seconds: float = 0.0) -> int:
+    from core.checkpoint.file import load_checkpoint
     from core.device import choose_device
     from core.training.loop import train
     from core.training.memory import check_address_space, check_memory_for_training
@@ -130,6 +137,7 @@ def _train(options: argparse.Namespace, wanted: RunConfig, world: "World", echo_
             resume=options.resume,
             changes=changes,
             allow_changed_data=options.allow_changed_data,
+            initial=load_checkpoint(options.initial_model) if options.initial_model is not None else None,
             probe=options.probe,
             on_event=on_event,
             should_stop=lambda: stop.requested,

@@ -71,7 +71,7 @@ def _known(name: str) -> str:
 def _value(name: str, text: str) -> Any:
     part, _, setting = name.partition(".")
     kinds = tuple(_kinds(get_type_hints(_PARTS[part])[setting]))
-    for kind in kinds:
+    for kind in sorted(kinds, key=lambda kind: kind is not type(None)):  # any word is a text
         value = _read(text, kind)
         if value is not _REFUSED:
             return value

@@ -20,6 +20,7 @@ LANGUAGES = tuple(
 )
 """Codes of the languages that spaCy has rules for. A code names a module of spaCy, so a file may name only these."""
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _LANGUAGE_CODE = re.compile(r"[A-Za-z]+([-_][A-Za-z]+)*")
 
 
@@ -118,6 +119,16 @@ def require_boolean(owner: str, **values: bool) -> None:
     for name, value in values.items():
         if not isinstance(value, bool):
             raise ConfigError(f"{owner}: {name} is {_quoted(value)}; true or false was expected. Choose one of these.")
+
+
+def require_digest(owner: str, **values: str) -> None:
+    """Raises `ConfigError` unless every value is a SHA-256 digest."""
+    for name, value in values.items():
+        if not isinstance(value, str) or not _DIGEST.fullmatch(value):
+            raise ConfigError(
+                f"{owner}: {name} is {_quoted(value)}; the 64 hexadecimal digits of a model's digest were "
+                "expected. Correct or remove it."
+            )
 
 
 def require_language(owner: str, **values: str) -> None:

@@ -23,6 +23,7 @@ _PARTS: dict[str, type[Settings]] = {"model": ModelConfig, "data": DataConfig, "
 _ADDED_LATER = frozenset(
     (
         *("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise"),
+        *("fit_schedule", "initial_model"),
         *("num_decoder_heads", "decoder_feed_forward_width", "activation", "end_source"),
     )
 )

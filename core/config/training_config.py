@@ -7,6 +7,7 @@ from core.config.settings import (
     Settings,
     require_boolean,
     require_choice,
+    require_digest,
     require_fraction,
     require_integer,
     require_not_negative,
@@ -53,6 +54,8 @@ class TrainingConfig(Settings):
             out (R-Drop, Liang et al. 2021); 0 for one pass. A step then takes twice as long. Needs dropout.
         source_noise: share of the batches whose sources are distorted as people type (`core.text.distortions`), anew in
             each epoch; 0 for none.
+        initial_model: digest of the model whose weights the run begins with (`core.checkpoint.digest`), to train it
+            further; None for random weights.
         precision: numbers of the matrix products: "float32", "bfloat16" (weights, sums and losses stay 32-bit), or
             "auto": bfloat16 where the device has instructions for it.
         compile: compile the model with `torch.compile`, where its tools are installed.
@@ -86,6 +89,7 @@ class TrainingConfig(Settings):
     subword_dropout: float = 0.0
     r_drop: float = 0.0
     source_noise: float = 0.0
+    initial_model: str | None = None
     precision: Precision = "float32"
     compile: bool = False
     deterministic: bool = False
@@ -130,6 +134,8 @@ class TrainingConfig(Settings):
             source_noise=self.source_noise,
         )
         require_not_negative("training", r_drop=self.r_drop)
+        if self.initial_model is not None:
+            require_digest("training", initial_model=self.initial_model)
         require_choice("training", ("auto", "float32", "bfloat16"), precision=self.precision)
         require_boolean(
             "training", compile=self.compile, deterministic=self.deterministic, fit_schedule=self.fit_schedule

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from core.config import RunConfig
 from core.corpora import multi30k
+from core.corpora.known_text import kind_of_text
 from core.corpora.parallel import HOLD_OUT_SEED, hold_out, read_folder, read_pair
 from core.corpora.prepared import PreparedCorpus, load_prepared, prepare, prepare_copy_task
 from core.errors import ConfigError, CorpusError
@@ -66,8 +67,10 @@ def load_pair(
     if run.is_copy_task:
         raise ConfigError(_wrong_kind(run, f"{source_path} and {target_path}"))
     on_phase(f"Reading {source_path.name} and {target_path.name}")
-    train, validation = hold_out(read_pair(source_path, target_path), HOLD_OUT_SEED)
-    return prepare(source_path.stem, run.data, train, validation, on_phase)
+    pairs = read_pair(source_path, target_path)
+    train, validation = hold_out(pairs, HOLD_OUT_SEED)
+    kind = kind_of_text(pairs.source, pairs.target)
+    return prepare(source_path.stem, run.data, train, validation, on_phase, kind)
 
 
 def describe_progress(progress: multi30k.DownloadProgress) -> str:
@@ -79,7 +82,7 @@ def describe_progress(progress: multi30k.DownloadProgress) -> str:
 def _prepare_folder(folder: Path, run: RunConfig, on_phase: Callable[[str], None]) -> PreparedCorpus:
     on_phase(f"Reading {folder}")
     found = read_folder(folder, run.data.source_language, run.data.target_language)
-    return prepare(found.name, run.data, found.train, found.validation, on_phase)
+    return prepare(found.name, run.data, found.train, found.validation, on_phase, found.kind)
 
 
 def _wrong_kind(run: RunConfig, given: str) -> str:

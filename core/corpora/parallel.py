@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.corpora.known_text import kind_of_text
 from core.errors import CorpusError
 from core.storage import read_bytes
 
@@ -48,11 +49,13 @@ class ParallelFolder:
     Attributes:
         name: the folder's own name.
         train, validation: the two splits, which share no line.
+        kind: what kind of text that is, see `kind_of_text`.
     """
 
     name: str
     train: SentencePairs
     validation: SentencePairs
+    kind: str = ""
 
 
 def read_lines(path: Path | str) -> list[str]:
@@ -119,11 +122,12 @@ def read_folder(
             f"or with .gz; found {_enumerate(names)}. Name the two files so, or choose another folder."
         )
     train = read_pair(*training_files)
+    kind = kind_of_text(train.source, train.target)
     for split in VALIDATION_NAMES:
         if (validation_files := _find_split(folder, names, split, languages)) is not None:
-            return ParallelFolder(folder.resolve().name, train, read_pair(*validation_files))
+            return ParallelFolder(folder.resolve().name, train, read_pair(*validation_files), kind)
     train, validation = hold_out(train, seed)
-    return ParallelFolder(folder.resolve().name, train, validation)
+    return ParallelFolder(folder.resolve().name, train, validation, kind)
 
 
 def hold_out(pairs: SentencePairs, seed: int) -> tuple[SentencePairs, SentencePairs]:

@@ -28,6 +28,7 @@ from core.tensor_file import TensorFile, open_tensor_file
 from core.text.codec import CodecPair, TextCodec, split_lines
 from core.text.tokenizers import make_tokenizer
 from core.text.vocabulary import Vocabulary
+from core.text.word_counts import MAX_PACKED_BYTES, WordCounts
 
 FORMAT_NAME = "augenmerk-prepared-data"
 FORMAT_VERSION = 1
@@ -39,6 +40,7 @@ _ARRAYS = [
     for side in ("source", "target")
     for kind in ("ids", "lengths")
 ]
+_COUNTS = "train.source.counts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +65,8 @@ class PreparedCorpus:
         train, validation: the pairs as ids.
         validation_texts: the validation split as it was written, for scores while training; may be empty.
         num_left_out: training pairs dropped because they are longer than `config.max_length`.
+        word_counts: how often the source side of `train` has each word; None in files of earlier versions, for text
+            with too many different words, and for the copy task, which has none.
     """
 
     name: str
@@ -72,6 +76,7 @@ class PreparedCorpus:
     validation: EncodedPairs
     validation_texts: SentencePairs = field(default_factory=lambda: SentencePairs((), ()))
     num_left_out: int = 0
+    word_counts: WordCounts | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -94,9 +99,21 @@ class PreparedCorpus:
 
 
 def prepare(
-    name: str, config: DataConfig, train: SentencePairs, validation: SentencePairs, on_phase: Callable[[str], None]
+    name: str,
+    config: DataConfig,
+    train: SentencePairs,
+    validation: SentencePairs,
+    on_phase: Callable[[str], None],
+    kind: str = "",
 ) -> PreparedCorpus:
-    """Tokenizes and numericalizes both splits; vocabularies come from the training split alone.
+    """Tokenizes and numericalizes both splits; vocabularies and word counts come from the training split alone.
+
+    Args:
+        name: for people.
+        config: how text becomes ids.
+        train, validation: the splits.
+        on_phase: told what is being done.
+        kind: of text, see `kind_of_text`.
 
     Raises:
         CorpusError: no training pair is left after the length limit, or too little text for the subwords asked for.
@@ -115,7 +132,7 @@ def prepare(
     on_phase("Turning words into numbers")
     encoded = encode_pairs(codecs, config, *train_words)
     kept = _within_length(encoded, config)
-    if not len(kept):
+    if not kept:
         raise CorpusError(
             f"No training pair of {name} is left: all {len(encoded)} are longer than {config.max_length} tokens. "
             "Raise max_length or use another corpus."
@@ -124,10 +141,11 @@ def prepare(
         name=name,
         config=config,
         codecs=codecs,
-        train=kept,
+        train=EncodedPairs([encoded.source[place] for place in kept], [encoded.target[place] for place in kept]),
         validation=encode_pairs(codecs, config, *validation_words),
         validation_texts=validation,
         num_left_out=len(encoded) - len(kept),
+        word_counts=WordCounts.of_sentences([train_words[0][place] for place in kept], kind),
     )
 
 
@@ -173,22 +191,22 @@ def _marks(vocabulary: Vocabulary) -> tuple[list[int], list[int]]:
     return [vocabulary.start_id], [] if vocabulary.end_id is None else [vocabulary.end_id]
 
 
-def _within_length(pairs: EncodedPairs, config: DataConfig) -> EncodedPairs:
+def _within_length(pairs: EncodedPairs, config: DataConfig) -> Sequence[int]:
+    """The places of the pairs that are not too long."""
     if config.max_length is None:
-        return pairs
+        return range(len(pairs))
     source_limit = config.max_length + (2 if config.wrap_source else 0)
     target_limit = config.max_length + 2
-    kept = [
-        (source, target)
-        for source, target in zip(pairs.source, pairs.target, strict=True)
+    return [
+        place
+        for place, (source, target) in enumerate(zip(pairs.source, pairs.target, strict=True))
         if len(source) <= source_limit and len(target) <= target_limit
     ]
-    return EncodedPairs([source for source, _ in kept], [target for _, target in kept])
 
 
 def save_prepared(corpus: PreparedCorpus, path: Path) -> None:
     """Writes the corpus to one file, atomically. Raises `StorageError`."""
-    arrays: dict[str, NDArray[np.int32]] = {}
+    arrays: dict[str, NDArray[Any]] = {}
     for split, pairs in (("train", corpus.train), ("validation", corpus.validation)):
         for side, sentences in (("source", pairs.source), ("target", pairs.target)):
             arrays[f"{split}.{side}.ids"] = np.array([token for ids in sentences for token in ids], dtype=np.int32)
@@ -204,6 +222,9 @@ def save_prepared(corpus: PreparedCorpus, path: Path) -> None:
         "validation_source": list(texts.source[:MAX_KEPT_VALIDATION_TEXTS]),
         "validation_target": list(texts.target[:MAX_KEPT_VALIDATION_TEXTS]),
     }
+    if corpus.word_counts is not None:
+        metadata["word_counts"] = corpus.word_counts.describe()
+        arrays[_COUNTS] = np.frombuffer(corpus.word_counts.pack(), dtype=np.uint8)
     with atomic_path(path) as temporary:
         try:
             save_file(arrays, temporary, metadata={"augenmerk": json.dumps(metadata, ensure_ascii=False)})
@@ -222,6 +243,7 @@ def load_prepared(path: Path) -> PreparedCorpus:
             metadata: Any = None if file.description is None else file.description.value
             _check_format(path, metadata)
             arrays = {name: _read_numbers(file, name) for name in _ARRAYS}
+            word_counts = _read_word_counts(file, metadata)
         config = DataConfig.from_dict(metadata["data"])
         codecs = CodecPair.from_dict(config, metadata["codecs"])
         return PreparedCorpus(
@@ -234,6 +256,7 @@ def load_prepared(path: Path) -> PreparedCorpus:
                 tuple(map(_text, metadata["validation_source"])), tuple(map(_text, metadata["validation_target"]))
             ),
             num_left_out=_count(metadata["num_left_out"]),
+            word_counts=word_counts,
         )
     except _UnsuitableFileError:
         raise
@@ -283,6 +306,16 @@ def _read_numbers(file: TensorFile, name: str) -> NDArray[np.int32]:
         raise ValueError(f"{name} is no row of 32-bit whole numbers")
     numbers: NDArray[np.int32] = file.read(name)
     return numbers
+
+
+def _read_word_counts(file: TensorFile, metadata: dict[str, Any]) -> WordCounts | None:
+    """None if the file has none. Raises `ValueError`, `TypeError` or `KeyError`."""
+    if _COUNTS not in file.tensors and "word_counts" not in metadata:
+        return None
+    info = file.tensors[_COUNTS]
+    if info.dtype != "U8" or len(info.shape) != 1 or info.shape[0] > MAX_PACKED_BYTES:
+        raise ValueError(f"{_COUNTS} is no row of bytes")
+    return WordCounts.unpack(metadata["word_counts"], file.read(_COUNTS).tobytes())
 
 
 def _unpack(arrays: dict[str, NDArray[np.int32]], split: str, codecs: CodecPair) -> EncodedPairs:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from core.checkpoint.file import Checkpoint
 from core.config import ModelConfig, RunConfig, preset
+from core.corpora.known_text import kind_of_text
 from core.errors import ConfigError, ModelImportError
 from core.interop.model import ForeignModel, ImportOptions
 from core.interop.state_dicts import (
@@ -32,6 +33,7 @@ from core.text.codec import CodecPair, split_lines
 from core.text.legacy import vocabulary_tokens
 from core.text.tokenizers import make_tokenizer
 from core.text.vocabulary import Vocabulary
+from core.text.word_counts import WordCounts
 
 FORMAT = ("annotated", "The Annotated Transformer")
 _SPECIALS_2022 = ("<s>", "</s>", "<blank>", "<unk>")
@@ -39,6 +41,8 @@ _SPECIALS_2018_SOURCE, _SPECIALS_2018_TARGET = ("<unk>", "<blank>"), ("<unk>", "
 _SPLITS = (("train",), ("val", "valid"), ("test_2016_flickr", "test2016", "test"))
 _TABLES = ("src_embed.1.pe", "tgt_embed.1.pe")
 _Words = list[list[str]]
+MAX_WORDS_2018 = 100
+"""On either side of a training pair of that edition; longer ones were left out."""
 
 
 def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOptions) -> ForeignModel:
@@ -57,10 +61,11 @@ def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOpt
         del converted["output.weight"]
     if options.data is None:
         raise ModelImportError(f"{path} is a model of the Annotated Transformer. {DATA_NEEDED}")
-    edition, codecs = _vocabularies(path, options.data, sizes)
+    edition, codecs, word_counts = _vocabularies(path, options.data, sizes)
     base = preset(edition)
     run = RunConfig(edition, base.description, model, base.data, base.training)
-    return StateDictModel(Checkpoint(run, codecs, converted, "multi30k"), path, options, FORMAT, weights)
+    checkpoint = Checkpoint(run, codecs, converted, "multi30k", word_counts=word_counts)
+    return StateDictModel(checkpoint, path, options, FORMAT, weights)
 
 
 def _model_config(path: Path, weights: Mapping[str, Tensor], options: ImportOptions) -> ModelConfig:
@@ -103,22 +108,25 @@ def _tying(converted: Mapping[str, Tensor]) -> str:
     return "output" if tying == "all" else tying  # the vocabularies are two
 
 
-def _vocabularies(path: Path, data: Path, sizes: tuple[int, int]) -> tuple[str, CodecPair]:
-    """The edition whose vocabularies have these sizes, and its codecs."""
+def _vocabularies(path: Path, data: Path, sizes: tuple[int, int]) -> tuple[str, CodecPair, WordCounts | None]:
+    """The edition whose vocabularies have these sizes, its codecs, and the words of the training split counted."""
     config = preset("annotated-2022").data
-    words: list[list[_Words]] = []
-    for language in (config.source_language, config.target_language):
-        tokenizer = make_tokenizer(config, language)
-        words.append([list(split_lines(split_lines_of(data, names, language), tokenizer, "keep")) for names in _SPLITS])
-    source, target = words
+    languages = config.source_language, config.target_language
+    lines = [[split_lines_of(data, names, language) for names in _SPLITS] for language in languages]
+    source, target = (
+        [list(split_lines(split, make_tokenizer(config, language), "keep")) for split in side]
+        for side, language in zip(lines, languages, strict=True)
+    )
+    of_2018 = [pair for pair in zip(source[0], target[0], strict=True) if max(map(len, pair)) <= MAX_WORDS_2018]
     found = []
-    for edition, pair in (
-        ("annotated-2022", (_vocabulary_of_2022(source), _vocabulary_of_2022(target))),
-        ("annotated-2018", _vocabularies_of_2018(source[0], target[0])),
+    for edition, pair, trained_on in (
+        ("annotated-2022", (_vocabulary_of_2022(source), _vocabulary_of_2022(target)), source[0]),
+        ("annotated-2018", _vocabularies_of_2018(of_2018), [words for words, _ in of_2018]),
     ):
         found.append((len(pair[0]), len(pair[1])))
         if found[-1] == sizes:
-            return edition, CodecPair.build(preset(edition).data, *pair, None)
+            word_counts = WordCounts.of_sentences(trained_on, kind_of_text(lines[0][0], lines[1][0]))
+            return edition, CodecPair.build(preset(edition).data, *pair, None), word_counts
     raise vocabularies_do_not_fit(path, found, sizes, data)
 
 
@@ -128,9 +136,8 @@ def _vocabulary_of_2022(splits: Sequence[_Words]) -> Vocabulary:
     return Vocabulary(tuple(tokens), padding_id=2, start_id=0, end_id=1, unknown_id=3)
 
 
-def _vocabularies_of_2018(source: _Words, target: _Words) -> tuple[Vocabulary, Vocabulary]:
-    """Words seen twice or more in the training pairs of at most 100 words a side."""
-    kept = [pair for pair in zip(source, target, strict=True) if max(map(len, pair)) <= 100]
+def _vocabularies_of_2018(kept: Sequence[tuple[list[str], list[str]]]) -> tuple[Vocabulary, Vocabulary]:
+    """Words seen twice or more in the training pairs that are short enough."""
     sides = [Counter(chain.from_iterable(pair[side] for pair in kept)) for side in (0, 1)]
     source_tokens = vocabulary_tokens(sides[0], 2, _SPECIALS_2018_SOURCE)
     target_tokens = vocabulary_tokens(sides[1], 2, _SPECIALS_2018_TARGET)

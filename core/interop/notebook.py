@@ -7,6 +7,7 @@ from torch import Tensor
 
 from core.checkpoint.file import Checkpoint
 from core.config import RunConfig, preset
+from core.corpora.known_text import kind_of_text
 from core.errors import ConfigError, ModelImportError
 from core.interop.model import ForeignModel, ImportOptions
 from core.interop.state_dicts import (
@@ -20,6 +21,7 @@ from core.interop.state_dicts import (
 )
 from core.text.codec import CodecPair, split_lines
 from core.text.tokenizers import make_tokenizer
+from core.text.word_counts import WordCounts
 
 FORMAT = ("notebook", "pytorch-seq2seq, notebook 6")
 _PROJECTIONS = ("fc_q", "fc_k", "fc_v")
@@ -53,24 +55,24 @@ def read_notebook(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
     )
     run = RunConfig("notebook", base.description, model, base.data, base.training)
     converted = _map(run, sizes, weights).convert(path, weights)
-    codecs = _vocabularies(run, path, options)
+    codecs, word_counts = _vocabularies(run, path, options)
     assert options.data is not None
     check_vocabularies(path, codecs, sizes, options.data)
-    return StateDictModel(Checkpoint(run, codecs, converted, "multi30k"), path, options, FORMAT, weights)
+    checkpoint = Checkpoint(run, codecs, converted, "multi30k", word_counts=word_counts)
+    return StateDictModel(checkpoint, path, options, FORMAT, weights)
 
 
-def _vocabularies(run: RunConfig, path: Path, options: ImportOptions) -> CodecPair:
-    """Words of the training split alone, seen twice or more, lower-cased, as the notebook builds them."""
+def _vocabularies(run: RunConfig, path: Path, options: ImportOptions) -> tuple[CodecPair, WordCounts | None]:
+    """Words of the training split alone, seen twice or more, lower-cased, as the notebook builds them; their counts."""
     if options.data is None:
         raise ModelImportError(f"{path} is a model of notebook 6. {DATA_NEEDED}")
+    languages = run.data.source_language, run.data.target_language
+    lines = [split_lines_of(options.data, ("train",), language) for language in languages]
     words = [
-        list(split_lines(split_lines_of(options.data, ("train",), language), make_tokenizer(run.data, language), case))
-        for language, case in (
-            (run.data.source_language, run.data.source_case),
-            (run.data.target_language, run.data.target_case),
-        )
+        list(split_lines(side, make_tokenizer(run.data, language), case))
+        for side, language, case in zip(lines, languages, (run.data.source_case, run.data.target_case), strict=True)
     ]
-    return CodecPair.learn(run.data, *words)
+    return CodecPair.learn(run.data, *words), WordCounts.of_sentences(words[0], kind_of_text(*lines))
 
 
 def _map(run: RunConfig, sizes: tuple[int, int], weights: Mapping[str, Tensor]) -> WeightMap:

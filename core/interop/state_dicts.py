@@ -12,8 +12,8 @@ from core.checkpoint.origin import Origin
 from core.config import RunConfig
 from core.corpora.parallel import read_lines
 from core.errors import CorpusError, ModelImportError
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary
-from core.interop.weights import are_half_precision, check_all_known, check_finite, check_shapes
+from core.interop.model import ImportedModel, ImportOptions, ImportSummary, expected_seconds
+from core.interop.weights import are_half_precision, check_all_known, check_finite, check_shapes, is_pytorch_file
 from core.text.codec import CodecPair
 
 DATA_NEEDED = (
@@ -133,10 +133,17 @@ class StateDictModel:
             target_codes=(),
             num_parameters=num_parameters,
             memory_bytes=8 * num_parameters,
+            disk_bytes=4 * num_parameters,
+            seconds=expected_seconds(4 * num_parameters, 4 * num_parameters, is_pickled=is_pytorch_file(path)),
         )
         origin = Origin(formats[0], name, options.revision)
         self._checkpoint = Checkpoint(
-            run, checkpoint.codecs, checkpoint.weights, corpus=checkpoint.corpus, origin=origin
+            run,
+            checkpoint.codecs,
+            checkpoint.weights,
+            corpus=checkpoint.corpus,
+            origin=origin,
+            word_counts=checkpoint.word_counts,
         )
         self._half_precision = are_half_precision(weights)
 

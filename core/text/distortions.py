@@ -30,15 +30,16 @@ def distort(words: Sequence[str], kind: Distortion, rng: random.Random) -> list[
         return [*words[:-1], *(word.rstrip(_FINAL_STOPS) for word in words[-1:])]
     if kind == "typo":
         return _with_typo(words, rng)
-    return [_PER_WORD[kind](word) for word in words]
+    return [PER_WORD[kind](word) for word in words]
 
 
-_PER_WORD: Mapping[str, Callable[[str], str]] = {
+PER_WORD: Mapping[Distortion, Callable[[str], str]] = {
     "lower-case": str.lower,
     "upper-case": str.upper,
     "ss": lambda word: word.replace("ß", "ss").replace("ẞ", "SS"),
     "umlauts": lambda word: word.translate(_UMLAUTS),
 }
+"""The kinds that change each word for itself, always in the same way."""
 
 
 def distort_line(line: str, kind: Distortion, rng: random.Random) -> str:

@@ -25,7 +25,7 @@ from core.translation.result import Alternative, AttentionMaps, Translation, Wor
 FILM = "film"
 FORMAT_NAME = "augenmerk-film-frame"
 FORMAT_VERSION = 1
-_NOT_STORED = frozenset({"attention", "experiment", "unreached"})
+_NOT_STORED = frozenset({"attention", "experiment", "unreached", "coverage"})
 _FRAME_NAME = re.compile(r"frame-(\d+)\.safetensors")
 
 

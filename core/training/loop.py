@@ -6,10 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from core.checkpoint.file import Checkpoint
 from core.config import RunConfig
 from core.config.toml import read_toml
 from core.corpora.prepared import PreparedCorpus
 from core.device import choose_device
+from core.errors import ConfigError
 from core.training.checkpoint_manager import CheckpointManager, OnSaveFailed, load_resumable
 from core.training.checks import check_corpus_fits
 from core.training.determinism import deterministic
@@ -39,6 +41,7 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
     resume: bool = False,
     changes: Mapping[str, Any] | None = None,
     allow_changed_data: bool = False,
+    initial: Checkpoint | None = None,
     probe: str | None = None,
     on_event: OnEvent = lambda event: None,
     should_stop: ShouldStop = lambda: False,
@@ -57,6 +60,8 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
             run, the number of kept files and the settings in `changes`.
         changes: settings of `TrainingConfig` to change from here on, for instance a lower rate.
         allow_changed_data: resume even if the corpus has other sentences than the run was saved with.
+        initial: a model of the same architecture and vocabulary to begin with, instead of random weights; not asked for
+            again when the run is resumed from a checkpoint.
         probe: the sentence of the film; None for the one the film already has, or one of the validation split.
         on_event: called with every step, epoch and checkpoint, in this thread.
         should_stop: asked before every step, between the micro-batches of a step, which is then undone, and before each
@@ -93,8 +98,10 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
         if run.training.compile:
             on_event(PhaseStarted("Compiling the model, which takes minutes"))
         session = with_explained_lack_of_memory(lambda: TrainingSession(run, corpus, choice.name, world))
+        is_restored = resume and _resume(session, folder, frozenset(changes or {}), allow_changed_data, on_event)
+        if not is_restored:
+            _begin(session, initial)
         if resume:
-            _resume(session, folder, frozenset(changes or {}), allow_changed_data, on_event)
             probe = probe or _probe_of_film(folder)
         validator = Validator(session, choice, probe)
         choices = [*describe_device_choices(session), *filter(None, [determinism])]
@@ -121,12 +128,15 @@ def train(  # noqa: PLR0913 — each is a decision of the caller
 
 def _resume(
     session: TrainingSession, folder: Path, changed: frozenset[str], allow_changed_data: bool, on_event: OnEvent
-) -> None:
-    """Restores `session` from the run in `folder`. Raises `CheckpointError`, `ConfigError` or `ChangedDataError`."""
+) -> bool:
+    """Restores `session` from the run in `folder`, unless that has no checkpoint yet; whether it did.
+
+    Raises `CheckpointError`, `ConfigError` or `ChangedDataError`.
+    """
     if was_interrupted_before_first_checkpoint(folder):
         require_same_run(session.run, read_toml(folder / RUN_SETTINGS), changed)
         on_event(Noted(f"The run in {folder} ended before its first checkpoint, so it starts again."))
-        return
+        return False
     on_event(PhaseStarted(f"Resuming from {folder / LAST}"))
     checkpoint, path, notes = load_resumable(folder)
     try:
@@ -136,6 +146,18 @@ def _resume(
         raise
     for note in notes:
         on_event(Noted(note))
+    return True
+
+
+def _begin(session: TrainingSession, initial: Checkpoint | None) -> None:
+    """The weights of the first step: random ones, or those of `initial`. Raises `CheckpointError` or `ConfigError`."""
+    if initial is not None:
+        session.begin_with(initial)
+    elif wanted := session.run.training.initial_model:
+        raise ConfigError(
+            f"training: initial_model is {wanted}, but no model was given. Give its file, --initial-model FILE, or "
+            "leave the setting out to begin with random weights."
+        )
 
 
 def _probe_of_film(folder: Path) -> str | None:

@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from core.checkpoint.digest import model_digest
 from core.checkpoint.file import Checkpoint, fill_parameters
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
 from core.corpora.batches import Batch
-from core.corpora.noise import with_noisy_sources
+from core.corpora.noise import counts_of_training, with_noisy_sources
 from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.corpora.resegmentation import Resegmentation
 from core.errors import CheckpointError
 from core.memory import HeapTrimmer
 from core.model.transformer import Transformer
+from core.text.word_counts import WordCounts
 from core.training.compiling import choose_compiled
 from core.training.distributed import SINGLE_PROCESS, World
 from core.training.distributed_commands import request_random_states, send_join, send_step
@@ -60,6 +62,7 @@ class TrainingSession:
         self.corpus = corpus
         self.device = torch.device(device)
         self.padding_id = corpus.codecs.target.vocabulary.padding_id
+        self._own_word_counts = self._word_counts = counts_of_training(corpus, run.training.source_noise)
         torch.manual_seed(run.training.seed)
         num_source, num_target = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
         self.model = Transformer(run.model, num_source, num_target, self.padding_id).to(self.device)
@@ -234,6 +237,7 @@ class TrainingSession:
             corpus=self.corpus.name,
             corpus_digest=self.corpus.digest,
             history=tuple(history),
+            word_counts=self._word_counts,
         )
 
     def resumable_snapshot(self) -> Checkpoint:
@@ -259,6 +263,37 @@ class TrainingSession:
             for name, parameter in self.model.named_parameters()
             for key in _ADAM_STATE
         }
+
+    def begin_with(self, initial: Checkpoint) -> None:
+        """Begins with the weights of a model that was trained already.
+
+        Raises:
+            CheckpointError: it is another model than the settings name, or of another architecture or vocabulary.
+        """
+        digest, wanted = model_digest(initial), self.run.training.initial_model
+        if wanted not in (None, digest):
+            raise CheckpointError(
+                f"This run begins with the model {wanted}; the one given is {digest}. Give that model, or leave "
+                "initial_model out of the settings."
+            )
+        ours, theirs = self.run.model.to_dict(), initial.run.model.to_dict()
+        if different := [
+            f"{name} is {theirs[name]!r} there and {ours[name]!r} here"
+            for name in ours
+            if ours[name] != theirs[name] and name != "dropout"
+        ]:
+            raise CheckpointError(
+                f"The model to begin with is of another architecture: {'; '.join(different)}. The same was expected, "
+                "but for dropout: choose the settings of its run (run.toml), or another model."
+            )
+        if self.corpus.codecs.to_dict() != initial.codecs.to_dict():
+            raise CheckpointError(
+                "The corpus gives another vocabulary than the model to begin with has. The same data and the same "
+                "settings of the data were expected: train with those, or without an initial model."
+            )
+        fill_parameters(self.model, initial.weights)
+        self._word_counts = self._counts_of_all(initial)
+        self.run = self.run.with_training(initial_model=digest)
 
     def restore(
         self, checkpoint: Checkpoint, changed: frozenset[str] = frozenset(), *, allow_changed_data: bool = False
@@ -286,6 +321,7 @@ class TrainingSession:
         # a run begun without it, by an earlier version for instance, goes on without it
         if "fit_schedule" not in changed:
             self.run = self.run.with_training(fit_schedule=checkpoint.run.training.fit_schedule)
+        self.run = self.run.with_training(initial_model=checkpoint.run.training.initial_model)
         require_same_run(self.run, checkpoint.run, changed)
         if self.corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
             raise CheckpointError(
@@ -295,6 +331,8 @@ class TrainingSession:
         has_changed_data = checkpoint.corpus_digest not in ("", self.corpus.digest)  # earlier versions kept no digest
         if has_changed_data and not allow_changed_data:
             raise _changed_data(self.corpus.name)
+        if checkpoint.word_counts is not None or self.run.training.initial_model is not None:
+            self._word_counts = self._counts_of_all(checkpoint)  # else it was saved by an earlier version
         fill_parameters(self.model, checkpoint.weights)
         try:
             self.progress = progress_of(checkpoint.progress, checkpoint.history)
@@ -314,6 +352,16 @@ class TrainingSession:
             ) from error
         notes = fit_to_changes(self.progress, self.run.training, checkpoint.run.training)
         return [*notes, *fit_to_changed_data(self.progress)] if has_changed_data else notes
+
+    def _counts_of_all(self, earlier: Checkpoint) -> WordCounts | None:
+        """The words of all data that the model learns from; None if what it learned from before is not known."""
+        ours, theirs = self._own_word_counts, earlier.word_counts
+        if ours is not None and theirs is not None:
+            return theirs.joined(ours)
+        if earlier.corpus_digest != self.corpus.digest:
+            return None
+        says_it = theirs is not None or earlier.run.training.initial_model is not None
+        return theirs if says_it else ours  # written before checkpoints had counts
 
     def _restore_optimizer(self, state: Mapping[str, Tensor]) -> None:
         """Raises `KeyError` or `ValueError` if a tensor is missing or has another shape."""

@@ -427,11 +427,6 @@ def shares_of(weights: Sequence[float]) -> tuple[float, ...]:
     return tuple(value / total for value in scaled)
 
 
-def heads_switched_off(heads: Iterable[Head]) -> tuple[HeadScaled, ...]:
-    """One intervention for each of these heads, each once, in their order."""
-    return tuple(HeadScaled(head) for head in sorted(set(heads), key=_order_of))
-
-
 def _order_of(head: Head) -> tuple[int, int, int]:
     return (ATTENTION_KINDS.index(head.kind), head.layer, head.head)
 

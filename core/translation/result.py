@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from core.errors import AnalysisError
 from core.model.heads import ATTENTION_KINDS, AttentionKind
+from core.translation.coverage import Coverage
 from core.translation.experiment import AttentionRow, Experiment, GivenTarget, Intervention
 
 FloatArray = NDArray[np.float32]
@@ -116,6 +117,7 @@ class Translation:
         ranks: the place of each predicted token among all that may be chosen, 1 for the best, T values.
         entropies: of the distribution over all tokens at each step, in nats, T values.
         unreached: interventions that lie beyond the end, and so changed nothing.
+        coverage: which source words the training data hardly had; None if the model's file does not tell.
     """
 
     experiment: Experiment
@@ -139,6 +141,7 @@ class Translation:
     ranks: tuple[int, ...] = ()
     entropies: tuple[float, ...] = ()
     unreached: tuple[Intervention, ...] = ()
+    coverage: Coverage | None = None
 
     @property
     def source_text(self) -> str:

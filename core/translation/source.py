@@ -12,12 +12,11 @@ from core.text.languages import a_sentence_in
 from core.text.subwords import WORD_MARK
 from core.text.tokenizers import check_length
 from core.text.vocabulary import UNKNOWN
+from core.translation.coverage import AS_UNKNOWN
 from core.translation.experiment import SourceEdit, SourceWordReplaced
 from core.translation.result import Word
 
 MAX_WORDS = 1_000
-AS_UNKNOWN = f"read as an unknown word ({UNKNOWN})"
-"""What becomes of a word that the vocabulary does not know, in notes."""
 _INVALID_CHARACTERS = dict.fromkeys(range(0xD800, 0xE000), "\N{REPLACEMENT CHARACTER}")
 """Lone surrogates: what a terminal or clipboard leaves of broken bytes; no tokenizer takes them."""
 

@@ -7,8 +7,9 @@ from core.errors import TextError
 from core.text.codec import EncodedWord, TextCodec
 from core.text.languages import a_sentence_in
 from core.text.tokenizers import check_length
+from core.translation.coverage import AS_UNKNOWN
 from core.translation.result import Word
-from core.translation.source import AS_UNKNOWN, MAX_WORDS, one_line, without_marks
+from core.translation.source import MAX_WORDS, one_line, without_marks
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from core.translation.compilation import (
     max_steps,
     sentence_changes,
 )
+from core.translation.coverage import Coverage, RareWord
 from core.translation.decoding import DecodingRules, batches_by_length, greedy_from
 from core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
@@ -42,6 +43,7 @@ from core.translation.experiment import (
     Output,
     check_beam,
 )
+from core.translation.rare_words import cover
 from core.translation.result import (
     Alternative,
     AttentionMaps,
@@ -300,6 +302,23 @@ class Translator:
         check_beam(beam, length_penalty)
         output = Greedy() if beam == 1 else Beam(beam, length_penalty)
         return self.run(Experiment(text, output), should_stop=should_stop)
+
+    def coverage(self, text: str) -> Coverage | None:
+        """How well the training data cover a text, without translating it; None if the model's file does not tell.
+
+        Raises:
+            TextError: there is nothing to translate, or far too much.
+        """
+        return cover(encode_source(text, self.checkpoint.codecs.source, self.run_config), self.checkpoint.word_counts)
+
+    def rare_words(self, text: str) -> tuple[RareWord, ...]:
+        """The words of a text that the training data hardly had; none if the model's file does not tell.
+
+        Raises:
+            TextError: there is nothing to translate, or far too much.
+        """
+        coverage = self.coverage(text)
+        return () if coverage is None else coverage.rare_words
 
     def score(self, translation: Translation, experiment: Experiment) -> tuple[float, ...]:
         """What an experiment makes of an old translation; see `score_many`."""
@@ -567,6 +586,7 @@ class Translator:
             ranks=steps.ranks,
             entropies=steps.entropies,
             unreached=compiled.unreached(len(target.ids)),
+            coverage=cover(source, self.checkpoint.word_counts),
         )
 
     def describe_steps(self, logits: Tensor, ids: Sequence[int]) -> "Steps":

@@ -51,6 +51,7 @@ def test_what_is_right_is_read_exactly(value: object) -> None:
         assert repr(found) == repr(value)
 
 
+@pytest.mark.heavy
 def test_a_megabyte_of_anything_takes_no_time() -> None:
     for data in (b'"' + b'\\"' * 500_000, b"\\" * 1_000_000, b'"' * 1_000_000, b"[]," * 333_333, b"1" * 1_000_000):
         began = time.perf_counter()

@@ -1,7 +1,8 @@
-"""Damaged checkpoints made by someone who knows the format: header, description, tensors, subwords, checksums."""
+"""Damaged checkpoints made by someone who knows the format: header, description, tensors, subwords, counts."""
 
 import base64
 import json
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -12,6 +13,7 @@ from tests.fuzz.nasty import NUMBERS, damaged_bytes, damaged_json, damaged_text,
 KEY = "augenmerk"
 METADATA = "__metadata__"
 DTYPES = ("F32", "F16", "BF16", "F64", "I64", "I32", "U8", "BOOL", "F8_E4M3", "F8_E5M2", "F8_E8M0", "F4", "X9", "")
+WORD_COUNTS = "word_counts.source"
 SIZES = {"F32": 4, "F16": 2, "I64": 8, "U8": 1}
 
 
@@ -238,24 +240,32 @@ def change_layers(parts: Parts, rng: Random) -> None:
 def change_subwords(parts: Parts, rng: Random) -> None:
     """The sentencepiece model: its bytes, its fields, its text."""
     codecs = _at(parts.description, "codecs")
-    if not isinstance(codecs, dict) or not isinstance(codecs.get("subwords"), str):
+    places = [(codecs, "subwords"), *((_at(codecs, side), "reads") for side in ("source", "target"))]  # Marian's
+    found = [(holder, name) for holder, name in places if isinstance(_at(holder, name), str)]
+    if not found:
         return
+    holder, name = rng.choice(found)
     try:
-        model = base64.b64decode(codecs["subwords"])
+        model = base64.b64decode(holder[name])
+    except ValueError:  # damaged before
+        return
+    if rng.random() < 0.2:
+        holder[name] = damaged_text(holder[name], rng)
+    else:
+        holder[name] = base64.b64encode(damaged_model(model, rng)).decode()
+
+
+def damaged_model(model: bytes, rng: Random) -> bytes:
+    """A sentencepiece model with other bytes or fields."""
+    try:
         fields = split_message(model)
     except (ValueError, IndexError):  # damaged before
-        return
-    kind = rng.random()
-    if kind < 0.2:
-        codecs["subwords"] = damaged_text(codecs["subwords"], rng)
-        return
-    if kind < 0.4:
-        model = damaged_bytes(model, rng)
-    else:
-        for _ in range(rng.choice((1, 1, 2, 5))):
-            _change_field(fields, rng, depth=0)
-        model = join_message(fields)
-    codecs["subwords"] = base64.b64encode(model).decode()
+        return model
+    if rng.random() < 0.25:
+        return damaged_bytes(model, rng)
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        _change_field(fields, rng, depth=0)
+    return join_message(fields)
 
 
 def _change_field(fields: list[tuple[int, int, Any]], rng: Random, depth: int) -> None:
@@ -300,7 +310,38 @@ def _changed_value(value: Any, rng: Random) -> Any:
     if len(value) == 4:
         numbers = (b"\x00\x00\xc0\x7f", b"\x00\x00\x80\x7f", b"\xff\xff\x7f\x7f", b"\x00\x00\x00\x00")
         return rng.choice((*numbers, rng.randbytes(4)))
+    if len(value) > 2_000 and rng.random() < 0.7:  # a table: some of its numbers
+        changed = bytearray(value)
+        for _ in range(rng.choice((1, 3, 40))):
+            place = rng.randrange(len(value) // 4) * 4
+            changed[place : place + 4] = rng.choice((rng.randbytes(4), b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff"))
+        return bytes(changed)
     return rng.choice((*texts, value + value, value[: len(value) // 2]))
+
+
+def change_word_counts(parts: Parts, rng: Random) -> None:
+    """What is said of the counts, their bytes, or what these bytes unpack to."""
+    described, entry = _at(parts.description, "word_counts"), parts.header.get(WORD_COUNTS)
+    kind = rng.randrange(8)
+    if kind == 0 and described is not None:
+        del parts.description["word_counts"]
+    elif kind == 1 and entry is not None:
+        del parts.header[WORD_COUNTS]
+    elif kind in (2, 3) and isinstance(described, dict) and described:
+        name = rng.choice(list(described))
+        described[name] = rng.choice((*NUMBERS, nasty_value(rng, described[name])))
+    elif isinstance(entry, dict) and _is_placed(entry, parts):
+        start, end = entry["data_offsets"]
+        try:
+            unpacked = zlib.decompress(bytes(parts.body[start:end]))
+        except zlib.error:  # damaged before
+            return
+        damaged = damaged_bytes(unpacked, rng) if kind < 7 else bytes(rng.choice((0, 10**6)))
+        # behind all others, as its size is another; what it was stays as a tensor that nobody reads
+        packed = zlib.compress(damaged, 9)
+        entry["shape"], entry["data_offsets"] = [len(packed)], [len(parts.body), len(parts.body) + len(packed)]
+        parts.body += packed
+        parts.header["unused"] = {"dtype": "U8", "shape": [end - start], "data_offsets": [start, end]}
 
 
 def split_message(data: bytes) -> list[tuple[int, int, Any]]:
@@ -385,5 +426,6 @@ MUTATIONS: dict[Mutation, float] = {
     change_shape_and_setting: 1,
     change_layers: 0.3,
     change_subwords: 4,
+    change_word_counts: 3,
 }
 """How often each is drawn."""

@@ -81,6 +81,7 @@ def test_any_text_is_translated_or_refused(
         assert len(translation.source_tokens) == translation.maps.encoder.shape[-1]
 
 
+@pytest.mark.heavy
 @given(text=TEXTS)
 def test_tokens_are_pieces_of_the_line_in_their_order(text: str) -> None:
     end = 0
@@ -100,6 +101,7 @@ def _check_length(error: Exception) -> None:
     assert len(str(error)) < 1_000
 
 
+@pytest.mark.heavy
 @given(values=runs())
 def test_any_settings_are_refused_or_survive_the_way_through_toml(values: dict[str, Any]) -> None:
     try:
@@ -110,6 +112,7 @@ def test_any_settings_are_refused_or_survive_the_way_through_toml(values: dict[s
     assert from_toml(to_toml(run)) == run
 
 
+@pytest.mark.heavy
 @given(values=JSON)
 def test_whatever_stands_in_place_of_settings_is_refused_or_read(values: Any) -> None:
     for value in (values, {"model": values}, {"training": values, "preset": values}):
@@ -136,6 +139,7 @@ def test_any_bytes_are_strict_json_or_refused(data: bytes) -> None:
             _check_length(error)
 
 
+@pytest.mark.heavy
 @given(values=JSON, where=st.sampled_from(("experiment", "view", "model", "output", "interventions", "source_text")))
 def test_any_value_in_an_experiment_file_is_refused_or_read(values: Any, where: str) -> None:
     saved = SavedExperiment(Experiment("Ein Mann."), ModelReference("model", "0" * 64), {"layer": 1})
@@ -174,6 +178,7 @@ def test_every_type_of_intervention_is_among_those_that_are_damaged() -> None:
     assert {type(each) for each in INTERVENTIONS} == set(INTERVENTION_TYPES)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("intervention", "path"), FIELDS, ids=[f"{type(each).__name__} {path}" for each, path in FIELDS]
 )

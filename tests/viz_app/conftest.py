@@ -1,6 +1,7 @@
-"""Settings that belong to one test, a themed application, and windows that are closed when it ends."""
+"""Settings that belong to one test, a themed application, windows that are closed when it ends, a full disk."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from viz_app.worker import InferenceWorker
 from viz_app.worker.inference import Loader
 
 if TYPE_CHECKING:
+    from core.translation.translator import Translator
     from viz_app.main_window import MainWindow
 
 MakeWindow = Callable[..., "MainWindow"]
@@ -33,6 +35,16 @@ def theme(qapp: QApplication) -> Theme:
     light = Theme.light()
     light.apply(qapp)
     return light
+
+
+@pytest.fixture(scope="session")
+def bundled_translator() -> "Translator":
+    """The bundled model, opened once for all tests that only ask it: no request changes a translator."""
+    from core.translation.translator import Translator
+
+    translator = Translator.load(None, "cpu")
+    translator.warm_up()
+    return translator
 
 
 @pytest.fixture
@@ -60,6 +72,8 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
         with qtbot.waitSignal(window.translation_shown, timeout=30_000):
             window.show()
         qtbot.wait(20)  # the panels find their places
+        for _ in range(3):  # and what follows from that, on a machine so busy that 20 ms are over at once
+            QCoreApplication.processEvents()
         return window
 
     yield make
@@ -67,3 +81,20 @@ def make_window(qtbot: QtBot, preferences: Preferences, theme: Theme) -> Iterato
         window.close()
         window.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)  # a style sheet visits all that is left
+
+
+@pytest.fixture
+def full_disk() -> Callable[[int], AbstractContextManager[None]]:
+    """Within the block, writing more than so many bytes to a file fails, as the system says it."""
+    resource = pytest.importorskip("resource", reason="only POSIX can limit how large files become")
+
+    @contextmanager
+    def limited(num_bytes: int) -> Iterator[None]:
+        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    return limited

@@ -72,6 +72,7 @@ def test_the_window_is_painted_before_torch_spacy_or_matplotlib_is_imported(chec
     assert not list((tmp_path / "config").rglob("*.conf"))  # a picture leaves the user's settings alone
 
 
+@pytest.mark.heavy
 def test_a_screenshot_shows_the_translated_window(qapp: QApplication, checkpoint: Path, tmp_path: Path) -> None:
     picture = tmp_path / "deep" / "window.png"
     assert run_app(checkpoint, "Ein Mann steht", picture, size=(1280, 800)) == 0
@@ -102,6 +103,7 @@ def test_a_screenshot_that_cannot_be_written_says_so(
     assert "Cannot write" in capsys.readouterr().err
 
 
+@pytest.mark.heavy
 def test_difficult_text_is_translated_with_notes_and_marks(qtbot: QtBot, window: MainWindow) -> None:
     panel = window.translate_page.sentence
     assert not panel.note.isVisible()
@@ -129,6 +131,7 @@ def test_far_too_much_text_is_refused_and_stays(qtbot: QtBot, window: MainWindow
     assert window.translate_page.sentence.input.text == text
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("damage", ["missing", "empty", "truncated", "foreign"])
 def test_a_damaged_checkpoint_leaves_the_one_loaded_before(
     qtbot: QtBot, window: MainWindow, checkpoint: Path, tmp_path: Path, damage: str

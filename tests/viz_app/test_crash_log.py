@@ -149,6 +149,7 @@ class TestNotice:
         assert "Augenmerk crashed on" in notice.text.text()
         assert QGuiApplication.modalWindow() is None
 
+    @pytest.mark.heavy
     def test_view_shows_it_and_copy_takes_it(self, notice: CrashNotice) -> None:
         notice.view_button.click()
         assert notice.dialog is not None

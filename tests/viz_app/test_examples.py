@@ -65,6 +65,7 @@ def test_a_broken_gallery_is_refused_and_a_missing_one_is_empty(
             gallery()
 
 
+@pytest.mark.heavy
 def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(None, sentence=example_sentences()[1], loader=None)
     panel, state = window.translate_page.sentence, window.state

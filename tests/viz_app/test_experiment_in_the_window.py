@@ -206,6 +206,7 @@ def test_chips_take_single_changes_back_and_reset_all_of_them(
     assert interventions.hint.isVisible()
 
 
+@pytest.mark.heavy
 def test_typed_text_and_changes_are_one_history(qtbot: QtBot, window: MainWindow, translator: Translator) -> None:
     _switch_off_by_right_click(qtbot, window)
     _settle(qtbot, window)
@@ -227,6 +228,7 @@ def test_typed_text_and_changes_are_one_history(qtbot: QtBot, window: MainWindow
     _check(window, translator.compare(with_text))
 
 
+@pytest.mark.heavy
 def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
     qtbot: QtBot, window: MainWindow, translator: Translator
 ) -> None:
@@ -258,6 +260,7 @@ def test_the_switch_decides_whose_maps_the_thumbnails_and_the_large_map_are(
     assert page.sentence.sentence.text == result.changed.text, "text and chips are always those of the changed one"
 
 
+@pytest.mark.heavy
 def test_focus_goes_to_the_map_or_the_sentence_when_what_had_it_hides(qtbot: QtBot, window: MainWindow) -> None:
     page, heatmap = window.translate_page, window.translate_page.head.heatmap
     window.resize(1100, 700)
@@ -284,6 +287,7 @@ def test_focus_goes_to_the_map_or_the_sentence_when_what_had_it_hides(qtbot: QtB
     assert page.sentence.input.hasFocus()
 
 
+@pytest.mark.heavy
 def test_a_key_goes_through_original_changed_and_difference(qtbot: QtBot, window: MainWindow) -> None:
     page = window.translate_page
     _switch_off_by_right_click(qtbot, window)
@@ -366,6 +370,7 @@ def _check_shown_as_before(window: MainWindow) -> None:
     assert window.translate_page.head.pick_line.label.text().startswith("Pinned: ")
 
 
+@pytest.mark.heavy
 def test_text_that_was_just_typed_comes_back_too(
     qtbot: QtBot, make_window: MakeWindow, preferences: Preferences
 ) -> None:
@@ -377,6 +382,7 @@ def test_text_that_was_just_typed_comes_back_too(
     assert make_window(sentence=None).translate_page.sentence.sentence.text == "Zwei hunde."
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("content", [b"", b'{"format": "augenmerk", "version": 99}', b"\x00\xff" * 500])
 def test_a_damaged_session_is_set_aside_and_the_window_starts(
     make_window: MakeWindow, preferences: Preferences, content: bytes
@@ -411,6 +417,7 @@ def _drop(window: MainWindow, path: Path) -> None:
     assert event.isAccepted()
 
 
+@pytest.mark.heavy
 def test_a_dropped_experiment_is_opened_by_its_content_and_can_be_undone(
     qtbot: QtBot, window: MainWindow, translator: Translator, tmp_path: Path, preferences: Preferences
 ) -> None:
@@ -428,6 +435,7 @@ def test_a_dropped_experiment_is_opened_by_its_content_and_can_be_undone(
     _check(window, translator.compare(Experiment(SENTENCE)))
 
 
+@pytest.mark.heavy
 def test_a_dropped_experiment_that_is_damaged_leaves_the_screen(
     qtbot: QtBot, window: MainWindow, translator: Translator, tmp_path: Path
 ) -> None:
@@ -441,6 +449,7 @@ def test_a_dropped_experiment_that_is_damaged_leaves_the_screen(
     _check(window, translator.compare(Experiment(SENTENCE)))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("refused", "reason"),
     [
@@ -465,6 +474,7 @@ def test_a_refused_change_is_named_and_all_of_the_page_goes_on_with_what_it_show
     _check(window, translator.compare(Experiment(SENTENCE)))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("output", [GivenTarget("man " * 1200), GivenTarget(" ")], ids=["too long", "empty"])
 def test_an_experiment_file_that_the_model_refuses_leaves_the_screen_and_says_why(
     qtbot: QtBot, window: MainWindow, translator: Translator, tmp_path: Path, output: GivenTarget
@@ -479,6 +489,7 @@ def test_an_experiment_file_that_the_model_refuses_leaves_the_screen_and_says_wh
     _check(window, translator.compare(Experiment(SENTENCE)))
 
 
+@pytest.mark.heavy
 def test_a_session_that_the_model_refuses_starts_with_its_plain_sentence(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, translator: Translator, preferences: Preferences
 ) -> None:
@@ -500,6 +511,7 @@ def experiment_file(tmp_path_factory: pytest.TempPathFactory, untrained_checkpoi
     return folder / "experiment"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("is_early", [False, True])
 def test_an_experiment_of_a_larger_model_is_dropped_on_the_maps_of_a_smaller_one(
     make_window: MakeWindow,

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QHelpEvent, QKeySequence, QWhatsThisClickedEvent
+from PySide6.QtGui import QAction, QGuiApplication, QHelpEvent, QKeySequence, QWhatsThisClickedEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolTip, QWhatsThis, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.conftest import MakeWindow
 from viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
+from viz_app.heatmap.colormap import signed_rgb_table
 from viz_app.learn.station import read_stations
 from viz_app.main_window import LEARN, TRAIN, MainWindow
 from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, matching
@@ -29,6 +30,15 @@ def test_every_entry_is_short_and_leads_to_a_station() -> None:
         assert entry.station in stations, entry.title
         assert 1 <= len(re.findall(r"[.:](?:\s|$)", entry.text)) <= 4, entry.title
         assert len(entry.text) < 240, entry.title
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_the_glossary_names_the_colours_of_a_difference(is_dark: bool) -> None:
+    (entry,) = (entry for entry in glossary() if entry.title == "difference")
+    less, more = signed_rgb_table(is_dark=is_dark)[[0, -1]].astype(int)
+    names = {"orange" if red > blue else "blue": which for which, (red, _, blue) in (("less", less), ("more", more))}
+    for name, which in names.items():
+        assert re.search(rf"{name} where (a query|it) looks {which}\b", entry.text)
 
 
 def test_an_entry_that_says_nothing_is_refused() -> None:
@@ -50,6 +60,7 @@ def test_terms_are_found_as_whole_words_the_longer_first() -> None:
     assert [entry.title for entry in entries_in("beam search with beam size 4")] == ["beam"]
 
 
+@pytest.mark.heavy
 def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     qtbot.keyClick(window, Qt.Key.Key_F1)
@@ -73,7 +84,7 @@ def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, mak
     label.show()
     place = label.mapToGlobal(QPoint(2, 2))
     QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), place))
-    qtbot.waitUntil(lambda: "How open a choice is" in QToolTip.text())
+    qtbot.waitUntil(lambda: "How uncertain a choice is" in QToolTip.text())
     QToolTip.hideText()
 
 
@@ -87,6 +98,7 @@ def shown_words(window: QWidget) -> set[str]:
     return {word.lower() for text in texts for word in re.findall(r"[^\W\d_]{2,}", re.sub(r"<[^>]+>", "", text))}
 
 
+@pytest.mark.heavy
 def test_every_word_of_the_interface_is_plain_or_explained(
     make_window: MakeWindow, qtbot: QtBot, untrained_checkpoint: Path
 ) -> None:
@@ -119,6 +131,7 @@ def palette(window: MainWindow) -> CommandPalette:
     return found
 
 
+@pytest.mark.heavy
 def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
@@ -139,6 +152,7 @@ def test_the_palette_does_what_is_typed(make_window: MakeWindow, qtbot: QtBot) -
     dialog.close()
 
 
+@pytest.mark.heavy
 def test_every_key_of_the_window_stands_on_the_sheet(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     qtbot.keyClick(window.translate_page.heads.grid, Qt.Key.Key_Question)
@@ -152,7 +166,34 @@ def test_every_key_of_the_window_stands_on_the_sheet(make_window: MakeWindow, qt
     assert len({command.keys for command in window.commands if command.keys}) == len(
         [command for command in window.commands if command.keys]
     ), "a key does one thing"
+    in_menus = {
+        action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+        for action in window.findChildren(QAction)
+        if not action.shortcut().isEmpty()
+    }
+    assert {"Ctrl+E", "Ctrl+Shift+O", "Ctrl+S", "Ctrl+Shift+C"} <= in_menus
+    assert in_menus <= texts
     sheet.close()
+
+
+def test_the_sheet_of_keys_fits_the_smallest_window(make_window: MakeWindow) -> None:
+    window = make_window()
+    window.resize(window.minimumSize())
+    next(command for command in window.commands if command.name == "All keys").act()
+    (sheet,) = window.findChildren(ShortcutSheet)
+    size = sheet.sizeHint()
+    assert size.width() <= window.width()
+    assert size.height() <= window.height()
+    sheet.close()
+
+
+def test_the_palette_saves_and_copies_experiments(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    next(command for command in window.commands if command.name == "Commands").act()
+    dialog = palette(window)
+    qtbot.keyClicks(dialog.field, "python")
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    assert "core.api" in QGuiApplication.clipboard().text()
 
 
 def test_a_question_mark_can_be_typed(make_window: MakeWindow, qtbot: QtBot) -> None:
@@ -172,6 +213,7 @@ def test_the_window_fills_the_screen_and_comes_back(make_window: MakeWindow, qtb
     assert not window.isFullScreen()
 
 
+@pytest.mark.heavy
 def test_other_pages_know_their_own_terms(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     window.show_page(LEARN)

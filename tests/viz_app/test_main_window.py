@@ -169,6 +169,7 @@ def test_an_emptied_field_gets_a_hint_and_no_dialog(make_window: MakeWindow, qtb
     assert _dialogs(window) == []
 
 
+@pytest.mark.heavy
 def test_enter_on_spaces_gets_the_hint_too_and_the_experiment_is_kept(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     page = window.translate_page
@@ -195,6 +196,7 @@ class _CopyTranslator(FakeTranslator):
         return super().run(experiment, should_stop=should_stop)
 
 
+@pytest.mark.heavy
 def test_a_sentence_that_another_model_cannot_read_is_kept_and_the_reason_told_once(
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -278,6 +280,7 @@ def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
     assert _dialogs(window) == []
 
 
+@pytest.mark.heavy
 def test_last_choices_come_back(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     first = make_window(sentence="Zwei Hunde .")
     first.translate_page.state.choose_head(Head("decoder", 1, 3))
@@ -360,6 +363,7 @@ def test_a_training_that_does_not_stop_can_be_left_after_a_while(
     assert page.num_asked_to_stop == 1
 
 
+@pytest.mark.heavy
 def test_a_training_that_does_not_stop_is_left_behind_in_the_end(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -372,6 +376,7 @@ def test_a_training_that_does_not_stop_is_left_behind_in_the_end(
     qtbot.waitUntil(lambda: not window.isVisible(), timeout=3000)
 
 
+@pytest.mark.heavy
 def test_a_refusal_is_shown_under_the_chips_until_another_text_is_asked_for(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:
@@ -453,6 +458,7 @@ def test_a_million_characters_are_cut_and_the_window_says_so_until_there_is_room
     assert "characters" not in panel.note.text()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("has_session", [True, False])
 def test_where_the_last_model_is_broken_the_bundled_one_opens_and_the_reason_is_told(
     make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_session
@@ -477,6 +483,7 @@ def _are_in_one_line(one: QWidget, other: QWidget) -> bool:
     return abs(one.mapTo(one.window(), QPoint()).y() - other.mapTo(one.window(), QPoint()).y()) < 10
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("is_analysis_open", [False, True])
 def test_a_small_window_shows_most_rows_of_a_long_sentence(
     make_window: MakeWindow, qtbot: QtBot, is_analysis_open: bool

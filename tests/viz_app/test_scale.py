@@ -97,6 +97,7 @@ def test_nothing_is_cut_off(
         assert not cut_off(window)
 
 
+@pytest.mark.heavy
 def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> None:
     window = make_window()
     window.resize(1100, 700)

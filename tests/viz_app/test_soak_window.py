@@ -22,6 +22,7 @@ def noise() -> np.ndarray:
     return 500 + np.random.default_rng(0).normal(0, 2, 180)
 
 
+@pytest.mark.heavy
 def test_noise_and_a_warm_up_are_no_growth(capsys: pytest.CaptureFixture[str]) -> None:
     memory = noise()
     memory[:30] -= np.linspace(80, 0, 30)
@@ -29,11 +30,13 @@ def test_noise_and_a_warm_up_are_no_growth(capsys: pytest.CaptureFixture[str]) -
     assert verdict(measured(memory)) == []
 
 
+@pytest.mark.heavy
 def test_growth_in_noise_is_found() -> None:
     (problem,) = verdict(measured(noise() + np.linspace(0, 8, 180)))
     assert problem.startswith("memory_mb rises by")
 
 
+@pytest.mark.heavy
 def test_a_thread_that_is_left_in_each_round_is_found() -> None:
     counts = measured(noise())
     problems = verdict([Counts(each.seconds, 500, n, n // 2, 0, 0) for n, each in enumerate(counts)])

@@ -2,7 +2,7 @@
 
 import shiboken6
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QHideEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QApplication,
     QButtonGroup,
@@ -25,14 +25,13 @@ MIN_WIDTH, USUAL_WIDTH = 340, 430
 
 
 class AnalysisPanel(QFrame):
-    """Shows one of its tabs.
+    """Shows one of its tabs. Each is made when it is first shown: many windows are closed without the panel.
 
-    Keyboard focus is never left to chance: it goes to the button of a tab when it was in the tab before, and back to
-    where it came from when the panel is hidden.
+    Keyboard focus is never left to chance: it goes to the button of a tab when it was in the tab before or on
+    its button, and back to where it came from when the panel is hidden.
 
     Attributes:
         focus_next: where focus goes when the panel is hidden and where it came from is gone; None for the window.
-        tabs: all of them.
         buttons: one for each; they wrap where there is no room for all of their names in one line.
         close_button: hides the panel.
 
@@ -48,7 +47,8 @@ class AnalysisPanel(QFrame):
         super().__init__(parent)
         self.setProperty("role", "panel")
         self._preferences = context.preferences
-        self.tabs = tuple(tab(context) for tab in tabs)
+        self._context, self._classes, self._index = context, tabs, 0
+        self._made: dict[int, AnalysisTab] = {}
         self._pages = QStackedWidget()
         self._group = QButtonGroup(self)
         self.buttons: list[QToolButton] = []
@@ -58,7 +58,7 @@ class AnalysisPanel(QFrame):
         self._focus_before: QWidget | None = None
         self.focus_next: QWidget | None = None
         self._lay_out()
-        names = [tab.name for tab in self.tabs]
+        names = [tab.name for tab in tabs]
         remembered = self._preferences.analysis_tab
         self.show_tab(names.index(remembered) if remembered in names else 0)
         application = QApplication.instance()
@@ -68,16 +68,35 @@ class AnalysisPanel(QFrame):
     @property
     def tab(self) -> AnalysisTab:
         """The tab that is shown."""
-        return self.tabs[self._pages.currentIndex()]
+        return self._tab_at(self._index)
+
+    @property
+    def tabs(self) -> tuple[AnalysisTab, ...]:
+        """All of them."""
+        return tuple(map(self._tab_at, range(len(self._classes))))
 
     def show_tab(self, index: int) -> None:
         """Changes the tab."""
-        had_focus = self._has_focus_in(self.tab)
+        is_in_tab = self._index in self._made and self._has_focus_in(self._made[self._index])
+        had_focus = is_in_tab or any(button.hasFocus() for button in self.buttons)
+        self._index = index
         self.buttons[index].setChecked(True)
-        self._pages.setCurrentIndex(index)
-        self._preferences.analysis_tab = self.tabs[index].name
+        self._preferences.analysis_tab = self._classes[index].name
+        if self.isVisible():
+            self._pages.setCurrentWidget(self.tab)
         if had_focus:
             self.buttons[index].setFocus()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Now the tab is needed."""
+        self._pages.setCurrentWidget(self.tab)
+        super().showEvent(event)
+
+    def _tab_at(self, index: int) -> AnalysisTab:
+        if index not in self._made:
+            self._made[index] = self._classes[index](self._context)
+            self._pages.addWidget(self._made[index])
+        return self._made[index]
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Keyboard focus goes back to where it came from."""
@@ -115,7 +134,7 @@ class AnalysisPanel(QFrame):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         names.setSizePolicy(policy)
-        for index, tab in enumerate(self.tabs):
+        for index, tab in enumerate(self._classes):
             button = QToolButton()
             button.setText(tab.name)
             button.setToolTip(tab.tip)
@@ -125,7 +144,6 @@ class AnalysisPanel(QFrame):
             self._group.addButton(button)
             self.buttons.append(button)
             flow.addWidget(button)
-            self._pages.addWidget(tab)
         header = QHBoxLayout()
         scales(header.setContentsMargins, PANEL_MARGIN - 8, 8, 6, 2)
         header.setSpacing(0)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence
+from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QFileDialog, QMenu, QWidget
 
 from core.errors import AugenmerkError, ExperimentFileError
@@ -36,6 +36,7 @@ class ExperimentDocuments(QObject):
     """The current experiment as a file, as Python, as a command.
 
     Attributes:
+        entries: those of its menu.
         dialog: the file dialog that is open, or None.
         keep_timer: what is on the screen is kept at its end: it runs from a result on.
 
@@ -43,20 +44,21 @@ class ExperimentDocuments(QObject):
         done(str): what was saved or copied, in a few words.
         failed(Failure): a file was not opened; a dialog says why.
         model_requested(Path | None): the model of an opened experiment; it has to be opened.
-        lesson_read(Lesson, Path | None): a file held a lesson, which somebody has to show; the path is where it may be
-            written to again.
+        lesson_read(Lesson, Path | None, Path): a file held a lesson, which somebody has to show; the first path is
+            where it may be written to again, the second is the file itself.
     """
 
     done = Signal(str)
     failed = Signal(object)
     model_requested = Signal(object)
-    lesson_read = Signal(object, object)
+    lesson_read = Signal(object, object, object)
 
     def __init__(
         self, state: ExperimentState, worker: InferenceWorker, preferences: Preferences, window: QWidget
     ) -> None:
         super().__init__(window)
         self._state, self._worker, self._preferences, self._window = state, worker, preferences, window
+        self.entries: list[QAction] = []
         self.dialog: QFileDialog | None = None
         self._waiting: SavedExperiment | None = None
         self._opened_early: tuple[SavedExperiment, Path | None] | None = None
@@ -74,6 +76,7 @@ class ExperimentDocuments(QObject):
         def add(text: str, act: Callable[[], None], keys: str = "") -> None:
             action = menu.addAction(text)
             action.triggered.connect(lambda _=False: act())
+            self.entries.append(action)
             if keys:
                 action.setShortcut(QKeySequence(keys))
                 action.setShortcutVisibleInContextMenu(True)
@@ -145,8 +148,7 @@ class ExperimentDocuments(QObject):
             is_shipped: whether it is one of the product's own, which is neither remembered nor written to.
         """
         try:
-            read = read_document(path)
-            self._check(read)
+            read = self._read(path)
         except ExperimentFileError as error:
             self._preferences.recent_experiments.forget(path)
             self._refuse(Failure.of(error))
@@ -155,7 +157,7 @@ class ExperimentDocuments(QObject):
             self._preferences.recent_experiments.remember(path)
         self._not_found.clear()
         if isinstance(read, Lesson):
-            self.lesson_read.emit(read, None if is_shipped else path)
+            self.lesson_read.emit(read, None if is_shipped else path, path)
         else:
             self._scene = None
             self._find_model(read, path)
@@ -164,6 +166,24 @@ class ExperimentDocuments(QObject):
         """Shows a scene of a lesson that was checked by `open`: with it the undo history begins anew."""
         self._scene = saved
         self._find_model(saved, path)
+
+    def read_lesson(self, path: Path) -> Lesson:
+        """The lesson of a file that the window can show. Raises `ExperimentFileError`."""
+        read = self._read(path)
+        if not isinstance(read, Lesson):
+            raise ExperimentFileError(f"{path} holds an experiment. A lesson was expected; choose another file.")
+        return read
+
+    def _read(self, path: Path) -> SavedExperiment | Lesson:
+        """What a file holds. Raises `ExperimentFileError`, which names the file, if the window cannot show it."""
+        read = read_document(path)
+        try:
+            self._check(read)
+        except ExperimentFileError as error:
+            raise ExperimentFileError(
+                f"{path} cannot be shown. {error} Nothing was opened; correct the file, or choose another."
+            ) from error
+        return read
 
     def _check(self, read: SavedExperiment | Lesson) -> None:
         """Raises `ExperimentFileError` if the window cannot show it."""

@@ -27,6 +27,7 @@ class OpenLesson:
         lesson: None while none is open.
         place: of the scene that is shown, from 0; 0 while there is no scene.
         path: the file it was read from or written to; None if it has none that may be written.
+        origin: the file it was read from or written to, which may be one of the product's own.
         is_changed: whether something would be lost without saving.
 
     Signals (psygnal):
@@ -41,6 +42,7 @@ class OpenLesson:
         self.lesson: Lesson | None = None
         self.place = 0
         self.path: Path | None = None
+        self.origin: Path | None = None
         self.is_changed = False
 
     @property
@@ -58,20 +60,25 @@ class OpenLesson:
         """Which scene of how many: "2 of 5"."""
         return f"{self.place + 1} of {len(self.scenes)}" if self.scenes else "no scene yet"
 
-    def open(self, lesson: Lesson, path: Path | None) -> None:
+    def open(self, lesson: Lesson, path: Path | None, origin: Path | None = None) -> None:
         """Takes the place of the lesson before; its first scene is shown."""
-        self.lesson, self.path, self.place, self.is_changed = lesson, path, 0, False
-        self.changed.emit()
+        self.restore(lesson, path, origin, 0)
         self._choose()
+
+    def restore(self, lesson: Lesson, path: Path | None, origin: Path | None, place: int) -> None:
+        """The same at a scene, or the last one if there are fewer; what is on the screen stays there."""
+        self.lesson, self.path, self.origin, self.is_changed = lesson, path, origin or path, False
+        self.place = max(0, min(place, len(lesson.scenes) - 1))
+        self.changed.emit()
 
     def close(self) -> None:
         """No lesson is open any more."""
-        self.lesson, self.path, self.place, self.is_changed = None, None, 0, False
+        self.lesson, self.path, self.origin, self.place, self.is_changed = None, None, None, 0, False
         self.changed.emit()
 
     def mark_saved(self, path: Path) -> None:
         """It stands in this file as it is."""
-        self.path, self.is_changed = path, False
+        self.path, self.origin, self.is_changed = path, path, False
         self.changed.emit()
 
     # --- which scene ---------------------------------------------------------------------------------------------

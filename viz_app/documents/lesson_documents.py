@@ -1,6 +1,6 @@
 """Lessons in the window: opened, shown scene by scene, changed, saved, closed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -31,6 +31,8 @@ WORKSHEETS = {"html": "Page for the browser and the printer (*.html)", "md": "Ma
 SUFFIXES = {text: suffix for suffix, text in WORKSHEETS.items()}
 SHIPPED = "lessons"
 """The folder of `resources/` with the lessons that ship."""
+SHIPPED_MARK = "shipped:"
+"""Before the name of one of them where the open lesson is remembered: their folder may be another next time."""
 
 
 class LessonDocuments(QObject):
@@ -66,6 +68,7 @@ class LessonDocuments(QObject):
         self.bar = LessonBar(self.lesson)
         self.dialog: QDialog | None = None
         self.lesson.scene_chosen.connect(self._show)
+        self.lesson.changed.connect(self._keep_place)
         experiments.lesson_read.connect(self.open)
         self.bar.close_requested.connect(self.close)
         self.bar.save_requested.connect(self.save)
@@ -74,13 +77,14 @@ class LessonDocuments(QObject):
         self.bar.texts_requested.connect(self.ask_for_texts)
         self.bar.rename_requested.connect(self.ask_for_title)
 
-    def fill_menu(self, menu: QMenu) -> None:
-        """Adds a menu of lessons."""
-        lessons = menu.addMenu("Lesson")
-        lessons.aboutToShow.connect(lambda: self._fill(lessons))
-        self._fill(lessons)  # so that it is not empty, which disables it on some platforms
+    def make_menu(self, parent: QWidget) -> QMenu:
+        """The menu of lessons."""
+        lessons = QMenu("Lesson", parent)
+        lessons.aboutToShow.connect(lambda: self._fill(lessons, shipped_lessons()))
+        self._fill(lessons, ())  # so that it is not empty, which disables it on some platforms
+        return lessons
 
-    def _fill(self, menu: QMenu) -> None:
+    def _fill(self, menu: QMenu, shipped: Sequence[Path]) -> None:
         menu.clear()
         is_open, is_changed = self.lesson.lesson is not None, self.lesson.is_changed
 
@@ -93,7 +97,7 @@ class LessonDocuments(QObject):
         add("Add scene …", self.ask_for_scene)
         add("Open lesson …", self._experiments.ask_what_to_open)
         menu.addSeparator()
-        for path in shipped_lessons():
+        for path in shipped:  # read for their titles, which takes a while
             add(title_of(path), partial(self._experiments.open, path, is_shipped=True))
         menu.addSeparator()
         edit = add("Edit lesson", self.bar.edit_button.toggle, is_enabled=is_open)
@@ -105,16 +109,67 @@ class LessonDocuments(QObject):
         add("Export a worksheet …", self.ask_for_worksheet, is_enabled=bool(self.lesson.scenes))
         add("Close lesson", self.close, is_enabled=is_open)
 
+    def scene_words(self) -> str | None:
+        """Place, title and text of the scene that is shown, in two lines; None if no lesson is."""
+        scene = self.lesson.scene
+        if scene is None:
+            return None
+        return "\n".join(filter(None, (f"{self.lesson.place_text} · {scene.title}", scene.text)))
+
     # --- opening and closing -------------------------------------------------------------------------------------
 
-    def open(self, lesson: Lesson, path: Path | None) -> None:
-        """Shows a lesson that was read; `path`: where it may be written to, None to be asked. Unsaved changes first."""
-        self.once_saved(lambda: self._open(lesson, path))
+    def open(self, lesson: Lesson, path: Path | None, origin: Path | None = None) -> None:
+        """Shows a lesson that was read. Unsaved changes first.
 
-    def _open(self, lesson: Lesson, path: Path | None) -> None:
-        self.lesson.open(lesson, path)
+        Args:
+            lesson: what was read.
+            path: where it may be written to, None to be asked.
+            origin: the file.
+        """
+        self.once_saved(lambda: self._open(lesson, path, origin))
+
+    def _open(self, lesson: Lesson, path: Path | None, origin: Path | None) -> None:
+        self.lesson.open(lesson, path, origin)
         self.bar.edit_button.setChecked(not lesson.scenes)
         (self.bar.on_button if self.lesson.can_step_on else self.bar.close_button).setFocus()
+
+    def restore(self, *, shows_scene: bool) -> Failure | None:
+        """Opens the lesson that was open at the last end, at its scene; returns why that is not possible, once.
+
+        Args:
+            shows_scene: whether the scene is shown as it was saved; else what is on the screen stays there.
+        """
+        known = self._preferences.lesson
+        if known is None:
+            return None
+        name, place = known
+        is_shipped = name.startswith(SHIPPED_MARK)
+        path = resource_path(SHIPPED) / name.removeprefix(SHIPPED_MARK) if is_shipped else Path(name)
+        try:
+            lesson = self._experiments.read_lesson(path)
+        except ExperimentFileError as error:
+            self._preferences.lesson = None
+            return Failure.of(error)
+        self.lesson.restore(lesson, None if is_shipped else path, path, place)
+        if shows_scene and lesson.scenes:
+            self.lesson.go_to(self.lesson.place)
+        else:
+            self._former = self._state.set_history_aside()
+        return None
+
+    def tell_not_restored(self, failure: Failure) -> None:
+        """Says in a dialog why the lesson is not open any more."""
+        show_failure(self._window, "The lesson of the last time was not opened", failure)
+
+    def _keep_place(self) -> None:
+        """What the next start needs; a new lesson that was never saved has no file to come back from."""
+        origin = self.lesson.origin
+        if origin is None:
+            self._preferences.lesson = None
+            return
+        is_shipped = origin.absolute().parent == resource_path(SHIPPED).absolute()
+        name = f"{SHIPPED_MARK}{origin.name}" if is_shipped else str(origin.absolute())
+        self._preferences.lesson = name, self.lesson.place
 
     def close(self) -> None:
         """Closes the lesson; what is on the screen stays. Unsaved changes first."""

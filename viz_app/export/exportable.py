@@ -1,11 +1,44 @@
 """What the export menu asks of a page."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtWidgets import QWidget
 
+from viz_app.export.film import FilmPicture
 from viz_app.state.experiment_state import ExperimentState
+
+
+class RunSource(Protocol):
+    """What of a training run is in sight, and can be exported."""
+
+    @property
+    def name(self) -> str:
+        """Of the run."""
+        ...
+
+    @property
+    def has_film(self) -> bool:
+        """Whether there is a film."""
+        ...
+
+    @property
+    def film_name(self) -> str:
+        """A name for the film's file."""
+        ...
+
+    def save_charts(self, target: Path, *, has_caption: bool) -> None:
+        """The charts in sight as PNG, SVG or PDF. Raises `StorageError`."""
+        ...
+
+    def save_metrics(self, target: Path) -> None:
+        """Every step's metrics as CSV. Raises `StorageError`."""
+        ...
+
+    def film(self, *, has_caption: bool) -> FilmPicture | None:
+        """The film of the head that is shown; None if there is none."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +51,7 @@ class ExportSource:
         large_map: the widget that draws the large map; None if there is none.
         model: the name of the model that made the maps, for captions.
         caption: of a picture of the whole page; empty to say what the large map is.
+        run: the training run in sight; None if there is none.
     """
 
     page: QWidget
@@ -25,6 +59,7 @@ class ExportSource:
     large_map: QWidget | None = None
     model: str = ""
     caption: str = ""
+    run: RunSource | None = None
 
     @property
     def has_maps(self) -> bool:

@@ -90,10 +90,10 @@ def map_figure(picture: MapPicture) -> Figure:
     title_width = _width_inches(picture.title, TITLE_POINTS, weight="bold")
     bar_left = left + plot_width + 0.15
     width = max(bar_left + BAR_INCHES, left + plot_width + overhang + cell, title_width + MARGIN_INCHES, MIN_INCHES)
-    lines = _wrapped(picture.caption, width)
+    lines = wrapped_caption(picture.caption, width)
     height = top + max(plot_height, MIN_PLOT_INCHES) + 0.2 + len(lines) * CAPTION_INCHES
-    figure = _figure(width, height)
-    axes = figure.add_axes(_place(left, top, plot_width, plot_height, figure))
+    figure = new_figure(width, height)
+    axes = figure.add_axes(place_in(left, top, plot_width, plot_height, figure))
     cells = axes.pcolormesh(
         *(np.arange(-0.5, count) for count in (num_columns, num_rows)),
         np.ma.masked_invalid(picture.weights) if picture.is_signed else picture.weights,
@@ -111,12 +111,12 @@ def map_figure(picture: MapPicture) -> Figure:
     )
     axes.set_yticks(range(num_rows), row_labels)
     axes.tick_params(length=0, labelsize=size, top=True, labeltop=True, bottom=False, labelbottom=False)
-    bar = figure.add_axes(_place(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure))
+    bar = figure.add_axes(place_in(bar_left, top, 0.12, min(max(plot_height, MIN_PLOT_INCHES), 3.0), figure))
     colors = figure.colorbar(cells, cax=bar)
     colors.ax.tick_params(labelsize=8)
     assert colors.solids is not None  # a bar of cells has them
     _close_seams(colors.solids, 2 * SEAM_POINTS)
-    _write_around(figure, picture.title, lines)
+    write_around(figure, picture.title, lines)
     return figure
 
 
@@ -125,9 +125,9 @@ def grid_figure(kinds: Sequence[KindPicture], caption: str) -> Figure:
     num_layers, num_heads = sum(kind.maps.shape[0] for kind in kinds), max(kind.maps.shape[1] for kind in kinds)
     left, top, step = 0.9, 0.7, THUMBNAIL_INCHES + 0.08
     width = max(left + num_heads * step + MARGIN_INCHES, MIN_INCHES)
-    lines = _wrapped(caption, width)
+    lines = wrapped_caption(caption, width)
     height = top + num_layers * step + (len(kinds) - 1) * KIND_GAP_INCHES + 0.15 + len(lines) * CAPTION_INCHES
-    figure = _figure(width, height)
+    figure = new_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1))  # one for all: an inch is a unit, from the upper left corner
     y, frames = top, []
     for kind in kinds:
@@ -151,7 +151,7 @@ def grid_figure(kinds: Sequence[KindPicture], caption: str) -> Figure:
         axes.text(left + head * step + THUMBNAIL_INCHES / 2, top - 0.07, str(head + 1), fontsize=8, ha="center")
     axes.set(xlim=(0, width), ylim=(height, 0))
     axes.set_axis_off()
-    _write_around(figure, "All heads", lines)
+    write_around(figure, "All heads", lines)
     return figure
 
 
@@ -184,20 +184,20 @@ def _close_seams(cells: QuadMesh, width: float = SEAM_POINTS) -> None:
     cells.set(rasterized=False, edgecolor="face", linewidth=width)
 
 
-def _figure(width: float, height: float) -> Figure:
-    """A figure of this size in inches."""
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of this size in inches."""
     figure = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     return figure
 
 
-def _place(left: float, top: float, width: float, height: float, figure: Figure) -> tuple[float, float, float, float]:
+def place_in(left: float, top: float, width: float, height: float, figure: Figure) -> tuple[float, float, float, float]:
     """Inches from the upper left corner, as the shares from the lower left one that matplotlib wants."""
     whole_width, whole_height = figure.get_size_inches()
     return left / whole_width, 1 - (top + height) / whole_height, width / whole_width, height / whole_height
 
 
-def _write_around(figure: Figure, title: str, lines: Sequence[str]) -> None:
+def write_around(figure: Figure, title: str, lines: Sequence[str]) -> None:
     """The title above, the caption below."""
     width, height = figure.get_size_inches()
     x = 0.5 * MARGIN_INCHES / width
@@ -207,7 +207,7 @@ def _write_around(figure: Figure, title: str, lines: Sequence[str]) -> None:
         figure.text(x, y, _escaped(line), fontsize=CAPTION_POINTS, color="0.35")
 
 
-def _wrapped(caption: str, width: float) -> list[str]:
+def wrapped_caption(caption: str, width: float) -> list[str]:
     """A caption in lines that fit into so many inches."""
     letter = _width_inches("n", CAPTION_POINTS)
     return textwrap.wrap(caption, max(int((width - MARGIN_INCHES) / letter), 20))

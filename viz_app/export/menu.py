@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from core.errors import AugenmerkError
 from viz_app.export.exportable import Exportable
+from viz_app.export.film import NO_FFMPEG, formats
+from viz_app.export.film_dialog import FilmDialog
 from viz_app.export.saving import Saving
 from viz_app.preferences import Preferences
 from viz_app.state.snapshot import as_table
@@ -19,11 +21,19 @@ from viz_app.worker import Failure
 PICTURES = {"png": "PNG picture (*.png)", "svg": "SVG, shapes and text (*.svg)", "pdf": "PDF, shapes and text (*.pdf)"}
 NUMBERS = {"csv": "CSV table (*.csv)", "json": "JSON (*.json)", "npz": "NPZ, for NumPy (*.npz)"}
 PAGES = {"html": "Page for the browser (*.html)"}
+TABLES = {"csv": "CSV table (*.csv)"}
+FILMS = {"gif": "GIF, for any browser (*.gif)", "mp4": "MP4 video (*.mp4)"}
 CAPTIONED = "Pictures say below what they show: model, sentence, what was changed, layer, head, measure, labels"
 LARGE_MAP = "The map as it is shown, with its labels and the scale of its colours"
 NOTHING = "Nothing to export yet: there is no map in sight"
 OF_MAPS = ("map", "heads", "numbers", "html", "copy picture", "copy table")
 """Entries that need a map; the others concern the whole page."""
+OF_RUNS = {
+    "charts": "Nothing to export yet: the Train page shows no charts",
+    "metrics": "Nothing to export yet: the Train page shows no run",
+    "film": "Nothing to export yet: the Train page shows no film",
+}
+"""Entries that need a training run, and what is said without."""
 Save = Callable[[Saving, Path], None]
 
 
@@ -36,8 +46,10 @@ class ExportMenu(QMenu):
 
     Attributes:
         entries: the menu's entries by name: "map", "heads", "page", "numbers", "html", "copy picture", "copy table",
-            and "caption", which is checked while pictures have one.
+            and "caption", which is checked while pictures have one; where a run is shown also "charts", "metrics" and
+            "film".
         dialog: the file dialog that is open, or None.
+        film_dialog: what shows that a film is being written; None while none is.
         folder: where the last file went; the next dialog begins there.
 
     Signals:
@@ -52,6 +64,7 @@ class ExportMenu(QMenu):
         super().__init__("Export", parent)
         self._page_in_sight, self._preferences = page_in_sight, preferences
         self.dialog: QFileDialog | None = None
+        self.film_dialog: FilmDialog | None = None
         self.folder = Path()
         self.entries: dict[str, QAction] = {}
         self.setToolTipsVisible(True)
@@ -63,6 +76,38 @@ class ExportMenu(QMenu):
     def saving(self) -> Saving:
         """Writes files of what is in sight now."""
         return Saving(self._page_in_sight().export_source(), has_caption=self._preferences.exports_captions)
+
+    def shutdown(self) -> None:
+        """The window is closed: a film that is being written is given up."""
+        if self.film_dialog is not None:
+            self.film_dialog.reject()
+
+    def fit(self) -> None:
+        """Shows what the page in sight has."""
+        self._fit_entries()
+        self._enable_all()
+
+    def save_film(self, saving: Saving, target: Path) -> None:
+        """Writes the film in a thread of its own, or says in a dialog why not."""
+        film = saving.film
+        if film is None or self.film_dialog is not None:
+            return
+        dialog = FilmDialog(film, target, saving.source.page.window())
+
+        def forget() -> None:
+            self.film_dialog = None
+
+        def tell() -> None:
+            self.folder = target.parent
+            self.done.emit(f"saved {target.name}")
+
+        dialog.saved.connect(tell)
+        dialog.failed.connect(
+            lambda failure: show_failure(saving.source.page.window(), "The film was not saved", failure)
+        )
+        dialog.finished.connect(forget)
+        self.film_dialog = dialog
+        dialog.begin()
 
     def copy_picture(self) -> None:
         """The large map, as it stands in the window, to the clipboard."""
@@ -98,30 +143,49 @@ class ExportMenu(QMenu):
         html = "One file with every map, for any browser, without a network: choose heads there, point to read values"
         copied = "The large map as it stands in the window, to be pasted elsewhere"
         table = "The large map with its labels, to be pasted into a spreadsheet"
-        self._add("map", "", partial(self._ask, Saving.save_map, PICTURES, "map"), LARGE_MAP, "Ctrl+S")
+        self._add(
+            "map", "", partial(self._ask, partial(self.try_to, Saving.save_map), PICTURES, "map"), LARGE_MAP, "Ctrl+S"
+        )
         self._add(
             "heads",
             "All heads, small (PNG, SVG, PDF) …",
-            partial(self._ask, Saving.save_heads, PICTURES, "heads"),
+            partial(self._ask, partial(self.try_to, Saving.save_heads), PICTURES, "heads"),
             all_heads,
         )
         self._add(
-            "page", "The whole page (PNG, SVG, PDF) …", partial(self._ask, Saving.save_page, PICTURES, "page"), page
+            "page",
+            "The whole page (PNG, SVG, PDF) …",
+            partial(self._ask, partial(self.try_to, Saving.save_page), PICTURES, "page"),
+            page,
         )
         self.addSeparator()
         self._add(
             "numbers",
             "The numbers (CSV, JSON, NPZ) …",
-            partial(self._ask, Saving.save_table, NUMBERS, "map"),
+            partial(self._ask, partial(self.try_to, Saving.save_table), NUMBERS, "map"),
             numbers,
             "Ctrl+Shift+S",
         )
         self._add(
             "html",
             "All maps as a page for the browser (HTML) …",
-            partial(self._ask, Saving.save_html, PAGES, "maps"),
+            partial(self._ask, partial(self.try_to, Saving.save_html), PAGES, "maps"),
             html,
         )
+        self.addSeparator()
+        self._add(
+            "charts",
+            "The charts (PNG, SVG, PDF) …",
+            partial(self._ask, partial(self.try_to, Saving.save_charts), PICTURES, "charts"),
+            "The charts of this run as they are shown: quantity, scale, smoothing, range, runs compared",
+        )
+        self._add(
+            "metrics",
+            "The metrics of every step (CSV) …",
+            partial(self._ask, partial(self.try_to, Saving.save_metrics), TABLES, "metrics"),
+            "A line for each step of this run: loss, rate, gradient norm, speed; and what each validation found",
+        )
+        self._add("film", "", self._ask_for_film, "")
         self.addSeparator()
         self._add("copy picture", "Copy the map as a picture", self.copy_picture, copied, "Ctrl+Shift+C")
         self._add("copy table", "Copy the numbers as a table", self.copy_table, table, "Ctrl+Alt+C")
@@ -150,6 +214,13 @@ class ExportMenu(QMenu):
         self.entries["map"].setText(f"The large map, {'as lines' if is_lines else 'as a heatmap'} (PNG, SVG, PDF) …")
         for name in OF_MAPS:
             self.entries[name].setEnabled(source.has_maps)
+        has_mp4 = "mp4" in formats()
+        self.entries["film"].setText(f"The film of this head (GIF{', MP4' if has_mp4 else '; MP4 needs ffmpeg'}) …")
+        how = "How this head's map changes while the model is trained: a picture for each validation"
+        self.entries["film"].setToolTip(how if has_mp4 else f"{how}. {NO_FFMPEG}.")
+        for name in OF_RUNS:
+            self.entries[name].setVisible(source.run is not None)
+            self.entries[name].setEnabled(name != "film" or (source.run is not None and source.run.has_film))
 
     def _enable_all(self) -> None:
         """Keys say why nothing is exported; an entry that is disabled would not."""
@@ -163,12 +234,34 @@ class ExportMenu(QMenu):
             self.done.emit(NOTHING)
         return has_maps
 
-    def _ask(self, save: Save, formats: dict[str, str], name: str) -> None:
-        if save is not Saving.save_page and not self._has_maps():
+    def _ask_for_film(self) -> None:
+        known = formats()
+        self._ask(self.save_film, {kind: text for kind, text in FILMS.items() if kind in known}, "film")
+
+    def _is_there(self, name: str) -> bool:
+        """Whether there is such a thing to be exported; if not, says so."""
+        if name == "page":
+            return True
+        if name not in OF_RUNS:
+            return self._has_maps()
+        run = self._page_in_sight().export_source().run
+        if run is None or (name == "film" and not run.has_film):
+            self.done.emit(OF_RUNS[name])
+            return False
+        return True
+
+    def _file_name(self, saving: Saving, name: str) -> str:
+        """What is proposed for a file."""
+        run, snapshot = saving.source.run, saving.snapshot
+        if run is not None and name in OF_RUNS:
+            return run.film_name if name == "film" else f"{run.name}-{name}"
+        return snapshot.file_name if snapshot is not None and name == "map" else name
+
+    def _ask(self, write: Save, formats: dict[str, str], name: str) -> None:
+        if not self._is_there(name):
             return
         saving = self.saving
-        snapshot = saving.snapshot
-        name = snapshot.file_name if snapshot is not None and name == "map" else name
+        name = self._file_name(saving, name)
         first = next(iter(formats))
         dialog = QFileDialog(
             saving.source.page.window(), "Export", str(self.folder / name), ";;".join(formats.values())
@@ -178,19 +271,19 @@ class ExportMenu(QMenu):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         suffixes = {text: suffix for suffix, text in formats.items()}
         dialog.filterSelected.connect(lambda text: dialog.setDefaultSuffix(suffixes.get(text, first)))
-        dialog.fileSelected.connect(lambda chosen: self._save_as(save, saving, Path(chosen), dialog.defaultSuffix()))
+        dialog.fileSelected.connect(lambda chosen: self._save_as(write, saving, Path(chosen), dialog.defaultSuffix()))
         dialog.destroyed.connect(self._forget_dialog)
         self.dialog = dialog
         dialog.open()
 
-    def _save_as(self, save: Save, saving: Saving, target: Path, suffix: str) -> None:
+    def _save_as(self, write: Save, saving: Saving, target: Path, suffix: str) -> None:
         """A name without an ending gets that of the chosen format; the dialog did not ask about a file so named."""
         if target.suffix:
-            self.try_to(save, saving, target)
+            write(saving, target)
             return
         target = target.with_name(f"{target.name.rstrip('.')}.{suffix}")
         if not target.exists():
-            self.try_to(save, saving, target)
+            write(saving, target)
             return
         box = QMessageBox(saving.source.page.window())
         box.setText(f"{target.name} is there already.")
@@ -198,7 +291,7 @@ class ExportMenu(QMenu):
         replace = box.addButton("Replace", QMessageBox.ButtonRole.AcceptRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        replace.clicked.connect(lambda: self.try_to(save, saving, target))
+        replace.clicked.connect(lambda: write(saving, target))
         box.open()
 
     def _forget_dialog(self) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from core.analysis.measures import Measure
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from viz_app.export.exportable import ExportSource
+from viz_app.export.film import FilmPicture
 from viz_app.export.html_page import PageContent, save_page
 from viz_app.export.painted import save_painted
 from viz_app.heatmap.lines_view import LinesPainter
@@ -114,6 +115,24 @@ class Saving:
         content = page_content(state, self.source.model) if state is not None else None
         if content is not None:
             save_page(content, target)
+
+    def save_charts(self, target: Path) -> None:
+        """The charts of a run as a picture. Raises `StorageError`."""
+        if self.source.run is not None:
+            from viz_app.export.plotting import import_matplotlib
+
+            import_matplotlib()
+            self.source.run.save_charts(target, has_caption=self.has_caption)
+
+    def save_metrics(self, target: Path) -> None:
+        """What was recorded of every step of a run. Raises `StorageError`."""
+        if self.source.run is not None:
+            self.source.run.save_metrics(target)
+
+    @property
+    def film(self) -> FilmPicture | None:
+        """The film in sight, to be written in a thread of its own; None if there is none."""
+        return self.source.run.film(has_caption=self.has_caption) if self.source.run is not None else None
 
     def _caption(self, text: str) -> str:
         return text if self.has_caption else ""

@@ -2,11 +2,13 @@
 
 import html
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
+from core.model.heads import AttentionKind, Head
 from core.plain_text import one_line
 from core.storage import write_text
-from core.translation.experiment import GivenTarget
+from core.translation.experiment import GivenTarget, HeadScaled, Intervention
 from core.translation.lesson_file import Lesson, Scene
 
 NUM_LINES = 3
@@ -73,8 +75,35 @@ def _notes(scene: Scene) -> list[str]:
     if isinstance(experiment.output, GivenTarget):
         notes.append(f"Given translation: {experiment.output.text}")
     if experiment.interventions:
-        notes.append(f"Changed: {'; '.join(map(str, experiment.interventions))}")
+        notes.append(f"Changed: {'; '.join(_changes(experiment.interventions))}")
     return notes
+
+
+def _changes(interventions: Sequence[Intervention]) -> list[str]:
+    """One text for each change, but a single one for all heads of a layer that are switched off."""
+    changes, off = [], dict[tuple[AttentionKind, int], list[int]]()
+    for each in interventions:
+        if isinstance(each, HeadScaled) and each.factor == 0:
+            off.setdefault((each.head.kind, each.head.layer), []).append(each.head.head)
+        else:
+            changes.append(str(each))
+    for (kind, layer), heads in off.items():
+        if len(heads) == 1:
+            changes.append(str(HeadScaled(Head(kind, layer, heads[0]))))
+        else:
+            changes.append(f"{kind}, layer {layer + 1}: heads {_ranges(sorted(heads))} off")
+    return changes
+
+
+def _ranges(places: Sequence[int]) -> str:
+    """Places counted from 0, as people write them: 1–3, 5."""
+    runs: list[list[int]] = []
+    for place in places:
+        if runs and place == runs[-1][-1] + 1:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return ", ".join(f"{run[0] + 1}–{run[-1] + 1}" if len(run) > 1 else f"{run[0] + 1}" for run in runs)
 
 
 def _escaped(text: str) -> str:

@@ -2,25 +2,24 @@
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QScrollBar, QToolTip, QWidget
 
 from viz_app.heatmap.heatmap_layout import SCROLL_BAR, HeatmapLayout, lay_out
 from viz_app.heatmap.heatmap_paint import HeatmapPainter
+from viz_app.heatmap.large_map import LargeMap
 from viz_app.heatmap.map_image import map_image, ramp_of, signed_ramp_of
 from viz_app.heatmap.selection_mode import selection_mode_of
 from viz_app.state import map_text
-from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS, token_shift_of_queries
 from viz_app.state.map_view import Band, MapView, Pair, Place
 from viz_app.state.marks import query_sum
 from viz_app.state.zoom import zoomed
-from viz_app.theme import current_theme, is_theme_change
 
 WHEEL_STEP = 120
 
 
-class Heatmap(QWidget):
+class Heatmap(LargeMap):
     """Draws the large map of an `ExperimentState`; scrolls where it is larger than the widget, its labels stay.
 
     The mouse hovers, pins and picks what the state's selection holds. Where the map is shown as lines, this draws
@@ -28,11 +27,7 @@ class Heatmap(QWidget):
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._state = state
-        self._own_scale: float | None = None
-        self._theme = current_theme()
-        self._view: MapView | None = None
+        super().__init__(state, parent)
         self._image, self._top = QImage(), 1.0
         self._was_plain = False
         self._painter: HeatmapPainter | None = None
@@ -42,39 +37,12 @@ class Heatmap(QWidget):
             bar.hide()
             bar.valueChanged.connect(self._on_scrolled)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # or every change paints the page below it again
-        self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Attention of the chosen head")
-        self._follow(state)
-        self.rebuild()
-
-    def _follow(self, state: ExperimentState) -> None:
-        state.result_changed.connect(self.rebuild)
-        state.measured_changed.connect(self.rebuild)
-        on_redraw(state.settings, ("maps", "large map"), self.rebuild)
         state.settings.events.zoom.connect(self.lay_out, max_args=0)
-        state.selection.events.head.connect(self.rebuild, max_args=0)
         for mark in MARKS:
             redraw = self.lay_out if mark == "picked" else self.show_marks
             getattr(state.selection.events, mark).connect(redraw, max_args=0)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Other colours."""
-        super().changeEvent(event)
-        if is_theme_change(event):
-            self._follow_theme()
-
-    def set_scale(self, scale: float) -> None:
-        """From now on this map has a scale of its own, whatever that of the interface."""
-        self._own_scale = scale
-        self._follow_theme()
-
-    def _follow_theme(self) -> None:
-        theme = current_theme() if self._own_scale is None else current_theme().at_scale(self._own_scale)
-        if theme != self._theme:
-            self._theme = theme
-            self.rebuild()
+        self.rebuild()
 
     def rebuild(self) -> None:
         """Makes the picture anew: the maps, the head, the theme or the size changed."""

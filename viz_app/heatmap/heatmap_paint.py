@@ -282,12 +282,12 @@ class HeatmapPainter:
             painter.drawRect(layout.band_rect(band))
 
     def _paint_step(self, painter: QPainter) -> None:
-        """The query of the decoding step that is looked at."""
+        """The query of the decoding step that is looked at, framed as in the line of tokens; changes are warm."""
         view, selection = self.view, self.state.selection
         if selection.step is None or selection.head.kind == "encoder":
             return
         for band in view.query_bands(view.query_entries([selection.step])):
-            painter.setPen(QPen(self.theme.color("warm"), 2.4))
+            painter.setPen(QPen(self.theme.color("accent"), 2.4))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRect(self.layout.band_rect(band))
 

@@ -1,7 +1,7 @@
 """Matrices of numbers with labels, one below the other, and a legend of their colours."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -335,6 +335,15 @@ class LabelledMatrix(QWidget):
             self.hovered_cell = None
         self.setFixedHeight(self._content_height())
         self.update()
+
+    def set_heights(self, aimed_height: int, largest_cell: int) -> None:
+        """Another height of all cells together, and of the largest cell; see `MatrixStyle`."""
+        least = self._style.cell_heights[0]
+        style = replace(self._style, aimed_height=aimed_height, cell_heights=(least, max(least, largest_cell)))
+        if style != self._style:
+            self._style, self._layout = style, None
+            self.setFixedHeight(self._content_height())
+            self.update()
 
     def mark(self, framed: Collection[MatrixCell] = (), struck: Collection[MatrixCell] = ()) -> None:
         """Frames these cells, and strikes those out; no others."""

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QWidget
 
 from core.translation.result import FloatArray
 from viz_app.heatmap.colormap import signed_color_table
+from viz_app.heatmap.large_map import LargeMap
 from viz_app.heatmap.map_image import signed_ramp_of
 from viz_app.heatmap.selection_mode import selection_mode_of
-from viz_app.state.evented_options import on_redraw
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_selection import MARKS, HoveredLabel, token_shift_of_queries
 from viz_app.state.map_view import MapView
 from viz_app.state.marks import lit_keys, lit_queries
 from viz_app.state.visible_text import visible
-from viz_app.theme import Theme, current_theme, is_theme_change
+from viz_app.theme import Theme
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 HEADER = 24
@@ -185,16 +185,17 @@ class LinesPainter:
         painter.setPen(self.theme.color("muted"))
         is_encoder = self.state.selection.head.kind == "encoder"
         queries = "source token" if is_encoder else f"token {self.state.settings.label_mode}"
-        width = self.left - GAP
+        left, right = self.title_places(queries, "looks at")
         flags = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(
-            QRectF(0, 0, width, self.theme.scaled(HEADER) - 6), flags | Qt.AlignmentFlag.AlignRight, queries
-        )
-        painter.drawText(
-            QRectF(self.right + GAP, 0, width, self.theme.scaled(HEADER) - 6),
-            flags | Qt.AlignmentFlag.AlignLeft,
-            "looks at",
-        )
+        painter.drawText(left, flags | Qt.AlignmentFlag.AlignRight, queries)
+        painter.drawText(right, flags | Qt.AlignmentFlag.AlignLeft, "looks at")
+
+    def title_places(self, left: str, right: str) -> tuple[QRectF, QRectF]:
+        """Where the titles of the two columns stand: above them, or further in where a column is too narrow for one."""
+        metrics, height = QFontMetrics(self.theme.font("small")), self.theme.scaled(HEADER) - 6
+        widths = [metrics.horizontalAdvance(title) + 1 for title in (left, right)]
+        x = min(self.right + GAP, self.size.width() - widths[1])
+        return QRectF(0, 0, max(self.left - GAP, widths[0]), height), QRectF(x, 0, self.size.width() - x, height)
 
     def _paint_values(self, painter: QPainter) -> None:
         """The weights of the token under the mouse, beyond the labels of the other side."""
@@ -222,49 +223,18 @@ class LinesPainter:
             )
 
 
-class LinesView(QWidget):
+class LinesView(LargeMap):
     """Draws the large map of an `ExperimentState` as lines, while its settings ask for lines."""
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._state = state
-        self._own_scale: float | None = None
-        self._theme = current_theme()
-        self._view: MapView | None = None
+        super().__init__(state, parent)
         self._painter: LinesPainter | None = None
-        self.setMouseTracking(True)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Attention of the chosen head, as lines")
         self.setToolTip("Point at a token to see its lines alone. Click: pick it; with Ctrl or Shift, several.")
-        self._follow(state)
-        self.rebuild()
-
-    def _follow(self, state: ExperimentState) -> None:
-        state.result_changed.connect(self.rebuild)
-        state.measured_changed.connect(self.rebuild)
-        on_redraw(state.settings, ("maps", "large map"), self.rebuild)
         state.settings.events.line_threshold.connect(self.show_marks, max_args=0)
-        state.selection.events.head.connect(self.rebuild, max_args=0)
         for mark in MARKS:
             getattr(state.selection.events, mark).connect(self.show_marks, max_args=0)
-
-    def changeEvent(self, event: QEvent) -> None:
-        """Other colours."""
-        super().changeEvent(event)
-        if is_theme_change(event):
-            self._follow_theme()
-
-    def set_scale(self, scale: float) -> None:
-        """From now on this map has a scale of its own, whatever that of the interface."""
-        self._own_scale = scale
-        self._follow_theme()
-
-    def _follow_theme(self) -> None:
-        theme = current_theme() if self._own_scale is None else current_theme().at_scale(self._own_scale)
-        if theme != self._theme:
-            self._theme = theme
-            self.rebuild()
+        self.rebuild()
 
     def rebuild(self) -> None:
         """Another map, or another size."""

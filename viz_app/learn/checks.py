@@ -61,7 +61,7 @@ def _judge_tokens(state: ExperimentState, options: Options, answer: None) -> Ver
     num_words, num_tokens = len(translation.source_words), len(translation.source_tokens)
     split = [word for word in translation.source_words if word.end - word.start > 1]
     added = num_tokens - sum(word.end - word.start for word in translation.source_words)
-    parts = [f"{num_words} words"]
+    parts = [f"{num_words} words and punctuation marks"]
     parts += [f"{word.text} in {word.end - word.start} pieces" for word in split]
     parts += [f"and {added} that mark start and end"] if added else []
     choice = "more" if num_tokens > num_words else "fewer" if num_tokens < num_words else "same"

@@ -2,13 +2,14 @@
 
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
+from core.text.languages import language_name
 from viz_app.export.exportable import ExportSource
 from viz_app.learn.figures.figure import LearnContext
-from viz_app.learn.station import Station, read_stations
+from viz_app.learn.station import LANGUAGE, Station, languages, read_stations
 from viz_app.learn.station_view import StationView
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view_settings import MapViewSettings
@@ -16,6 +17,7 @@ from viz_app.state.model_info import ModelInfo
 from viz_app.theme import GAP, scaled, scales
 from viz_app.views.intervention_chips import HINT_WITHOUT_HEADS
 from viz_app.views.sentence import SentencePanel
+from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.empty_state import EmptyState
 from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
 
@@ -31,23 +33,29 @@ class LearnPage(QWidget):
         state: the experiment that the stations are about.
         stations: all of them.
         sentence: the reader's sentence and its translation.
+        language_menu: the language of the texts; hidden while there is but one.
 
     Signals:
+        language_chosen(str): the texts are in this language now.
         ready(ModelInfo): the bundled model is open.
         failed(Failure): it could not be opened, or an experiment was refused.
     """
 
     ready = Signal(object)
     failed = Signal(object)
+    language_chosen = Signal(str)
 
     def __init__(
         self,
         worker: InferenceWorker | None = None,
         window_state: ExperimentState | None = None,
         parent: QWidget | None = None,
+        *,
+        language: str = LANGUAGE,
     ) -> None:
-        """`window_state`: the experiment of the Translate page."""
+        """`window_state`: the experiment of the Translate page; `language`: the code of that of the texts."""
         super().__init__(parent)
+        self._language = language if language in languages() else LANGUAGE
         self._window_state = window_state
         self._worker = worker or InferenceWorker(parent=self)
         settings = MapViewSettings()
@@ -55,7 +63,7 @@ class LearnPage(QWidget):
         self.state = ExperimentState(settings)
         self.controller = ExperimentController(self.state, self._worker, self)
         self.controller.failed.connect(self.failed)
-        self.stations: tuple[Station, ...] = read_stations()
+        self.stations: tuple[Station, ...] = read_stations(self._language)
         self.sentence = SentencePanel(self.state)
         self.sentence.interventions.hint.setText(HINT_WITHOUT_HEADS)
         self._views: dict[int, StationView] = {}
@@ -65,6 +73,11 @@ class LearnPage(QWidget):
         self._stack.addWidget(self._message)
         self._place = 0
         self._has_asked = False
+        known = {code: (code.upper(), language_name(code)) for code in languages()}
+        self.language_menu = ChoiceMenu("The language of the texts", known)
+        self.language_menu.show_choice(self._language)
+        self.language_menu.setVisible(len(known) > 1)
+        self.language_menu.chosen.connect(self.show_language)
         self._list = self._make_list()
         self._lay_out()
         self.state.begin_text(FIRST_EXAMPLE)
@@ -98,6 +111,22 @@ class LearnPage(QWidget):
         self._stack.setCurrentWidget(self._views[place])
         self._views[place].enter()
 
+    def show_language(self, code: str) -> None:
+        """The texts in another language; where a station has none, it stays in English."""
+        if code == self._language:
+            return
+        self._language = code
+        self.stations = read_stations(code)
+        self.language_menu.show_choice(code)
+        for view in self._views.values():
+            view.shutdown()
+            self._stack.removeWidget(view)
+            view.deleteLater()
+        self._views.clear()
+        self._name_buttons()
+        self.open_station(self._place)
+        self.language_chosen.emit(code)
+
     def open_named(self, name: str) -> None:
         """Goes to a station by its name; an unknown one changes nothing."""
         place = next((place for place, station in enumerate(self.stations) if station.name == name), None)
@@ -128,12 +157,18 @@ class LearnPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """A small page shows the numbers of stations alone."""
         super().resizeEvent(event)
-        is_narrow = self.width() < scaled(NARROW_PAGE)
         self.sentence.fit(0, 0)  # folded: the stations need the room
-        self._list.setFixedWidth(scaled(NARROW_LIST_WIDTH if is_narrow else LIST_WIDTH))
-        for place, button in enumerate(self._buttons):
-            title = self.stations[place].title
-            button.setText(str(place + 1) if is_narrow else f"{place + 1}  {title}")
+        self._list.setFixedWidth(scaled(NARROW_LIST_WIDTH if self._is_narrow else LIST_WIDTH))
+        self._name_buttons()
+
+    @property
+    def _is_narrow(self) -> bool:
+        return self.width() < scaled(NARROW_PAGE)
+
+    def _name_buttons(self) -> None:
+        for place, (button, station) in enumerate(zip(self._buttons, self.stations, strict=True)):
+            button.setText(str(place + 1) if self._is_narrow else f"{place + 1}  {station.title}")
+            button.setToolTip(station.title)
 
     def _on_text(self, text: str, is_asked: bool) -> None:
         if self.state.model is None:
@@ -164,14 +199,15 @@ class LearnPage(QWidget):
         group = QButtonGroup(panel)
         for place, station in enumerate(self.stations):
             button = QPushButton()
+            button.setToolTip(station.title)
             button.setCheckable(True)
             button.setProperty("role", "station")
-            button.setToolTip(station.title)
             button.clicked.connect(partial(self.open_station, place))
             group.addButton(button)
             column.addWidget(button)
             self._buttons.append(button)
         column.addStretch(1)
+        column.addWidget(self.language_menu, 0, Qt.AlignmentFlag.AlignHCenter)
         if self._buttons:
             self._buttons[0].setChecked(True)
         return panel

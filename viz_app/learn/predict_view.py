@@ -29,6 +29,7 @@ class PredictView(QFrame):
         self._predict, self._context = predict, context
         self._state = context.state
         self.request = RequestState()
+        self._looked_text: str | None = None
         self.setProperty("role", "card")
         heading = label("heading")
         heading.setText("Predict, then look")
@@ -65,7 +66,10 @@ class PredictView(QFrame):
         return next((name for name, button in self.choices.items() if button.isChecked()), None)
 
     def refresh(self) -> None:
-        """Fills in the values of the question."""
+        """Fills in the values of the question; it stays as asked while the sentence is shown that *Look* made of it."""
+        if self._shows_looked_text:
+            self._allow()
+            return
         text = self._predict.question
         self.question.setText(text.filled(values_of(self._state, text.values)))
         self._allow()
@@ -76,8 +80,10 @@ class PredictView(QFrame):
 
     def _on_result(self) -> None:
         """Another sentence is another question; what looking itself changed is not."""
-        if not self._state.experiment.interventions:
-            self.verdict.setText("")
+        if not self._shows_looked_text:
+            self._looked_text = None
+            if not self._state.experiment.interventions:
+                self.verdict.setText("")
         self.refresh()
 
     def _look(self) -> None:
@@ -93,7 +99,15 @@ class PredictView(QFrame):
         is_right = found.choice == self.chosen
         right = self._predict.choices[found.choice]
         self.verdict.setText(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")
+        before = self._state.experiment.source_text
         perform(self._state, self._predict.options)
+        after = self._state.experiment.source_text
+        self._looked_text = after if after != before else None
+
+    @property
+    def _shows_looked_text(self) -> bool:
+        """Whether the sentence is the one that *Look* typed, such as shuffled words."""
+        return self._looked_text is not None and self._looked_text == self._state.experiment.source_text
 
     def _show_problem(self) -> None:
         if self.request.problem:

@@ -1,5 +1,7 @@
 """Stations as text: Markdown with directives, read from `resources/learn/LANGUAGE/NN-name.md`. No Qt.
 
+Which stations there are, and in which order, the English files say; elsewhere a station has the same name.
+
 A station begins with its title and its claim, then come paragraphs and directives, in this form:
 
     # One weight, end to end
@@ -22,6 +24,7 @@ done when the station is entered, `try` what its button does (`viz_app.learn.act
 (`viz_app.learn.figures.registry`), `predict` a question whose answer is computed (`viz_app.learn.checks`).
 """
 
+import logging
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -32,7 +35,9 @@ from core.errors import AugenmerkError
 from core.resources import resource_path
 
 LANGUAGE = "en"
+STATION_FILES = "[0-9][0-9]-*.md"
 MARK = ":::"
+logger = logging.getLogger(__name__)
 VALUE = re.compile(r"\{([a-z-]+)\}")
 
 
@@ -127,13 +132,36 @@ def stations_folder(language: str = LANGUAGE) -> Path:
     return resource_path("learn") / language
 
 
+def languages() -> tuple[str, ...]:
+    """The codes of the languages that have texts, English first."""
+    try:
+        folders = sorted(path for path in resource_path("learn").iterdir() if path.is_dir())
+    except OSError:
+        return (LANGUAGE,)
+    others = [path.name for path in folders if path.name != LANGUAGE and any(path.glob(STATION_FILES))]
+    return (LANGUAGE, *others)
+
+
 def read_stations(language: str = LANGUAGE) -> tuple[Station, ...]:
-    """All stations of a language, in the order of their files' names; empty if the texts are missing.
+    """All stations, in the order of their files' names; empty if the texts are missing.
+
+    A station that has no text in the language, or none in the form described above, is in English.
 
     Raises:
-        StationError: a text is not in the form described above.
+        StationError: an English text is not in the form described above.
     """
-    return tuple(read_station(path) for path in sorted(stations_folder(language).glob("[0-9][0-9]-*.md")))
+    return tuple(_in_language(path, language) for path in sorted(stations_folder().glob(STATION_FILES)))
+
+
+def _in_language(path: Path, language: str) -> Station:
+    """The station of an English file, in another language if it can be."""
+    own = stations_folder(language) / path.name
+    if language != LANGUAGE and own.is_file():
+        try:
+            return read_station(own)
+        except StationError as error:
+            logger.info("%s It is shown in English.", error)
+    return read_station(path)
 
 
 def read_station(path: Path) -> Station:

@@ -92,7 +92,16 @@ class StationView(QWidget):
             for _, shown in self.texts:
                 shown.setText("")  # or the size of code in it would stay
             self.refresh()
+        self._share_room()
         self._text_area.setMinimumWidth(self._text_column.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
+
+    def _share_room(self) -> None:
+        """Figures of one height get the height of the page, in equal parts; a map takes what is left by itself."""
+        if any(figure.takes_height for figure in self.figures):
+            return
+        room = (self.height() - scaled(GAP) * (len(self.figures) - 1)) // max(1, len(self.figures))
+        for figure in self.figures:
+            figure.set_room(room)
 
     def _begin(self) -> None:
         """Once there is a result: heads and cells are found in it."""

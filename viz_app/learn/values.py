@@ -47,6 +47,18 @@ def num_heads(state: ExperimentState, translation: Translation) -> str:
     return str(sum(num_layers * num_heads for num_layers, num_heads in shapes))
 
 
+def heads_per_layer(state: ExperimentState, translation: Translation) -> str:
+    """How many heads of one kind a layer has."""
+    assert state.model is not None
+    return str(state.model.run.model.num_heads)
+
+
+def width(state: ExperimentState, translation: Translation) -> str:
+    """How many numbers the vector of a position has."""
+    assert state.model is not None
+    return str(state.model.run.model.width)
+
+
 def head_width(state: ExperimentState, translation: Translation) -> str:
     """In how many dimensions a head compares."""
     assert state.model is not None
@@ -92,6 +104,8 @@ def percent(share: float) -> str:
     """A share from 0 to 1 as people write it."""
     if 0 < share < 0.005:
         return "less than 1 %"
+    if 0.995 <= share < 1:
+        return "more than 99 %"
     return f"{share * 100:.0f} %"
 
 
@@ -111,7 +125,9 @@ VALUES: Final[dict[str, Callable[[ExperimentState, Translation], str]]] = {
     "num-target-tokens": num_target_tokens,
     "head": head,
     "num-heads": num_heads,
+    "heads-per-layer": heads_per_layer,
     "head-width": head_width,
+    "width": width,
     "query": query,
     "key": key,
     "weight": weight,

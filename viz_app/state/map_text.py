@@ -44,8 +44,9 @@ def meaning_of_query(state: ExperimentState) -> str:
     source, target = state.languages
     kind, each = state.selection.head.kind, f"Each {state.settings.axes.query}"
     if kind == "encoder":
-        return f"{each}: where the encoder looks, over all the {source}, while it reads that {source} token."
-    where = f"at the {target} so far" if kind == "decoder" else f"at the {source}"
+        return f"{each}: where the encoder looks in the whole {source} sentence while it reads that {source} token."
+    so_far = "" if state.translation is not None and state.translation.experiment.lifts_mask else " so far"
+    where = f"at the {target}{so_far}" if kind == "decoder" else f"at the {source}"
     if state.settings.label_mode == "read":
         return f"{each}: where the model looks {where} while it reads that {target} token, to predict the next."
     return f"{each}: where the model looks {where} while it predicts that {target} token."

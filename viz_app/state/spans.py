@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
-from core.translation.result import Translation, Word
+from core.translation.coverage import RareWord
+from core.translation.experiment import SourceWordReplaced
+from core.translation.result import ExperimentResult, Translation, Word
 
 
 @dataclass(frozen=True)
@@ -21,17 +23,42 @@ def unknown_spans(translation: Translation) -> tuple[Span, ...]:
     )
 
 
+def rare_spans(translation: Translation) -> dict[Span, RareWord]:
+    """Where the typed text holds words that the training data hardly had."""
+    coverage = translation.coverage
+    if coverage is None or not coverage.rare_words:
+        return {}
+    rare = {word.start: word for word in coverage.rare_words}
+    return {span: rare[word.start] for word, span in word_spans(translation).items() if word.start in rare}
+
+
 def word_spans(translation: Translation) -> dict[Word, Span]:
     """Where the typed text holds each source word; words that cannot be found again are left out."""
-    text, lowered = translation.source_text, _same_length_lower(translation.source_text)
-    spans, position = {}, 0
-    for word in translation.source_words:
-        start = lowered.find(_same_length_lower(word.text), position)
-        if start < 0:
+    return {word: _to_utf16(translation.source_text, *found) for word, found in _word_ranges(translation).items()}
+
+
+def edited_spans(result: ExperimentResult) -> tuple[Span, ...]:
+    """Where the typed text holds the words that the experiment removes or replaces."""
+    places = {edit.place for edit in result.experiment.source_edits}
+    spans, original = word_spans(result.original), result.original
+    found = zip(original.source_places, original.source_words, strict=True)
+    return tuple(spans[word] for place, word in found if place in places and word in spans)
+
+
+def source_as_read(result: ExperimentResult) -> str:
+    """The sentence as the model read it: words that the experiment removes are gone, others stand in their places."""
+    text, ranges = result.original.source_text, _word_ranges(result.original)
+    edits = {edit.place: edit for edit in result.experiment.source_edits}
+    parts: list[str] = []
+    position = 0
+    for place, word in zip(result.original.source_places, result.original.source_words, strict=True):
+        if place not in edits or word not in ranges:
             continue
-        position = start + len(word.text)
-        spans[word] = _to_utf16(text, start, position)
-    return spans
+        edit, (start, end) = edits[place], ranges[word]
+        before = text[position:start]
+        parts.append(before + edit.text if isinstance(edit, SourceWordReplaced) else before.rstrip())
+        position = end
+    return ("".join(parts) + text[position:]).strip()
 
 
 def ignored_span(translation: Translation) -> Span | None:
@@ -40,6 +67,17 @@ def ignored_span(translation: Translation) -> Span | None:
         return None
     text = translation.source_text
     return _to_utf16(text, max(0, len(text) - len(translation.ignored_text)), len(text))
+
+
+def _word_ranges(translation: Translation) -> dict[Word, tuple[int, int]]:
+    """Where the typed text holds each source word, in characters; words that cannot be found again are left out."""
+    lowered, ranges, position = _same_length_lower(translation.source_text), {}, 0
+    for word in translation.source_words:
+        start = lowered.find(_same_length_lower(word.text), position)
+        if start >= 0:
+            position = start + len(word.text)
+            ranges[word] = start, position
+    return ranges
 
 
 def _same_length_lower(text: str) -> str:

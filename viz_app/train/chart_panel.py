@@ -1,5 +1,6 @@
 """One chart with its menus: quantity, scale, smoothing and range of steps."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from PySide6.QtCore import Qt, Signal
@@ -63,7 +64,7 @@ class ChartPanel(QFrame):
     moment_chosen = Signal(float)
 
     def __init__(
-        self, quantity: Quantity, *, has_tabs: bool, legend: Legend | None = None, aside: QWidget | None
+        self, quantity: Quantity, *, has_tabs: bool, legend: Legend | None = None, aside: Sequence[QWidget] = ()
     ) -> None:
         super().__init__()
         set_role(self, "panel")
@@ -201,8 +202,8 @@ class ChartPanel(QFrame):
             scales(row.setSpacing, 4)
             row.addWidget(self.legend)
             row.addStretch(1)
-            if self._aside is not None:
-                row.addWidget(self._aside)
+            for widget in self._aside:
+                row.addWidget(widget)
             column.addLayout(row)
         column.addWidget(self.chart, 1)
         steps = label("small")

@@ -1,5 +1,7 @@
 """The charts of the Train page: one with tabs, and in a wide window a second one beside it."""
 
+from dataclasses import replace
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
@@ -8,8 +10,10 @@ from viz_app.train.chart_panel import ChartPanel
 from viz_app.train.charts import LiveChart
 from viz_app.train.comparison import Comparison
 from viz_app.train.legend import Legend
+from viz_app.train.run_export import ShownChart
 from viz_app.train.run_menu import RunMenu
 from viz_app.train.state import TrainState
+from viz_app.widgets.menu_button import MenuButton
 
 WIDE_PX = 1180
 """From this width on there are two charts."""
@@ -21,6 +25,7 @@ class ChartRow(QWidget):
     Attributes:
         main, side: the chart with tabs, and the one beside it, at first of the learning rate.
         compare: the menu of runs to compare with.
+        export_button: has the export menu.
 
     Signals:
         changed(): a setting changed: draw again.
@@ -37,8 +42,9 @@ class ChartRow(QWidget):
         legend = Legend()
         tip = "Shows the curves of other runs in the same charts; click a run's name to remove it."
         self.compare = RunMenu("Compare with… ▾", tip)
-        self.main = ChartPanel("loss", has_tabs=True, legend=legend, aside=self.compare)
-        self.side = ChartPanel("learning_rate", has_tabs=False, aside=None)
+        self.export_button = MenuButton("Export ▾", "The charts, every step's metrics, or the film, as files")
+        self.main = ChartPanel("loss", has_tabs=True, legend=legend, aside=(self.compare, self.export_button))
+        self.side = ChartPanel("learning_rate", has_tabs=False)
         legend.removed.connect(self.removed)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
@@ -54,6 +60,16 @@ class ChartRow(QWidget):
     def loss_chart(self) -> LiveChart:
         """The chart with tabs."""
         return self.main.chart
+
+    @property
+    def shown(self) -> tuple[ShownChart, ...]:
+        """The charts in sight, as they are now."""
+        panels = (self.main, self.side) if self.side.isVisibleTo(self) else (self.main,)
+        return tuple(
+            ShownChart(replace(panel.choices, scales=dict(panel.choices.scales)), panel.chart.picture)
+            for panel in panels
+            if panel.chart.picture is not None
+        )
 
     def show_state(self, state: TrainState, comparison: Comparison, moment: float | None = None) -> None:
         """Updates the curves if they changed."""

@@ -58,6 +58,11 @@ class ChartSettings:
     def scale(self, scale: Scale) -> None:
         self.scales[self.quantity] = scale
 
+    @property
+    def is_smoothed(self) -> bool:
+        """Whether a running mean is drawn."""
+        return self.quantity in SMOOTHED and self.smoothing != "none"
+
     def zoom_to(self, first: float, last: float) -> None:
         """Shows these steps only."""
         self.shown, self.zoom = "zoom", (min(first, last), max(first, last))

@@ -13,9 +13,9 @@ from viz_app.heatmap.heatmap import Heatmap
 from viz_app.state import map_text
 from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from viz_app.train.film_grid import FilmGrid
-from viz_app.train.film_strip import FilmStrip, moment_name
+from viz_app.train.film_strip import FilmStrip
 from viz_app.train.panel_tabs import PanelTabs
-from viz_app.train.playback import Playback
+from viz_app.train.playback import Playback, moment_name
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.empty_state import EmptyState

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from core.training.film import FilmFrame
 from viz_app.heatmap.map_image import draw_map, map_image, ramp_of
 from viz_app.theme import current_theme, is_theme_change, scaled
-from viz_app.train.playback import Playback
+from viz_app.train.playback import Playback, moment_name, short_name
 
 PICTURE_PX = 56
 GAP_PX = 8
@@ -180,16 +180,3 @@ def shown_frames(num_frames: int, num_slots: int, shown: int | None) -> list[int
             nearest = 1 if nearest == 0 else num_slots - 2
         indices[nearest] = shown
     return sorted(indices)
-
-
-def moment_name(frame: FilmFrame) -> str:
-    """The epoch, step and loss of a frame."""
-    if frame.step == 0:
-        return "before the first step"
-    loss = "" if frame.validation_loss is None else f" · validation loss {frame.validation_loss:.3f}"
-    return f"epoch {frame.epoch} · step {frame.step:,}{loss}"
-
-
-def short_name(frame: FilmFrame) -> str:
-    """The epoch of a frame."""
-    return "untrained" if frame.step == 0 else f"epoch {frame.epoch}"

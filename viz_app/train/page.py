@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSettings, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
 from core.errors import AugenmerkError
 from viz_app.export.exportable import ExportSource
@@ -17,10 +17,11 @@ from viz_app.train.comparison import Comparison
 from viz_app.train.comparison_controller import ComparisonController
 from viz_app.train.devices import DeviceFinder
 from viz_app.train.draw_budget import DrawBudget
-from viz_app.train.film_strip import moment_name
 from viz_app.train.intro import Intro
 from viz_app.train.notice_bar import NoticeBar
+from viz_app.train.playback import moment_name
 from viz_app.train.run_controller import RunController
+from viz_app.train.run_export import RunExport
 from viz_app.train.run_files import runs_in
 from viz_app.train.run_form import RunForm
 from viz_app.train.run_panel import RunPanel
@@ -65,6 +66,7 @@ class TrainPage(QWidget):
         self.panel = RunPanel(self.form)
         self.notice_bar = NoticeBar()
         self._run_view: RunView | None = None
+        self._export_menu: QMenu | None = None
         self._comparison_controller = ComparisonController(self.comparison, self)
         self._intro = Intro()
         self._stack = QStackedWidget()
@@ -78,6 +80,10 @@ class TrainPage(QWidget):
         self.controller.offer_unfinished_run()
         self._intro.show_choices(self.form.choices())
         self._refresh()
+
+    def hasHeightForWidth(self) -> bool:
+        """No: what is too high for the page shrinks or scrolls within it, so that charts and film are both in sight."""
+        return False
 
     def is_running(self) -> bool:
         """Whether a training is running."""
@@ -109,13 +115,31 @@ class TrainPage(QWidget):
         return self._devices.join(ANSWER_SECONDS) and has_ended
 
     def export_source(self) -> ExportSource:
-        """The film's maps, if they are in sight; see `viz_app.export.exportable.Exportable`."""
-        run = f"run {self.state.folder.name}" if self.state.folder is not None else "no run yet"
-        view, frame = self._run_view, self.state.playback.frame
-        if view is None or frame is None or not view.film.isVisible():
+        """The run, and the film's maps if they are in sight; see `viz_app.export.exportable.Exportable`."""
+        folder, view, playback = self.state.folder, self._run_view, self.state.playback
+        run = f"run {folder.name}" if folder is not None else "no run yet"
+        if view is None or folder is None or not self.state.has_curves:
             return ExportSource(self, caption=run)
+        source = RunExport(
+            folder.name,
+            folder,
+            self.state.curves,
+            view.charts.shown,
+            tuple(playback.frames),
+            playback.maps.selection.head if playback.frame is not None else None,
+            playback.maps.settings,
+        )
+        frame = playback.frame
+        if frame is None or not view.film.isVisible():
+            return ExportSource(self, caption=run, run=source)
         model = f"{run} · {moment_name(frame)}"
-        return ExportSource(self, self.state.playback.maps, view.film.heatmap, model, caption=model)
+        return ExportSource(self, playback.maps, view.film.heatmap, model, caption=model, run=source)
+
+    def offer_export(self, menu: QMenu) -> None:
+        """Puts the export menu beside the charts, once there are some."""
+        self._export_menu = menu
+        if self._run_view is not None:
+            self._run_view.charts.export_button.setMenu(menu)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Looks for devices when the page is shown for the first time: this imports torch, in a thread."""
@@ -171,6 +195,8 @@ class TrainPage(QWidget):
 
             self._run_view = watch = RunView(self.state.playback)
             self._stack.addWidget(watch)
+            if self._export_menu is not None:
+                watch.charts.export_button.setMenu(self._export_menu)
             self._comparison_controller.connect_to(watch.charts)
             watch.charts.changed.connect(self._refresh)
             watch.moment_chosen.connect(self._on_moment)

@@ -167,6 +167,19 @@ class Playback:
             self.maps.selection.head = Head("cross", *clearest_head(newest.maps.cross))
 
 
+def moment_name(frame: FilmFrame) -> str:
+    """The epoch, step and loss of a frame."""
+    if frame.step == 0:
+        return "before the first step"
+    loss = "" if frame.validation_loss is None else f" · validation loss {frame.validation_loss:.3f}"
+    return f"epoch {frame.epoch} · step {frame.step:,}{loss}"
+
+
+def short_name(frame: FilmFrame) -> str:
+    """The epoch of a frame."""
+    return "untrained" if frame.step == 0 else f"epoch {frame.epoch}"
+
+
 def _before(items: Sequence[Item], step: int) -> list[Item]:
     return [item for item in items if item.step < step]
 

@@ -51,6 +51,8 @@ _DATA_HINTS: dict[DataKind, str] = {
 NUM_EDITABLE_ROWS = 2
 """The first rows of `key_settings` are layers and width, which the form has fields for."""
 SHORT_EDIT_PX = 64
+MAX_PATH_LINES = 4
+"""Of a folder that the form names; most can be read whole then."""
 
 
 class RunForm(QWidget):
@@ -100,6 +102,8 @@ class RunForm(QWidget):
         self._settings = QGridLayout()
         self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
+        for path in (self._data_path, self._folder_path):
+            path.set_max_lines(MAX_PATH_LINES)
         self._lay_out()
         self.set_devices(DEFAULT_DEVICES)
         self._show_choices()

@@ -35,7 +35,7 @@ class Step:
 
 
 class FirstSteps(QFrame):
-    """A line under the top bar. It waits for the first result, and is gone for good once it is left.
+    """A line above the sentence. It waits for the first result, and is gone for good once it is left.
 
     Attributes:
         text: the sentence.
@@ -68,6 +68,7 @@ class FirstSteps(QFrame):
         self.skip_button = flat_button("skip", "Close this, for good")
         self.next_button.clicked.connect(self._go_on)
         self.skip_button.clicked.connect(self.ended)
+        self.ended.connect(self._stop_listening)
         self._count = QLabel()
         set_role(self._count, "small")
         row = QHBoxLayout(self)
@@ -95,6 +96,10 @@ class FirstSteps(QFrame):
             self.ended.emit()
         else:
             super().keyPressEvent(event)
+
+    def _stop_listening(self) -> None:
+        """The widget is deleted now, but Python may keep this object for a while: it must hear of no more results."""
+        self._state.result_changed.disconnect(self._on_result)
 
     def _on_result(self) -> None:
         if self._state.translation is None:
@@ -133,6 +138,7 @@ class FirstSteps(QFrame):
 
     def _pin_strongest(self) -> None:
         state, translation = self._state, self._translation
+        state.settings.shown = "changed"
         state.choose_head(Head("cross", *clearest_head(translation.maps.cross)))
         state.selection.pinned = _telling_pair(translation, state.selection.head)
 
@@ -145,30 +151,35 @@ class FirstSteps(QFrame):
         weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
         share = float(weights[pinned.query, pinned.key])
         return (
-            f"To predict **{word}**, this head gave {share:.0%} of its attention to **{looked_at}**: the dark cell of "
-            "the large map. Each row is a word of the translation, each column one of the sentence."
+            f"To predict **{word}**, one part of the model, a **head**, gave {share:.0%} of its attention to "
+            f"**{looked_at}**: the outlined cell of the large map. Each row is a word of the translation, each "
+            f"column a "
+            "word of the sentence."
         )
 
     def _choose_positional(self) -> None:
         state = self._state
+        layers, heads = state.maps.shape("encoder")
         found = [
-            Head(kind, layer, head)
-            for kind in MAP_KINDS
-            for layer in range(state.maps.shape(kind)[0])
-            for head in range(state.maps.shape(kind)[1])
-            if kind == "encoder" and state.roles.of(Head(kind, layer, head)) == "previous"
+            head
+            for head in (Head("encoder", layer, head) for layer in range(layers) for head in range(heads))
+            if state.roles.of(head) == "previous"
         ]
-        self._positional = found[0] if found else Head("encoder", 0, 0)
+        self._positional = max(found, key=self._share_of_previous, default=Head("encoder", 0, 0))
         state.selection.clear_marks()
         state.choose_head(self._positional)
 
     def _say_positional(self) -> str:
         num_heads = sum(layers * heads for layers, heads in map(self._state.maps.shape, MAP_KINDS))
         role = self._state.roles.of(self._positional)
-        does = "this one looks at the word before, whatever the sentence" if role == "previous" else "this is another"
-        return (
-            f"The model has {num_heads} heads, each with a map of its own, all at the left. Many do one thing: {does}."
-        )
+        share = self._share_of_previous(self._positional)
+        does = f"here gives {share:.0%} of its attention to the token before" if role == "previous" else "is another"
+        return f"The model has {num_heads} heads. The maps of all are at the left. Heads differ: this one {does}."
+
+    def _share_of_previous(self, head: Head) -> float:
+        """How much of its weight an encoder head gives to the token before: the mean of this sentence's queries."""
+        weights = self._translation.maps.encoder[head.layer, head.head]
+        return float(weights.diagonal(-1).mean()) if len(weights) > 1 else 0.0
 
     def _switch_off(self) -> None:
         state, translation = self._state, self._translation
@@ -182,10 +193,10 @@ class FirstSteps(QFrame):
             return "A head is switched off, and the sentence is translated again …"
         off = ", ".join(head.short_name for head in sorted(result.experiment.heads_off, key=str))
         if result.changed.text == result.original.text:
-            told = "The words stay the same: the others do its work. Try a few more."
+            told = "The words stay the same: the other heads are enough. Right-click other maps to switch them off too."
         else:
             told = f"Now it says “{result.changed.text}”"
-        return f"**{off}** points most clearly, and is switched off now. {told}"
+        return f"The head that points most clearly, **{off}**, is switched off now. {told}"
 
     def _offer_typing(self) -> None:
         if self._state.experiment.interventions:
@@ -194,8 +205,8 @@ class FirstSteps(QFrame):
 
     def _say_typing(self) -> str:
         return (
-            "Type a sentence of your own. The model knows picture captions; on anything else you can watch it fail. "
-            "Ctrl+K finds everything that can be done, F1 explains what you click on."
+            "Type a sentence of your own. The model has learned from picture captions alone: other sentences often "
+            "come out wrong. Ctrl+K lists all commands, F1 explains what you click on."
         )
 
 

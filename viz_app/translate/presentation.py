@@ -1,11 +1,13 @@
 """One map, large, with its sentence and translation, for people who sit far away. Without controls: keys only."""
 
+from collections.abc import Callable
 from html import escape
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
 
+from core.model.heads import Head
 from core.translation.result import Translation
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.heatmap.lines_view import LinesArea, LinesView
@@ -22,13 +24,21 @@ USUAL_SIZE = 800, 520
 """Of a window in which the letters are as large as in the interface at 100 %."""
 WORDS_LARGER = 1.7
 """Than the labels of the map."""
-KEYS = "← → ↑ ↓ heads and layers · O off or on · D original, changed, difference · Esc back"
+PAGE_KEYS: dict[int, int] = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
+"""What a presenter's remote sends."""
+KEYS = "Page Up, Page Down or ← → ↑ ↓ heads and layers · O off or on · D original, changed, difference · Esc back"
+KEYS_OF_SCENES = "Page Up, Page Down scenes · " + KEYS.removeprefix("Page Up, Page Down or ")
 
 
 class Presentation(QWidget):
     """A full screen that shows what the Translate page shows, and acts on the same experiment.
 
+    Page Up and Page Down step through the scenes of the lesson that is open, or without one through the heads.
+
     Attributes:
+        step_scene: shows the scene so many further and returns True; False if no lesson is shown.
+        scene_words: number, title and text of the scene; None if no lesson is shown.
+        scene: those of a lesson; hidden without one.
         source, target: the sentence, and the words of the translation; words that a change brought are marked.
         heatmap, lines: the map, in the way that is chosen on the page.
         caption: which head it is, and what a row means; `hint` names the keys until one is used.
@@ -38,22 +48,30 @@ class Presentation(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self.setWindowTitle("Presentation – Augenmerk")
         self._state = state
-        self.source, self.target, self.caption, self.hint = (QLabel() for _ in range(4))
+        self.step_scene: Callable[[int], bool] = lambda by: False
+        self.scene_words: Callable[[], str | None] = lambda: None
+        self.scene, self.source, self.target, self.caption, self.hint = (QLabel() for _ in range(5))
         self.heatmap, self.lines = Heatmap(state), LinesView(state)
         self.map = QStackedWidget()
         self.map.addWidget(self.heatmap)
         self.map.addWidget(LinesArea(self.lines))
-        for words, role in ((self.source, "muted"), (self.target, ""), (self.caption, ""), (self.hint, "muted")):
+        roles = (
+            (self.scene, "accent"),
+            (self.source, "muted"),
+            (self.target, ""),
+            (self.caption, ""),
+            (self.hint, "muted"),
+        )
+        for words, role in roles:
             words.setWordWrap(True)
             words.setAlignment(Qt.AlignmentFlag.AlignHCenter)
             words.setProperty("role", role)
-        for plain in (self.source, self.caption, self.hint):
+        for plain in (self.scene, self.source, self.caption, self.hint):
             plain.setTextFormat(Qt.TextFormat.PlainText)
         self.target.setTextFormat(Qt.TextFormat.RichText)
         self.target.setAccessibleName("Translation")
-        self.hint.setText(KEYS)
         self._column = QVBoxLayout(self)
-        for widget in (self.source, self.target):
+        for widget in (self.scene, self.source, self.target):
             self._column.addWidget(widget)
         self._column.addWidget(self.map, 1)
         for widget in (self.caption, self.hint):
@@ -79,10 +97,19 @@ class Presentation(QWidget):
         self.activateWindow()
         self.setFocus()
 
+    def show_scene(self) -> None:
+        """Another scene of the lesson, by whichever key."""
+        self.rebuild()
+        self.hint.setVisible(False)
+
     def rebuild(self) -> None:
         """The words, and what stands below the map."""
         state = self._state
         shown = state.maps.translation
+        scene = self.scene_words()
+        self.scene.setText(scene or "")
+        self.scene.setVisible(scene is not None)
+        self.hint.setText(KEYS if scene is None else KEYS_OF_SCENES)
         self.source.setText(shown.experiment.source_text if shown is not None else "")
         self.target.setText(self._words(shown) if shown is not None else "There is no translation yet.")
         self.map.setCurrentIndex(1 if state.settings.picture == "lines" else 0)
@@ -90,14 +117,18 @@ class Presentation(QWidget):
         self.caption.setText(caption(state) if shown is not None else "")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk through heads and layers, O switches the head off or on, D changes which maps are shown."""
+        """Arrows walk through heads and layers, Page Up and Page Down through scenes; O, D and Escape: see `KEYS`."""
         state, key = self._state, event.key()
         if key in (Qt.Key.Key_Escape, Qt.Key.Key_F5):
             self.close()
             return
+        if (by := PAGE_KEYS.get(key)) is not None and self.step_scene(by):
+            return
         if state.result is None:
             return
-        if key in SWITCH_KEYS:
+        if by is not None:
+            self._step_head(by)
+        elif key in SWITCH_KEYS:
             state.toggle_head(state.selection.head)
         elif key == Qt.Key.Key_D:
             if state.result.is_changed:
@@ -110,12 +141,21 @@ class Presentation(QWidget):
             return
         self.hint.setVisible(False)
 
+    def _step_head(self, by: int) -> None:
+        """The next head or the one before; from the end of a layer on to the next layer."""
+        head = self._state.selection.head
+        num_layers, num_heads = self._state.maps.shape(head.kind)
+        place = head.layer * num_heads + head.head + by
+        if 0 <= place < num_layers * num_heads:
+            self._state.choose_head(Head(head.kind, *divmod(place, num_heads)))
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """All letters grow with the screen."""
         super().resizeEvent(event)
         scale = max(1.0, min(self.width() / USUAL_SIZE[0], self.height() / USUAL_SIZE[1]))
         body = current_theme().at_scale(scale).base_px
         for words, size in (
+            (self.scene, body),
             (self.source, round(body * WORDS_LARGER)),
             (self.target, round(body * WORDS_LARGER)),
             (self.caption, body),

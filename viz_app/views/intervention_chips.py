@@ -16,8 +16,8 @@ from viz_app.widgets.parts import flat_button, label
 from viz_app.widgets.scroll_areas import ContentHeightScrollArea
 
 CHIP_SPACING = 5
-MAX_ROWS = 3
-"""Of chips in sight at once; the others scroll."""
+MAX_ROWS, MAX_ROWS_LOW = 3, 2
+"""Of chips in sight at once, and on a low page; the others scroll."""
 HINT = "Try it: right-click a head to switch it off, point at a word to choose another, or edit the translation."
 
 
@@ -71,6 +71,10 @@ class InterventionChips(QWidget):
         self._row.setStretchFactor(self._flow_area, 0 if widget is not None else 1)  # with 0 they get what they need
         if widget is not None:
             self._row.insertWidget(self._row.indexOf(self._flow_area) + 1, widget, 1)
+
+    def set_low(self, is_low: bool) -> None:
+        """On a low page fewer rows are in sight."""
+        self._flow_area.set_max_rows(MAX_ROWS_LOW if is_low else MAX_ROWS)
 
     def width_in_one_line(self) -> int:
         """The width that all chips and buttons need side by side."""
@@ -132,7 +136,7 @@ class _ChipRows(ContentHeightScrollArea):
     """Chips in rows: as many as they need, up to a few; then they scroll."""
 
     def __init__(self, content: QWidget, flow: FlowLayout) -> None:
-        self._flow = flow
+        self._flow, self._max_rows = flow, MAX_ROWS
         super().__init__(content, self._max_height)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
@@ -144,8 +148,15 @@ class _ChipRows(ContentHeightScrollArea):
         """The widest chip."""
         return QSize(self._flow.minimumSize().width(), self.height())
 
+    def set_max_rows(self, number: int) -> None:
+        """So many are in sight at once."""
+        if number != self._max_rows:
+            self._max_rows = number
+            self.fit()
+            self.updateGeometry()
+
     def _max_height(self) -> int:
-        return MAX_ROWS * (self._flow.sizeHint().height() + CHIP_SPACING) - CHIP_SPACING
+        return self._max_rows * (self._flow.sizeHint().height() + CHIP_SPACING) - CHIP_SPACING
 
 
 def _button(text: str, tip: str) -> QToolButton:

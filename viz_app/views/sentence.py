@@ -17,14 +17,15 @@ from viz_app.state.languages import language_of, with_code
 from viz_app.state.map_selection import MARKS
 from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
-from viz_app.state.spans import ignored_span, unknown_spans, word_spans
+from viz_app.state.spans import edited_spans, ignored_span, rare_spans, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out
 from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
+from viz_app.views.coverage_notice import CoverageNotice
 from viz_app.views.gallery import GalleryPopup
 from viz_app.views.intervention_chips import InterventionChips
-from viz_app.views.sentence_input import SentenceInput
+from viz_app.views.sentence_input import SentenceInput, SentenceMarks
 from viz_app.views.shown_maps_switch import ShownMapsSwitch
 from viz_app.views.target_line import TargetLine
 from viz_app.widgets.choice_menu import ChoiceMenu
@@ -56,6 +57,7 @@ class SentencePanel(QFrame):
         original_line: the original translation where it reads otherwise; while one is given, the model's own.
         chips: the words of the translation.
         interventions: what is changed.
+        coverage_notice: that the sentence is unlike what the model was trained on.
         note: what happened to the text: unknown words, an end left out, a refusal, changes that were dropped.
         facts: log-probability and time.
         shown_switch: original, changed, or difference: which maps are shown.
@@ -75,6 +77,7 @@ class SentencePanel(QFrame):
         self.chips_area = ChipsArea(self.chips)
         self.interventions = InterventionChips(state, undo=self.undo)
         self.shown_switch = ShownMapsSwitch(state)
+        self.coverage_notice = CoverageNotice()
         self.note = label("warm", wraps=True)
         self.facts = label("small")
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -138,6 +141,7 @@ class SentencePanel(QFrame):
             self._arrange()
             self._show_result()
         self.interventions.setMinimumHeight(self.shown_switch.sizeHint().height())  # with the switch nothing moves
+        self.interventions.set_low(page_height < scaled(LOW_PAGE))
         self.input.set_max_lines(3 if page_height < scaled(LOW_PAGE) else 4)
         for translated in (self.sentence, self.chips_area):
             translated.set_max_lines(2 if page_height < scaled(LOW_PAGE) else 4)
@@ -299,6 +303,7 @@ class SentencePanel(QFrame):
         for widget in (self.copy_button, self.edit_button):
             set_visible(widget, has_result, focus_to=self.input)
         self.chips_area.setVisible(self._has_words)
+        self.coverage_notice.show_coverage(result.original.coverage if result is not None else None)
         self._say()
         if translation is None or result is None:
             self.stop_editing()
@@ -321,10 +326,12 @@ class SentencePanel(QFrame):
         self._show_shares()
 
     def _mark_input(self) -> None:
-        """Unknown words, and an end left out, in the sentence that the result is of."""
+        """Unknown and rare words, an end left out, words removed or replaced, in the sentence that the result is of."""
         result = self._state.result
         if result is not None and self.input.text == result.changed.source_text:
-            self.input.mark(unknown_spans(result.original), ignored_span(result.changed))
+            rare = {span: f"“{word.text}”: {word.explanation}" for span, word in rare_spans(result.original).items()}
+            unknown, ignored = unknown_spans(result.original), ignored_span(result.changed)
+            self.input.mark(SentenceMarks(unknown, ignored, rare, edited_spans(result)))
 
     @property
     def _has_words(self) -> bool:
@@ -361,7 +368,8 @@ class SentencePanel(QFrame):
             return ""
         translation = result.changed
         if translation.is_given:
-            lines = [f"log-probability {_per_token(translation)}"]
+            before, now = result.original.log_probability, translation.log_probability
+            lines = [f"log-probability {_from_to(before, now) if result.is_changed else _per_token(translation)}"]
             if result.own is not None:
                 lines.append(f"the model's own {_per_token(result.own)}")
             return "\n".join(lines)
@@ -456,6 +464,7 @@ class SentencePanel(QFrame):
         self._last_row = labelled_row(self._indents[1], self.interventions, self.shown_switch)
         self._last_row.setAlignment(self.shown_switch, Qt.AlignmentFlag.AlignTop)
         column.addLayout(self._last_row)
+        column.addWidget(self.coverage_notice)
         column.addWidget(self.note)
         self._arrange()
 

@@ -1,18 +1,50 @@
 """The field for the sentence: grows from one line to a few, asks for a translation a moment after the last key."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
 
-from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QTextCharFormat, QTextCursor
-from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QWidget
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QHelpEvent,
+    QInputMethodEvent,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QTextCharFormat,
+    QTextCursor,
+    QTextLine,
+)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QTextEdit, QToolTip, QWidget
 
 from viz_app.state.spans import Span
 from viz_app.state.text_limit import MAX_CHARACTERS, limited
-from viz_app.theme import current_theme, is_theme_change, set_role
+from viz_app.theme import current_theme, is_theme_change, scaled, set_role
 
 DEBOUNCE_MS = 300
 MAX_LINES = 4
 MAX_SHADE = 0.55
+DOT = 2
+"""Pixels across, of the line below words that the model does not know or has hardly seen."""
+
+
+@dataclass(frozen=True)
+class SentenceMarks:
+    """What is said of words of the sentence, by their places in it.
+
+    Attributes:
+        unknown: words that the vocabulary does not have; they are underlined by dots, in another colour.
+        ignored: the end that was left out; it is struck out.
+        rare: words that the training data hardly had, with what is said of them under the mouse; underlined by dots.
+        edited: words that the experiment removes or replaces; their chips say by what. They are struck out.
+    """
+
+    unknown: tuple[Span, ...] = ()
+    ignored: Span | None = None
+    rare: Mapping[Span, str] = field(default_factory=dict)
+    edited: tuple[Span, ...] = ()
 
 
 class SentenceInput(QPlainTextEdit):
@@ -38,7 +70,7 @@ class SentenceInput(QPlainTextEdit):
         self._timer.setSingleShot(True)
         self._timer.setInterval(DEBOUNCE_MS)
         self._timer.timeout.connect(lambda: self.settle(is_asked=False))
-        self._marks: tuple[tuple[Span, ...], Span | None] = ((), None)
+        self._marks = SentenceMarks()
         self._shades: dict[Span, float] = {}
         self._max_lines = MAX_LINES
         self.setUndoRedoEnabled(False)
@@ -87,26 +119,30 @@ class SentenceInput(QPlainTextEdit):
         """Stops waiting for more keys and says nothing."""
         self._timer.stop()
 
-    def mark(self, unknown: tuple[Span, ...], ignored: Span | None) -> None:
-        """Underlines words the model does not know and strikes out what it could not take in."""
-        self._marks = (unknown, ignored)
+    def mark(self, marks: SentenceMarks) -> None:
+        """Marks words of the sentence, until the text changes."""
+        self._marks = marks
         selections = [self._selection(span, self._shade_format(share)) for span, share in self._shades.items()]
-        selections += [self._selection(span, self._unknown_format()) for span in unknown]
-        if ignored is not None:
-            selections.append(self._selection(ignored, self._ignored_format()))
+        selections += [self._selection(span, self._unknown_format()) for span in marks.unknown]
+        if marks.ignored is not None:
+            selections.append(self._selection(marks.ignored, self._struck_format("muted")))
+        selections += [self._selection(span, self._struck_format("warm")) for span in marks.edited]
         self.setExtraSelections(selections)
+        self.setProperty("terms", "rare word" if marks.rare else "")
+        self.setAccessibleDescription("; ".join(dict.fromkeys(marks.rare.values())))
+        self.viewport().update()
 
     def shade(self, shares: Mapping[Span, float]) -> None:
         """Lays colour behind words, the more the larger their share (0 to 1); until the text changes."""
         if shares != self._shades:
             self._shades = dict(shares)
-            self.mark(*self._marks)
+            self.mark(self._marks)
 
     def changeEvent(self, event: QEvent) -> None:
         """Takes on new colours and fonts."""
         super().changeEvent(event)
         if is_theme_change(event):
-            self.mark(*self._marks)
+            self.mark(self._marks)
             self._fit_height()
 
     def set_dense(self, is_dense: bool) -> None:
@@ -118,6 +154,26 @@ class SentenceInput(QPlainTextEdit):
         """Shows no more lines at once; the others scroll."""
         self._max_lines = max_lines
         self._fit_height()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Says of a word that the training data hardly had why it is marked."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._marks.rare:
+            found = self._rare_word_at(event.pos())
+            if found is None:
+                QToolTip.hideText()
+            else:
+                span, place = found
+                QToolTip.showText(event.globalPos(), self._marks.rare[span], self.viewport(), place)
+            return True
+        return super().viewportEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The text, then dots below its marked words."""
+        super().paintEvent(event)
+        if self._marks.unknown or self._marks.rare:
+            painter = QPainter(self.viewport())
+            self._paint_dots(painter)
+            painter.end()
 
     def sizeHint(self) -> QSize:
         """As wide as the layout likes."""
@@ -167,9 +223,9 @@ class SentenceInput(QPlainTextEdit):
         return max(0, MAX_CHARACTERS - len(self.text) + len(self.textCursor().selectedText()))
 
     def _on_text_changed(self) -> None:
-        if self._shades or self._marks != ((), None):
+        if self._shades or self._marks != SentenceMarks():
             self._shades = {}
-            self.mark((), None)
+            self.mark(SentenceMarks())
         self._timer.start()
 
     def _fit_height(self, _size: object = None) -> None:
@@ -190,6 +246,48 @@ class SentenceInput(QPlainTextEdit):
         selection.format = char_format
         return selection
 
+    def _rare_word_at(self, point: QPoint) -> tuple[Span, QRect] | None:
+        """The marked word there, and where it stands in its line."""
+        found = ((span, place) for span in self._marks.rare for place in self._places_of(span))
+        return next(((span, place.toRect()) for span, place in found if place.contains(QPointF(point))), None)
+
+    def _places_of(self, span: Span) -> list[QRectF]:
+        """Where a word stands in the viewport: one place, or one in each line if it is broken."""
+        block = self.document().findBlock(span.start)
+        layout = block.layout()
+        if not block.isValid() or layout is None:
+            return []
+        origin = self.blockBoundingGeometry(block).translated(self.contentOffset()).topLeft()
+        start, end = span.start - block.position(), span.end - block.position()
+        places = []
+        line = layout.lineForTextPosition(start)
+        while line.isValid() and line.textStart() < end:
+            first = max(start, line.textStart())
+            last = min(end, line.textStart() + line.textLength())
+            if first < last:
+                left, right = (_x_of(line, place) for place in (first, last))
+                top = origin.y() + line.y()
+                places.append(QRectF(origin.x() + min(left, right), top, abs(right - left), line.height()))
+            line = layout.lineAt(line.lineNumber() + 1)
+        return places
+
+    def _paint_dots(self, painter: QPainter) -> None:
+        """A dotted line below what is marked; round dots, which a style's own dotted underline does not have."""
+        width = max(1.5, scaled(DOT))
+        pen = QPen(current_theme().color("warm"), width)
+        pen.setDashPattern([0.01, 2.0])
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(pen)
+        below = self.fontMetrics().descent() / 2 + width / 2
+        visible = QRectF(self.viewport().rect())
+        unknown, rare = self._marks.unknown, self._marks.rare
+        for span in dict.fromkeys((*unknown, *rare)):
+            for place in self._places_of(span):
+                if place.intersects(visible):
+                    y = place.bottom() - self.fontMetrics().descent() + below
+                    painter.drawLine(QPointF(place.left() + width, y), QPointF(place.right() - width / 2, y))
+
     def _shade_format(self, share: float) -> QTextCharFormat:
         char_format = QTextCharFormat()
         char_format.setBackground(current_theme().color("accent", MAX_SHADE * min(max(share, 0.0), 1.0)))
@@ -197,13 +295,17 @@ class SentenceInput(QPlainTextEdit):
 
     def _unknown_format(self) -> QTextCharFormat:
         char_format = QTextCharFormat()
-        char_format.setUnderlineStyle(QTextCharFormat.UnderlineStyle.DotLine)
-        char_format.setUnderlineColor(current_theme().color("warm"))
         char_format.setForeground(current_theme().color("warm"))
         return char_format
 
-    def _ignored_format(self) -> QTextCharFormat:
+    def _struck_format(self, role: str) -> QTextCharFormat:
         char_format = QTextCharFormat()
         char_format.setFontStrikeOut(True)
-        char_format.setForeground(current_theme().color("muted"))
+        char_format.setForeground(current_theme().color(role))
         return char_format
+
+
+def _x_of(line: QTextLine, place: int) -> float:
+    """Where a character begins in its line."""
+    x, _ = cast("tuple[float, int]", line.cursorToX(place))
+    return x

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QFont, QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from viz_app.state.visible_text import visible
@@ -28,6 +28,7 @@ class Bar:
         text: at the right.
         is_lit: whether the label is highlighted.
         is_changed: whether the bar has the warning colour: set by the user, or notable.
+        is_new: whether the label has the colour of what is changed.
         is_struck: whether the label is struck through: it is no longer there.
         tip: tool tip; empty for that of the whole list.
         before: the value in the original, drawn as a tick on the bar; None where there is none to compare with.
@@ -39,6 +40,7 @@ class Bar:
     text: str
     is_lit: bool = False
     is_changed: bool = False
+    is_new: bool = False
     is_struck: bool = False
     tip: str = ""
     before: float | None = None
@@ -61,6 +63,7 @@ class BarList(QWidget):
         super().__init__(parent)
         self._tip, self._rest = tip, rest
         self.bars: tuple[Bar, ...] = ()
+        self._widest: tuple[tuple[Bar, ...], QFont, int, int] | None = None
         self._hovered: int | None = None
         self.setMouseTracking(True)
         self.setToolTip(tip)
@@ -136,7 +139,8 @@ class BarList(QWidget):
             painter.setFont(font)
             is_special = bar.label.startswith("<") and bar.label.endswith(">")
             stands_back = is_special or bar.is_struck
-            painter.setPen(theme.color("accent" if bar.is_lit else "muted" if stands_back else "text"))
+            role = "warm" if bar.is_new else "accent" if bar.is_lit else "muted" if stands_back else "text"
+            painter.setPen(theme.color(role))
             label = metrics.elidedText(bar.label, Qt.TextElideMode.ElideRight, int(place.width()) - 2)
             painter.drawText(place.adjusted(3, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, label)
             painter.setPen(Qt.PenStyle.NoPen)
@@ -170,14 +174,27 @@ class BarList(QWidget):
         return QFontMetrics(current_theme().font("body")).height() + scaled(LINE_GAP)
 
     def _label_width(self) -> float:
-        metrics = QFontMetrics(current_theme().font("body", bold=True))
-        widest = max((metrics.horizontalAdvance(bar.label) for bar in self.bars), default=0)
+        widest, _ = self._widest_texts()
         left_over = self.width() - 2 * scaled(GAP) - scaled(LEAST_BAR) - self._text_width()
         return float(max(min(widest + 6, scaled(MAX_LABEL), left_over), 20))
 
     def _text_width(self) -> float:
-        metrics = QFontMetrics(current_theme().font("small"))
-        return float(max((metrics.horizontalAdvance(bar.text) for bar in self.bars), default=0) + 2)
+        _, widest = self._widest_texts()
+        return float(widest + 2)
+
+    def _widest_texts(self) -> tuple[int, int]:
+        """Widths of the widest label and the widest text; measured once, as the place of each bar depends on all."""
+        theme = current_theme()
+        font = theme.font("body", bold=True)
+        if self._widest is None or self._widest[0] is not self.bars or self._widest[1] != font:
+            labels, texts = QFontMetrics(font), QFontMetrics(theme.font("small"))
+            self._widest = (
+                self.bars,
+                font,
+                max((labels.horizontalAdvance(bar.label) for bar in self.bars), default=0),
+                max((texts.horizontalAdvance(bar.text) for bar in self.bars), default=0),
+            )
+        return self._widest[2:]
 
 
 def _said(bar: Bar) -> str:

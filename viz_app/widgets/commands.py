@@ -4,8 +4,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QDialog, QGridLayout, QLineEdit, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from viz_app.theme import scaled, scales
 from viz_app.widgets.parts import label
@@ -33,6 +42,12 @@ class Command:
     def keys_shown(self) -> str:
         """The shortcut as this system writes it."""
         return QKeySequence(self.keys).toString(QKeySequence.SequenceFormat.NativeText) if self.keys else ""
+
+
+def command_of(action: QAction, prefix: str = "") -> Command:
+    """The entry of a menu of files, named for where no menu says what it belongs to."""
+    name = action.text().removesuffix(" …")
+    return Command(f"{prefix}{name}", action.trigger, action.shortcut().toString(), "Files")
 
 
 def matching(commands: Sequence[Command], typed: str) -> list[Command]:
@@ -100,26 +115,40 @@ class CommandPalette(QDialog):
 
 
 class ShortcutSheet(QDialog):
-    """All keys, by group."""
+    """All keys, by group, in two columns of about the same height: no window is as high as one of them."""
 
     def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], parent: QWidget | None = None) -> None:
         """`groups`: a name, and keys with what they do."""
         super().__init__(parent)
         self.setWindowTitle("Keyboard")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        grid = QGridLayout(self)
-        scales(grid.setContentsMargins, 22, 16, 22, 18)
-        grid.setHorizontalSpacing(18)
-        grid.setVerticalSpacing(4)
+        columns = QHBoxLayout(self)
+        scales(columns.setContentsMargins, 22, 16, 22, 18)
+        scales(columns.setSpacing, 36)
+        num_lines = sum(len(keys) + 1 for _, keys in groups)
+        left, right = QGridLayout(), QGridLayout()
+        for grid in (left, right):
+            columns.addLayout(grid)
+            scales(grid.setHorizontalSpacing, 18)
+            scales(grid.setVerticalSpacing, 4)
+        num_placed = 0
         for name, keys in groups:
-            heading = label("heading")
-            heading.setText(name)
-            scales(heading.setContentsMargins, 0, 8, 0, 2)
-            grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
-            for key, what in keys:
-                row = grid.rowCount()
-                for column, (role, text) in enumerate((("accent", key), ("number", what))):
-                    shown = label(role)
-                    shown.setText(text)
-                    grid.addWidget(shown, row, column)
+            size = len(keys) + 1
+            _add_group(left if 2 * num_placed + size <= num_lines else right, name, keys)
+            num_placed += size
+        for grid in (left, right):
+            grid.setRowStretch(grid.rowCount(), 1)
         self.setSizeGripEnabled(False)
+
+
+def _add_group(grid: QGridLayout, name: str, keys: Sequence[tuple[str, str]]) -> None:
+    heading = label("heading")
+    heading.setText(name)
+    scales(heading.setContentsMargins, 0, 8, 0, 2)
+    grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
+    for key, what in keys:
+        row = grid.rowCount()
+        for column, (role, text) in enumerate((("accent", key), ("number", what))):
+            shown = label(role)
+            shown.setText(text)
+            grid.addWidget(shown, row, column)

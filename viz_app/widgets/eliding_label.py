@@ -1,7 +1,7 @@
 """A label of one line, or a few, that elides text that does not fit; the tool tip then has the whole text."""
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QTextLayout
+from PySide6.QtGui import QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QWidget
 
 
@@ -63,6 +63,9 @@ class ElidingLabel(QLabel):
         """The text in lines of this width; the last one is elided if it does not fit."""
         text = self.text().partition("\n")[0]
         layout = QTextLayout(text, self.font())
+        option = layout.textOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)  # the names in a path may be long
+        layout.setTextOption(option)
         lines: list[str] = []
         layout.beginLayout()
         while (line := layout.createLine()).isValid():
@@ -96,7 +99,7 @@ class ElidingLabel(QLabel):
         """Draws the text that fits."""
         shown = self.shown_text()
         whole = self._whole or self.text().partition("\n")[0]
-        tip = "" if shown.replace("\n", " ") == whole else whole
+        tip = "" if "".join(shown.split()) == "".join(whole.split()) else whole
         if tip != self.toolTip():
             self.setToolTip(tip)
         painter = QPainter(self)

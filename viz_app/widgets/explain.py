@@ -11,6 +11,7 @@ from viz_app.glossary import Entry, entries_in
 
 MAX_ENTRIES, MAX_PARENTS = 3, 4
 STATION = "station:"
+_EXPLAINED = (QHelpEvent, QWhatsThisClickedEvent)
 
 
 class TermExplainer(QObject):
@@ -32,9 +33,11 @@ class TermExplainer(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Tool tips of labels without one, and “What is this?”."""
-        kind = event.type()
-        if not isinstance(watched, QWidget):
+        # Every event of the application passes here, thousands while a window is made, so what most of them are is
+        # told by the cheapest of questions. PySide knows the class of each kind but of QueryWhatsThis.
+        if not (isinstance(event, _EXPLAINED) or QWhatsThis.inWhatsThisMode()) or not isinstance(watched, QWidget):
             return False
+        kind = event.type()
         if kind == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             return self._show_tip(watched, event.globalPos())
         if kind == QEvent.Type.QueryWhatsThis and not watched.whatsThis():

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from viz_app.theme import Theme, current_theme, scaled
 
-LEFT, RIGHT, TOP, BOTTOM = 48, 12, 26, 34
+LEFT, RIGHT, TOP, BOTTOM = 60, 12, 26, 34
 CURVES_LIGHT = ("#2a63cc", "#a84c08", "#00795a", "#b0528c")
 CURVES_DARK = ("#78a6ff", "#f2a34f", "#2fc79f", "#e08fc0")
 """The themes' accent and warm colour, and two that colour-blind people tell from them (Okabe and Ito 2008)."""
@@ -123,12 +123,14 @@ class LineChart(QWidget):
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(theme.color("muted"))
             label = QRectF(0, y - scaled(8), scaled(LEFT) - 6, scaled(16))
-            painter.drawText(label, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), _text(value))
+            painter.drawText(
+                label, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), shown_value(value)
+            )
         painter.setPen(theme.color("muted"))
         for value in ticks(*x_range):
             x = area.left() + (value - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
             label = QRectF(x - scaled(40), area.bottom() + 2, scaled(80), scaled(16))
-            painter.drawText(label, int(Qt.AlignmentFlag.AlignHCenter), _text(value))
+            painter.drawText(label, int(Qt.AlignmentFlag.AlignHCenter), shown_value(value))
         title = QRectF(area.left(), area.bottom() + scaled(16), area.width(), metrics.height())
         painter.drawText(title, int(Qt.AlignmentFlag.AlignRight), self._x_title)
         painter.drawText(QPointF(2, scaled(12)), self._y_title)
@@ -144,7 +146,7 @@ class LineChart(QWidget):
         texts = [curve.name for curve in self.curves]
         if self.hovered is not None:
             values = self.values_at(self.hovered)
-            texts = [f"{text} {_text(value)}" for text, value in zip(texts, values, strict=True)]
+            texts = [f"{text} {shown_value(value)}" for text, value in zip(texts, values, strict=True)]
             x = area.left() + (self.hovered - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
             painter.setPen(theme.color("muted"))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
@@ -178,6 +180,10 @@ def ticks(low: float, high: float) -> list[float]:
     return [float(place * step) for place in range(first, last + 1)]
 
 
-def _text(value: float) -> str:
-    shown = "0" if abs(value) < 1e-12 else f"{value:,.4g}" if abs(value) >= 1e-5 else f"{value:.1e}"
+def shown_value(value: float) -> str:
+    """A number as it is written at an axis and in the legend."""
+    size = abs(value)
+    shown = (
+        "0" if size < 1e-12 else f"{value:,.0f}" if size >= 1000 else f"{value:.4g}" if size >= 1e-5 else f"{value:.1e}"
+    )
     return shown.replace("-", "−")

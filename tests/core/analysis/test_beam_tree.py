@@ -31,6 +31,7 @@ def way_to(tree: BeamTree, place: int) -> list[int]:
     return way
 
 
+@pytest.mark.heavy
 def test_every_hypothesis_but_the_first_tokens_continues_one_of_the_step_before(tree: BeamTree) -> None:
     assert len(tree.nodes) > 20
     for node in tree.nodes:
@@ -44,6 +45,7 @@ def test_every_hypothesis_but_the_first_tokens_continues_one_of_the_step_before(
             assert before.log_probability >= node.log_probability
 
 
+@pytest.mark.heavy
 def test_each_step_keeps_as_many_as_the_beam_is_wide_best_first(tree: BeamTree) -> None:
     for step in range(tree.num_steps):
         live = [node for node in tree.nodes if node.step == step and not node.is_ended]

@@ -25,11 +25,13 @@ def ranking(translator: Translator, gold: tuple[GoldPair, ...]) -> AlignerRankin
     return rank_aligners(translator, gold, {IBM_1_NAME: read_ibm_1()})
 
 
+@pytest.mark.heavy
 def test_every_gold_pair_is_read_word_by_word(ranking: AlignerRanking, gold: tuple[GoldPair, ...]) -> None:
     assert (ranking.num_skipped, ranking.num_choosing + ranking.num_reporting) == (0, len(gold))
     assert abs(ranking.num_choosing - ranking.num_reporting) <= 1
 
 
+@pytest.mark.heavy
 def test_the_chosen_aligner_beats_the_diagonal_on_the_other_half(ranking: AlignerRanking) -> None:
     assert ranking.best is not None
     diagonal, ibm_1 = ranking.baselines

@@ -14,10 +14,11 @@ from core.model.heads import Head
 from core.model.interventions import SentenceChanges, all_heads, compile_interventions
 from core.model.transformer import Interventions, Transformer
 from core.resources import example_sentences
-from core.translation.experiment import AttentionRow, Experiment, GivenTarget, heads_switched_off
+from core.translation.experiment import AttentionRow, Experiment, GivenTarget
 from core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, make_model
 from tests.core.translators import read_given
+from tests.interventions import heads_switched_off
 
 SOURCE, READ = [2, 5, 9, 4, 3], [2, 7, 6, 11]
 SENTENCE = "Ein Mann steht auf einer Leiter."

@@ -135,6 +135,7 @@ def test_a_given_pair_and_heads_that_are_off_are_respected(word_translator: Tran
     assert found.words[0].log_probabilities != pytest.approx(plain.words[0].log_probabilities, abs=1e-4)
 
 
+@pytest.mark.heavy
 def test_the_changed_sentence_is_translated_the_way_the_old_one_was(subword_translator: Translator) -> None:
     greedy = subword_translator.translate(SENTENCE)
     other = next(choice.entry for choice in greedy.alternatives[1][1:] if choice.token != "<eos>")

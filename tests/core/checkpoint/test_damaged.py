@@ -1,7 +1,6 @@
 """Files that claim what is not true, each found by trying: refused with a message, at once, before memory is taken."""
 
 import base64
-import json
 import os
 import random
 import shutil
@@ -15,6 +14,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import save_file
 
+from core.checkpoint.digest import model_digest
 from core.checkpoint.file import load_checkpoint, save_checkpoint
 from core.device import DeviceChoice
 from core.errors import AugenmerkError, CheckpointError
@@ -268,6 +268,7 @@ class TestSubwords:
 
         return change(subword_checkpoint(path), changes)
 
+    @pytest.mark.heavy
     def test_untouched_they_are_read(self, tmp_path: Path) -> None:
         load_checkpoint(self.changed(tmp_path / "x.safetensors", lambda fields: None))
 
@@ -314,6 +315,15 @@ class TestSubwords:
         assert problem in refusal(path)
 
 
-def test_the_bundled_model_is_read_as_ever() -> None:
-    assert load_checkpoint(bundled_model_path()).build_model().num_parameters == 7_578_624
-    assert "checksums" not in json.loads(safe_open(bundled_model_path(), framework="pt").metadata()["augenmerk"])
+def test_a_file_of_an_earlier_version_without_checksums_and_word_counts_is_read_as_ever(tmp_path: Path) -> None:
+    parts = Parts.of(bundled_model_path().read_bytes())
+    for name in ("checksums", "word_counts", "corpus_digest"):
+        del parts.description[name]
+    del parts.header["word_counts.source"]
+    _place_in_a_row(parts)
+    path = tmp_path / "old.safetensors"
+    path.write_bytes(parts.to_bytes())
+    checkpoint = load_checkpoint(path)
+    assert checkpoint.build_model().num_parameters == 7_578_624
+    assert checkpoint.word_counts is None
+    assert model_digest(checkpoint) == model_digest(load_checkpoint(bundled_model_path()))

@@ -18,12 +18,14 @@ from torch import Tensor
 
 from core import __version__
 from core.checkpoint import file as file_module
+from core.checkpoint.digest import model_digest
 from core.checkpoint.file import Checkpoint, fill_parameters, load_checkpoint, save_checkpoint
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig, preset
 from core.errors import CheckpointError, StorageError
 from core.model.transformer import Transformer
 from core.text.codec import CodecPair
+from core.text.word_counts import WordCounts
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 GERMAN, ENGLISH = [["ein", "mann", "rennt"]] * 2, [["a", "man", "runs", "."]] * 2
@@ -147,6 +149,86 @@ def rewrite(path: Path, weights: dict[str, Any] | None = None, **metadata: Any) 
         path,
         metadata={"augenmerk": json.dumps(description)},
     )
+
+
+def with_counts(path: Path) -> Path:
+    save_checkpoint(make(word_counts=WordCounts.of_sentences(GERMAN, "tales")), path)
+    return path
+
+
+COUNTS = "word_counts.source"
+
+
+class TestWordCounts:
+    def test_they_come_back_with_the_weights_and_the_state(self, tmp_path: Path) -> None:
+        path = with_counts(tmp_path / "x")
+        for with_state in (False, True):
+            counts = load_checkpoint(path, with_state=with_state).word_counts
+            assert counts is not None
+            assert dict(counts.counts) == {"ein": 2, "mann": 2, "rennt": 2}
+            assert counts.kind == "tales"
+        assert load_checkpoint(path).weights.keys() == make().weights.keys()
+
+    def test_a_file_written_again_is_the_same_to_the_byte(self, tmp_path: Path) -> None:
+        path = with_counts(tmp_path / "x")
+        save_checkpoint(load_checkpoint(path), tmp_path / "again")
+        assert (tmp_path / "again").read_bytes() == path.read_bytes()
+
+    def test_they_are_no_part_of_what_a_model_is_known_by(self, tmp_path: Path, file: Path) -> None:
+        assert model_digest(load_checkpoint(with_counts(tmp_path / "x"))) == model_digest(load_checkpoint(file))
+
+    def test_a_file_without_them_is_read_as_ever(self, file: Path) -> None:
+        assert load_checkpoint(file).word_counts is None
+
+    @pytest.mark.parametrize(
+        ("tensor", "metadata", "problem"),
+        [
+            (None, {}, "is missing"),
+            (..., {"word_counts": ...}, "is missing"),
+            (torch.zeros(0, dtype=torch.uint8), {}, "cut off"),
+            (torch.zeros(40, dtype=torch.uint8), {}, "cannot be unpacked"),
+            (torch.zeros(40), {}, "is F32 [40]"),
+            (torch.zeros(4, 4, dtype=torch.uint8), {}, "is U8 [4, 4]"),
+            (torch.tensor(1, dtype=torch.uint8), {}, "is U8 []"),
+            (..., {"word_counts": None}, "described by null"),
+            (..., {"word_counts": {"kind": "", "least": 1, "num_words": 4, "unusual_below": 0}}, "not 4"),
+        ],
+        ids=str,
+    )
+    def test_damaged_or_contradictory_ones_are_refused(
+        self, tmp_path: Path, tensor: Any, metadata: dict[str, Any], problem: str
+    ) -> None:
+        path = with_counts(tmp_path / "x")
+        with safe_open(path, framework="pt") as opened:
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+            description = json.loads(opened.metadata()["augenmerk"]) | metadata
+        if tensor is None:
+            del tensors[COUNTS]
+        elif tensor is not ...:
+            tensors[COUNTS] = tensor
+        description = {name: value for name, value in description.items() if value is not ... and name != "checksums"}
+        save_file(tensors, path, metadata={"augenmerk": json.dumps(description)})
+        message = refusal(path)
+        assert f"{path} is damaged in its word counts" in message
+        assert problem in message
+
+    def test_other_counts_than_were_written_are_noticed(self, tmp_path: Path) -> None:
+        path = with_counts(tmp_path / "x")
+        other = WordCounts.of_sentences([["ein", "hund", "rennt"]])
+        assert other is not None
+        with safe_open(path, framework="pt") as opened:
+            metadata = opened.metadata()
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+        tensors[COUNTS] = torch.tensor(list(other.pack()), dtype=torch.uint8)
+        save_file(tensors, path, metadata=metadata)
+        assert "their checksum differs" in refusal(path)
+
+    def test_the_copy_task_has_none(self, tmp_path: Path) -> None:
+        path = with_counts(tmp_path / "x")
+        run = preset("copy-task-small")
+        description = run_with().to_dict() | {"data": run.data.to_dict()}
+        rewrite(path, run=description, checksums=...)
+        assert "symbols of the copy task are no words" in refusal(path) or "damaged" in refusal(path)
 
 
 class TestRefusals:
@@ -326,6 +408,7 @@ def _names_of(tree: ast.AST) -> set[str]:
     return names
 
 
+@pytest.mark.heavy
 def test_nothing_in_the_engine_pickles() -> None:
     forbidden = {"pickle", "cPickle", "dill", "joblib", "shelve", "marshal", "torch.load", "torch.save"}
     door = REPOSITORY / "core" / "interop" / "pickled.py"  # docs/adr/0002

@@ -11,9 +11,10 @@ from core.analysis.measures import MEASURES, measure_maps
 from core.analysis.selection import Selection
 from core.cli.main import main
 from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget, heads_switched_off
+from core.translation.experiment import Experiment, GivenTarget
 from core.translation.experiment_json import intervention_to_json
 from core.translation.translator import Translator
+from tests.interventions import heads_switched_off
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."

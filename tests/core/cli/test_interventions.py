@@ -231,6 +231,7 @@ def test_statistics_are_those_of_the_changed_model(untrained_checkpoint: Path, c
     assert whole["encoder_entropy"][1] != changed["encoder_entropy"][1]
 
 
+@pytest.mark.heavy
 def test_scores_are_those_of_the_changed_model(untrained_checkpoint: Path, capsys, tmp_path: Path) -> None:
     german, english = tmp_path / "some.de", tmp_path / "some.en"
     german.write_text("Ein Mann steht.\nLeiter.\nEin Hund .\n", encoding="utf-8")

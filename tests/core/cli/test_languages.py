@@ -25,6 +25,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
+@pytest.mark.heavy
 def test_a_corpus_is_prepared_in_its_languages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = folder / "prepared.safetensors"
     prepare = ["data", "prepare", "--data", str(folder), "--preset", "notebook", "--out", str(out)]
@@ -75,6 +76,7 @@ def test_the_copy_task_has_no_languages(tmp_path: Path, capsys: pytest.CaptureFi
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.heavy
 def test_a_language_that_spacy_does_not_know_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "train.qq").write_text("\n".join(GERMAN) + "\n", encoding="utf-8")
     (folder / "val.qq").write_text("\n".join(GERMAN) + "\n", encoding="utf-8")

@@ -84,7 +84,7 @@ def test_each_sentence_is_a_line_of_json_with_its_maps(
 
 def _off():  # type: ignore[no-untyped-def]
     from core.model.heads import Head
-    from core.translation.experiment import heads_switched_off
+    from tests.interventions import heads_switched_off
 
     return heads_switched_off([Head("cross", 0, 0)])
 

@@ -68,6 +68,7 @@ def test_what_cannot_be_is_refused_with_what_was_expected(words: list[str], mess
     assert message in str(caught.value)
 
 
+@pytest.mark.heavy
 def test_the_list_of_languages_is_that_of_spacy() -> None:
     import spacy.lang
 

@@ -44,7 +44,16 @@ def test_without_a_preset_it_is_as_in_the_defaults() -> None:
     assert (run.data, run.training) == (DataConfig(), TrainingConfig())
 
 
-LATER_SETTINGS = ("compile", "deterministic", "batching", "schedule_unit", "r_drop", "source_noise")
+LATER_SETTINGS = (
+    "compile",
+    "deterministic",
+    "batching",
+    "schedule_unit",
+    "r_drop",
+    "source_noise",
+    "fit_schedule",
+    "initial_model",
+)
 
 
 def written_by_an_earlier_version(run: RunConfig) -> str:

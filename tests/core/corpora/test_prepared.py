@@ -207,6 +207,68 @@ def test_a_corpus_survives_the_way_through_a_file(corpus: PreparedCorpus, tmp_pa
     assert again.validation_texts == corpus.validation_texts
 
 
+class TestWordCounts:
+    def test_they_are_of_the_source_words_of_the_training_split_alone(self) -> None:
+        counts = prepared().word_counts
+        assert counts is not None
+        assert (counts.of("ein"), counts.of("hund"), counts.of("."), counts.of("elefant")) == (4, 2, 4, 0)
+        assert counts.of("a") == 0, "a target word"
+        subwords = prepared(SUBWORDS).word_counts
+        assert subwords is not None
+        assert subwords.of("hund") == 2, "words, not their pieces"
+
+    def test_case_is_folded_as_the_model_reads(self) -> None:
+        kept, sentence = (prepared(WORDS.replace(source_case=case)).word_counts for case in ("keep", "sentence"))
+        assert kept is not None
+        assert sentence is not None
+        assert (kept.of("Ein"), kept.of("ein"), sentence.of("Ein"), sentence.of("ein")) == (3, 1, 0, 4)
+
+    def test_pairs_that_are_left_out_count_nothing(self) -> None:
+        train = SentencePairs(("a a a", "b b b b", "a"), ("x", "x", "x"))
+        counts = prepared(WORDS.replace(max_length=3), train).word_counts
+        assert counts is not None
+        assert dict(counts.counts) == {"a": 4}
+
+    def test_white_space_that_counts_as_a_word_in_training_is_none(self) -> None:
+        counts = prepared(WORDS, SentencePairs(("ein  mann", "ein mann"), ("a", "a"))).word_counts
+        assert counts is not None
+        assert dict(counts.counts) == {"ein": 2, "mann": 2}
+
+    def test_the_copy_task_has_none(self) -> None:
+        assert prepare_copy_task(preset("copy-task-small").data, seed=1).word_counts is None
+
+    def test_they_survive_the_way_through_a_file(self, tmp_path: Path) -> None:
+        corpus = prepare("tiny", WORDS, TRAIN, VALIDATION, lambda text: None, "tales")
+        save_prepared(corpus, tmp_path / "x")
+        again = load_prepared(tmp_path / "x").word_counts
+        assert corpus.word_counts is not None
+        assert again is not None
+        assert (dict(again.counts), again.kind) == (dict(corpus.word_counts.counts), "tales")
+        assert again.pack() == corpus.word_counts.pack()
+
+    def test_a_file_of_an_earlier_version_has_none(self, tmp_path: Path) -> None:
+        corpus = dataclasses.replace(prepared(), word_counts=None)
+        save_prepared(corpus, tmp_path / "x")
+        assert load_prepared(tmp_path / "x").word_counts is None
+
+    @pytest.mark.parametrize(
+        ("array", "metadata"),
+        [
+            (None, {}),
+            (np.zeros(0, dtype=np.uint8), {}),
+            (np.zeros(9, dtype=np.uint8), {}),
+            (np.zeros(9, dtype=np.int32), {}),
+            (np.zeros((3, 3), dtype=np.uint8), {}),
+            (..., {"word_counts": None}),
+            (..., {"word_counts": {"kind": "", "least": 1, "num_words": 1, "unusual_below": 0}}),
+        ],
+        ids=str,
+    )
+    def test_damaged_ones_are_refused(self, file: Path, array: Any, metadata: dict[str, Any]) -> None:
+        rewrite(file, {} if array is ... else {"train.source.counts": array}, **metadata)
+        assert "cannot be read as prepared data" in refusal(file)
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "tiny.safetensors"

@@ -1,4 +1,7 @@
-"""Marian models made in a moment: a SentencePiece model trained here, random weights, the library's own classes."""
+"""Marian models made in a moment: a SentencePiece model trained here, random weights, the library's own classes.
+
+The library takes three seconds to be imported: it is, when a first model is made, and tests that make one are `heavy`.
+"""
 
 import io
 import json
@@ -7,15 +10,13 @@ import warnings
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sentencepiece
 import torch
-from transformers import MarianConfig, MarianMTModel, MarianTokenizer
-from transformers.utils import logging
 
-logging.set_verbosity_error()
-logging.disable_progress_bar()
+if TYPE_CHECKING:
+    from transformers import MarianMTModel, MarianTokenizer
 
 GERMAN = tuple(
     "ein mann hund steht läuft auf der straße und sieht viele kinder spielen im schnee bei den alten häusern frau "
@@ -34,6 +35,17 @@ def sentences(words: list[str], count: int, seed: int) -> list[str]:
         " ".join(generator.choices(words, k=generator.randint(3, 12))).capitalize() + generator.choice(".!?")
         for _ in range(count)
     ]
+
+
+@cache
+def quiet_transformers() -> Any:
+    """The library, told to be silent."""
+    import transformers
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    return transformers
 
 
 @cache
@@ -88,8 +100,8 @@ class Made:
     """A folder, and the library's own reading of it."""
 
     folder: Path
-    model: MarianMTModel
-    tokenizer: MarianTokenizer
+    model: "MarianMTModel"
+    tokenizer: "MarianTokenizer"
 
 
 def make_folder(
@@ -104,9 +116,10 @@ def make_folder(
     **settings: Any,
 ) -> Path:
     """Writes a whole model with random weights."""
+    transformers = quiet_transformers()
     folder.mkdir(parents=True, exist_ok=True)
     source, target = vocabularies(separate=separate, codes=codes)
-    config = MarianConfig(
+    config = transformers.MarianConfig(
         **{
             "vocab_size": len(source),
             "decoder_vocab_size": len(target),
@@ -129,7 +142,7 @@ def make_folder(
         }
     )
     torch.manual_seed(seed)
-    model = MarianMTModel(config).eval()
+    model = transformers.MarianMTModel(config).eval()
     _draw_weights(model, target["</s>"])
     model = model.to(dtype)
     model.generation_config.bad_words_ids = [[target["<pad>"]]]
@@ -152,7 +165,7 @@ def make_folder(
 
 
 @torch.no_grad()
-def _draw_weights(model: MarianMTModel, end_id: int) -> None:
+def _draw_weights(model: "MarianMTModel", end_id: int) -> None:
     """So that source, history and place sway each choice, and the end comes now and then."""
     for name, parameter in model.named_parameters():
         if "embed_positions" in name:
@@ -169,8 +182,11 @@ def _draw_weights(model: MarianMTModel, end_id: int) -> None:
 
 def as_the_library_reads(folder: Path) -> Made:
     """In 32-bit floats, with the attention that gives its maps."""
+    transformers = quiet_transformers()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it recommends sacremoses, which it does not use
-        tokenizer = MarianTokenizer.from_pretrained(folder)
-        model = MarianMTModel.from_pretrained(folder, attn_implementation="eager", dtype=torch.float32).eval()
+        tokenizer = transformers.MarianTokenizer.from_pretrained(folder)
+        model = transformers.MarianMTModel.from_pretrained(
+            folder, attn_implementation="eager", dtype=torch.float32
+        ).eval()
     return Made(folder, model, tokenizer)

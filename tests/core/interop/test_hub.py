@@ -19,6 +19,8 @@ from core.interop.importing import import_model
 from core.interop.stopping import ImportStoppedError
 from tests.core.interop.marian_models import make_folder
 
+pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
+
 NAME = "Helsinki-NLP/opus-mt-de-en"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -50,7 +52,8 @@ class Hub:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.thread = threading.Thread(target=self.server.serve_forever)
+        # the end of the server waits for its next look around, which comes twice a second if nobody says otherwise
+        self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.005})
         self.thread.start()
 
     @property

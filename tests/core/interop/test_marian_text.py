@@ -18,6 +18,8 @@ from tests.core.interop.marian_models import (
     sentences,
 )
 
+pytestmark = pytest.mark.heavy  # models are made by transformers, which takes three seconds to be imported
+
 ODD = (
     *(
         "",

@@ -87,6 +87,9 @@ def test_notebook_6_computes_what_its_modules_compute(data: Path, tmp_path: Path
     assert ours.checkpoint.codecs.source.vocabulary.tokens[:4] == ("<unk>", "<pad>", "<sos>", "<eos>")
     assert_same_logits(ours, theirs, 1, num_source, num_target)
     assert ours.run(Experiment(GERMAN[0])).source_tokens[0] == "<sos>"
+    counts = ours.checkpoint.word_counts
+    assert counts is not None
+    assert (counts.of("ein"), counts.of("Ein"), counts.of("papagei"), counts.kind) == (150, 0, 0, "")
 
 
 def test_the_first_edition_of_notebook_6_has_one_norm_a_layer(data: Path, tmp_path: Path) -> None:
@@ -121,6 +124,9 @@ def test_the_annotated_transformer_computes_what_its_modules_compute(
     assert_same_logits(ours, theirs, padding, num_source, num_target)
     codecs = ours.checkpoint.codecs
     assert ("Papagei" in codecs.source.vocabulary.ids) == (edition == "annotated-2022")
+    counts = ours.checkpoint.word_counts
+    assert counts is not None
+    assert (counts.of("Ein"), counts.of("Papagei")) == (150, 0), "of the training split alone"
     translation = ours.run(Experiment(GERMAN[0]))
     assert translation.read_tokens[0] == "<s>"
     if edition == "annotated-2022":

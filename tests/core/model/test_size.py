@@ -136,6 +136,7 @@ def test_a_shared_matrix_is_told_where_it_is_used_again(config: ModelConfig, num
         assert shared[module] == (None if first == module else first)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("need_maps", [False, True])
 @pytest.mark.parametrize(("config", "num_source", "num_target"), shapes())
 def test_operations_are_those_that_pytorch_counts_in_a_pass(

@@ -88,6 +88,7 @@ def test_the_settings_choose_the_tokenizer() -> None:
     assert (spacy_tokenizer.language, spacy_tokenizer.keep_spaces) == ("fr", False)
 
 
+@pytest.mark.heavy
 def test_a_language_that_spacy_does_not_know_is_refused() -> None:
     for language in ("qq", "lex_attrs", "punctuation", "../os", ""):
         with pytest.raises(ConfigError) as caught:
@@ -95,6 +96,7 @@ def test_a_language_that_spacy_does_not_know_is_refused() -> None:
         assert f"language is {language!r}; a language's code such as de or en was expected" in str(caught.value)
 
 
+@pytest.mark.heavy
 def test_a_language_that_needs_another_package_says_so() -> None:
     with pytest.raises(ConfigError) as caught:
         SpacyTokenizer("ja")("text")

@@ -38,12 +38,14 @@ def both(language: str) -> tuple[WordRules, Callable[[str], list[Piece]]]:
     return shipped_rules(language), rules_of_spacy(language)
 
 
+@pytest.mark.heavy
 def test_the_rules_are_those_of_the_spacy_that_is_installed(language: str) -> None:
     shipped = json.loads(resource_path(RULES_FILE).read_text(encoding="utf-8"))
     assert set(shipped) == set(SHIPPED)
     assert shipped[language] == exported(language)
 
 
+@pytest.mark.heavy
 def test_every_case_alone_and_beside_signs_is_cut_as_spacy_cuts_it(language: str, both) -> None:
     ours, theirs = both
     cases = json.loads(resource_path(RULES_FILE).read_text(encoding="utf-8"))[language]["cases"]

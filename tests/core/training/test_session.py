@@ -12,6 +12,7 @@ from core.config import RunConfig
 from core.corpora.batches import Batch, collate
 from core.corpora.prepared import PreparedCorpus
 from core.errors import CheckpointError, TrainingError
+from core.text.word_counts import WordCounts
 from core.training.schedules import learning_rate, noam_rate
 from core.training.session import TrainingSession
 from tests.core.training.runs import copy_corpus, copy_run, text_corpus, text_run
@@ -302,3 +303,43 @@ def test_the_rate_of_a_step_is_the_one_that_adam_used(corpus: PreparedCorpus) ->
         result = session.step(batches(corpus, [[0, 1]]))
         assert result.learning_rate == learning_rate(step, run.model, run.training)
         assert session.optimizer.param_groups[0]["lr"] == result.learning_rate
+
+
+def test_checkpoints_hold_the_word_counts_of_the_corpus(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    session = session_of(corpus, text_run())
+    session.step(batches(corpus, PARTS))
+    assert corpus.word_counts is not None
+    for checkpoint in (session.snapshot(()), session.resumable_snapshot()):
+        save_checkpoint(checkpoint, tmp_path / "x")
+        counts = load_checkpoint(tmp_path / "x").word_counts
+        assert counts is not None
+        assert dict(counts.counts) == dict(corpus.word_counts.counts)
+
+
+def test_spellings_that_noise_makes_are_known_and_resuming_counts_nothing_twice(
+    corpus: PreparedCorpus, tmp_path: Path
+) -> None:
+    counts = WordCounts({"straße": 1_000})
+    noisy = dataclasses.replace(corpus, word_counts=counts)
+    session = session_of(noisy, text_run(source_noise=0.3))
+    session.step(batches(corpus, PARTS))
+    first = session.snapshot(()).word_counts
+    assert first is not None
+    assert dict(first.counts) == {"strasse": 100, "straße": 1_000}
+    save_checkpoint(session.resumable_snapshot(), tmp_path / "last")
+    again = session_of(noisy, text_run(source_noise=0.3))
+    again.restore(load_checkpoint(tmp_path / "last", with_state=True))
+    save_checkpoint(again.resumable_snapshot(), tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "last").read_bytes()
+
+
+def test_a_run_resumed_from_data_without_counts_keeps_those_it_had(corpus: PreparedCorpus, tmp_path: Path) -> None:
+    """And one begun without them has them from then on."""
+    prepared_earlier = dataclasses.replace(corpus, word_counts=None)
+    for begun, resumed in ((corpus, prepared_earlier), (prepared_earlier, corpus)):
+        session = session_of(begun, text_run())
+        session.step(batches(begun, PARTS))
+        save_checkpoint(session.resumable_snapshot(), tmp_path / "last")
+        again = session_of(resumed, text_run())
+        again.restore(load_checkpoint(tmp_path / "last", with_state=True))
+        assert again.snapshot(()).word_counts is not None

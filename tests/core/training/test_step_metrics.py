@@ -91,6 +91,7 @@ def test_a_torn_record_is_left_out_and_the_next_one_takes_its_place(folder: Path
     assert (folder / STEPS).stat().st_size == size + RECORD
 
 
+@pytest.mark.heavy
 def test_records_that_are_zeros_or_have_one_wrong_bit_are_left_out(folder: Path) -> None:
     """A power cut leaves zeros where nothing was written yet."""
     whole = (folder / STEPS).read_bytes()

@@ -29,7 +29,6 @@ from core.translation.experiment import (
     SoftmaxTemperature,
     SourceWordRemoved,
     SourceWordReplaced,
-    heads_switched_off,
     shares_of,
     site_of,
 )
@@ -324,14 +323,6 @@ def test_broken_characters_of_texts_are_replaced() -> None:
     assert GivenTarget("A \udfff man.").text == "A \N{REPLACEMENT CHARACTER} man."
     assert SourceWordReplaced(0, "\ud800").text == "\N{REPLACEMENT CHARACTER}"
     assert Experiment("Ein 🙂 Mann.").source_text == "Ein 🙂 Mann."
-
-
-def test_heads_are_switched_off_once_each_in_their_order() -> None:
-    heads = [Head("cross", 0, 1), Head("encoder", 1, 0), Head("cross", 0, 1), Head("decoder", 0, 3)]
-    found = heads_switched_off(heads)
-    assert found == tuple(HeadScaled(head, 0.0) for head in (heads[1], heads[3], heads[0]))
-    assert Experiment(TEXT, interventions=found).heads_off == set(heads)
-    assert heads_switched_off(()) == ()
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,7 @@ def test_run_many_without_maps_gives_the_same_tokens_and_probabilities(
     check_results(translator, cases, list(found), has_maps=False)
 
 
+@pytest.mark.heavy
 def test_an_old_translation_is_scored_under_each_experiment(translator: Translator, cases: list[Case]) -> None:
     old = translator.run(cases[0].experiment)
     scored = translator.score_many(old, [case.experiment for case in cases])
@@ -375,6 +376,7 @@ def test_a_row_that_is_set_stands_in_the_map_and_the_rows_beside_it_do_not(
     assert found.log_probabilities[-1] != pytest.approx(baseline.log_probabilities[-1], abs=1e-6)
 
 
+@pytest.mark.heavy
 def test_without_interventions_the_result_is_that_of_the_plain_model_to_the_last_bit(translator: Translator) -> None:
     generator = random.Random(1)
     for _ in range(5):

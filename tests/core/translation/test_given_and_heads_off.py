@@ -13,11 +13,12 @@ from core.model.heads import Head
 from core.model.interventions import all_heads, attentions_of
 from core.text.codec import CodecPair
 from core.text.vocabulary import Vocabulary
-from core.translation.experiment import Experiment, HeadScaled, heads_switched_off
+from core.translation.experiment import Experiment, HeadScaled
 from core.translation.result import MAP_KINDS, Word
 from core.translation.target import encode_target
 from core.translation.translator import Translator
 from tests.core.translators import read_given
+from tests.interventions import heads_switched_off
 
 SENTENCE = "Ein Mann steht auf einer Leiter."
 TARGET = "A man stands on a ladder."

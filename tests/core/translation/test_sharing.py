@@ -116,6 +116,7 @@ def test_python_is_what_a_person_would_write(untrained_checkpoint: Path) -> None
     assert done.stdout == Translator.load(untrained_checkpoint).run(RUNNABLE["all kinds"]).text + "\n"
 
 
+@pytest.mark.heavy
 def test_a_command_is_parsed_into_the_same_experiment(subword_translator: Translator) -> None:
     codec = subword_translator.checkpoint.codecs.target
     tokens = (*codec.vocabulary.tokens[3:], *(token for token in TOKENS if not token.startswith("▁")))
@@ -173,6 +174,7 @@ def test_what_no_command_can_hold_is_refused(experiment: Experiment) -> None:
     assert "Experiment(" in to_python(experiment)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["words, post-norm, learned positions", "subwords, pre-norm, all tied", "copy task"])
 def test_every_command_runs_and_gives_what_the_app_gives(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str

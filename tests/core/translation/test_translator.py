@@ -260,6 +260,7 @@ def test_a_beam_that_makes_no_sense_is_refused(subword_translator: Translator) -
         subword_translator.translate_corpus([], beam=2, length_penalty=-1)
 
 
+@pytest.mark.heavy
 def test_a_corpus_tells_how_far_it_is_and_stops_when_told(translator: Translator) -> None:
     texts = [*GERMAN, *GERMAN[:100], ""]
     told: list[int] = []
@@ -278,6 +279,7 @@ def test_a_corpus_of_nothing_gives_nothing(translator: Translator) -> None:
     assert translator.translate_corpus(["", " "]) == [Hypothesis("", ())] * 2
 
 
+@pytest.mark.heavy
 def test_a_loaded_checkpoint_translates_as_before(translator: Translator, tmp_path: Path) -> None:
     path = tmp_path / "mine.v2.safetensors"
     save_checkpoint(translator.checkpoint, path)
@@ -365,6 +367,7 @@ def test_what_leaves_the_engine_cannot_be_written_to(translator: Translator) -> 
     assert not any(array.flags.writeable for array in (found.source, found.prefix, found.encoder))
 
 
+@pytest.mark.heavy
 def test_without_maps_the_results_are_the_same(translator: Translator) -> None:
     experiments = [Experiment(text) for text in SENTENCES]
     for alone, found in zip(

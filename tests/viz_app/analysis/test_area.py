@@ -120,6 +120,13 @@ def test_leaving_a_tab_takes_keyboard_focus_to_the_button_of_the_next(window: QW
     assert outside.hasFocus(), "it was not in the tab"
 
 
+def test_focus_on_the_button_of_a_tab_follows_to_the_next(window: QWidget, qtbot: QtBot) -> None:
+    panel = window.findChild(AnalysisPanel)
+    panel.buttons[0].setFocus()
+    qtbot.mouseClick(panel.buttons[2], Qt.MouseButton.LeftButton)
+    assert panel.buttons[2].hasFocus(), "the frame of the focus would stay at a tab that is not shown"
+
+
 def test_hiding_the_panel_gives_keyboard_focus_back(window: QWidget, qtbot: QtBot) -> None:
     panel, before = window.findChild(AnalysisPanel), window.layout().itemAt(1).widget()
     assert isinstance(panel.tab, FieldTab)

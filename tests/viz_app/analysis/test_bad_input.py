@@ -8,9 +8,10 @@ from PySide6.QtWidgets import QAbstractScrollArea
 from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget, HeadScaled, heads_switched_off
+from core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from core.translation.result import MAP_KINDS, MapKind
 from core.translation.translator import Translator
+from tests.interventions import heads_switched_off
 from tests.viz_app.analysis.conftest import MakeContext, load, settle
 from viz_app.analysis.area import MIN_WIDTH, AnalysisPanel
 from viz_app.analysis.registry import TABS
@@ -113,6 +114,7 @@ def test_a_refused_experiment_leaves_every_tab_as_it_is(make_context: MakeContex
     _check_every_tab(panel, qtbot)
 
 
+@pytest.mark.heavy
 def test_another_model_takes_over_while_every_tab_has_been_used(
     make_context: MakeContext, qtbot: QtBot, model_files: dict[str, Path]
 ) -> None:

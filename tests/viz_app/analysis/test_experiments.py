@@ -19,9 +19,9 @@ from core.translation.experiment import (
     Output,
     SourceWordRemoved,
     SourceWordReplaced,
-    heads_switched_off,
 )
 from core.translation.translator import Translator
+from tests.interventions import heads_switched_off
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, settle
 from viz_app.analysis.area import AnalysisPanel
 from viz_app.analysis.registry import TABS

@@ -134,7 +134,9 @@ def test_a_file_that_makes_no_sense_is_refused_whole_and_the_screen_stays(
     state.choose_head(Head("encoder", 0, 0))
     before, view = state.experiment, view_values(state)
     documents.open(path)
-    assert named in problem(documents)
+    told = problem(documents)
+    assert named in told
+    assert str(path) in told
     assert (state.experiment, view_values(state)) == (before, view)
     assert path not in documents._preferences.recent_experiments.paths
 
@@ -145,6 +147,7 @@ def test_a_file_that_cannot_be_written_is_told(documents: ExperimentDocuments, t
     assert "folder.augenmerk" in problem(documents)
 
 
+@pytest.mark.heavy
 def test_a_model_beside_the_file_is_found_by_its_digest(
     qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:

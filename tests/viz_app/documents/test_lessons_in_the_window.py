@@ -76,6 +76,7 @@ def path(window: MainWindow, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.heavy
 def test_a_lesson_is_stepped_through_by_keys_and_buttons(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     bar = window.lessons.bar
     assert not bar.isVisible()
@@ -126,6 +127,7 @@ def test_arrows_walk_heads_again_in_edit_mode_and_without_a_lesson(
     assert window.lessons.lesson.lesson is None
 
 
+@pytest.mark.heavy
 def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
@@ -160,6 +162,7 @@ def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     assert state.experiment.interventions == ()
 
 
+@pytest.mark.heavy
 def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     state, lessons = window.state, window.lessons
     for number in (1, 2):
@@ -269,6 +272,7 @@ def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(qtbot: QtBot, wi
     window.lessons.lesson.is_changed = False
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -313,6 +317,7 @@ def test_a_lesson_is_dropped_on_the_window_and_remembered(
     assert is_experiment(path)
 
 
+@pytest.mark.heavy
 def test_a_lesson_is_opened_with_the_window(make_window: MakeWindow, path: Path, qtbot: QtBot) -> None:
     again = make_window(sentence=None, experiment=path)
     assert shown(qtbot, again) == ("1 of 3", "Ein Hund .")
@@ -325,6 +330,7 @@ def test_a_lesson_is_opened_with_the_window(make_window: MakeWindow, path: Path,
     qtbot.keyClick(third, Qt.Key.Key_PageDown)
 
 
+@pytest.mark.heavy
 def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
@@ -345,6 +351,7 @@ def lesson_menu(window: MainWindow) -> QMenu:
     return menu
 
 
+@pytest.mark.heavy
 def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
     actions = {each.text(): each for each in lesson_menu(window).actions()}
     assert len(shipped_lessons()) == 4
@@ -362,6 +369,7 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
     assert window.lessons.bar.is_editing
 
 
+@pytest.mark.heavy
 def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     actions = {each.text(): each for each in lesson_menu(window).actions()}
     assert not actions["Export a worksheet …"].isEnabled()
@@ -381,6 +389,7 @@ def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow,
     box.close()
 
 
+@pytest.mark.heavy
 def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
@@ -397,6 +406,7 @@ def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
     assert window.focusWidget() is window.translate_page.heads.grid
 
 
+@pytest.mark.heavy
 def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
@@ -418,6 +428,7 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
         box.close()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("path", shipped_lessons(), ids=[path.stem for path in shipped_lessons()])
 def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Path, real_translator: Translator) -> None:
     lesson = read_lesson_file(path)
@@ -439,6 +450,7 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Pat
         assert "the scene was made with the model" not in part.content.facts
 
 
+@pytest.mark.heavy
 def test_another_measure_is_computed_and_another_model_named_in_the_page(real_translator: Translator) -> None:
     saved = SavedExperiment(
         Experiment("Zwei Hunde.", interventions=(OFF,)),
@@ -454,3 +466,98 @@ def test_another_measure_is_computed_and_another_model_named_in_the_page(real_tr
     assert part.content.measure != "weight"
     assert part.content.original is not None
     assert part.content.facts["the scene was made with the model"] == "theirs"
+
+
+def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    window.lessons.lesson.step(2)
+    settle(qtbot, window)
+    head = Head("encoder", 0, 0)
+    window.state.toggle_head(head)
+    settle(qtbot, window)
+    experiment = window.state.experiment
+    assert OFF not in experiment.interventions
+    window.close()
+    again = make_window(sentence=None)
+    assert shown(qtbot, again) == ("3 of 3", "Drei Katzen .")
+    assert again.state.experiment == experiment, "what was changed in the scene stays changed"
+    assert again.lessons.lesson.path == path
+    assert not again.lessons.lesson.is_changed
+    again.lessons.bar.again_button.click()
+    settle(qtbot, again)
+    assert again.state.experiment.interventions == ()
+    qtbot.keyClick(again.translate_page.heads.grid, Qt.Key.Key_Left)
+    assert shown(qtbot, again) == ("2 of 3", "Zwei Hunde .")
+    again.lessons.close()
+    again.close()
+    assert make_window(sentence=None).lessons.lesson.lesson is None, "it was closed"
+
+
+def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, preferences: Preferences
+) -> None:
+    window.documents.open(shipped_lessons()[1], is_shipped=True)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    window.close()
+    assert preferences.lesson == ("shipped:2-word-order.augenmerk", 1)
+    again = make_window(sentence=None)
+    assert again.lessons.bar.place.text() == "2 of 6"
+    assert again.lessons.lesson.path is None, "it is not written to"
+
+
+@pytest.mark.parametrize("damage", ["missing", "no lesson", "shorter"])
+def test_a_lesson_that_cannot_be_opened_again_is_told_once(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, damage: str
+) -> None:
+    window.documents.open(path)
+    window.lessons.lesson.step(2)
+    settle(qtbot, window)
+    window.close()
+    if damage == "missing":
+        path.unlink()
+    elif damage == "no lesson":
+        path.write_bytes(b"\x00\xff" * 500)
+    else:
+        lesson = read_lesson_file(path)
+        write_lesson_file(Lesson(lesson.title, lesson.scenes[:1]), path)
+    again = make_window(sentence=None)
+    assert again.state.translation is not None
+    assert again.state.translation.source_text == "Drei Katzen .", "what was on the screen is there"
+    boxes = [box for box in again.findChildren(QMessageBox) if box.isVisible()]
+    if damage == "shorter":
+        assert not boxes
+        assert again.lessons.bar.place.text() == "1 of 1"
+        return
+    (box,) = boxes
+    assert str(path) in box.informativeText()
+    box.accept()
+    assert again.lessons.lesson.lesson is None
+    again.close()
+    third = make_window(sentence=None)
+    assert not third.findChildren(QMessageBox)
+
+
+def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, preferences: Preferences
+) -> None:
+    window.documents.open(path)
+    window.lessons.lesson.step(1)
+    settle(qtbot, window)
+    window.close()
+    preferences.session_path.write_bytes(b"damaged")
+    again = make_window(sentence=None)
+    assert shown(qtbot, again) == ("2 of 3", "Zwei Hunde .")
+    assert again.state.experiment.interventions == (OFF,)
+    assert again.state.selection.head == Head("decoder", 1, 2)
+
+
+def test_a_new_start_with_a_sentence_shows_no_lesson(
+    qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    window.close()
+    assert make_window(sentence="Ein Mann .").lessons.lesson.lesson is None

@@ -1,7 +1,6 @@
-"""A page with maps that can be exported; a disk that is full."""
+"""A page with maps that can be exported."""
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
 
 import pytest
 from PySide6.QtWidgets import QHBoxLayout, QWidget
@@ -90,20 +89,3 @@ def menu(page: MapsPage, preferences: Preferences) -> ExportMenu:
 def saving(page: MapsPage) -> Saving:
     """Writes what the page shows."""
     return Saving(page.export_source())
-
-
-@pytest.fixture
-def full_disk() -> Callable[[int], AbstractContextManager[None]]:
-    """Within the block, writing more than so many bytes to a file fails, as the system says it."""
-    resource = pytest.importorskip("resource", reason="only POSIX can limit how large files become")
-
-    @contextmanager
-    def limited(num_bytes: int) -> Iterator[None]:
-        soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (num_bytes, hard))
-        try:
-            yield
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-    return limited

@@ -32,6 +32,7 @@ def test_button_and_window_offer_the_same_menu(window: MainWindow) -> None:
     assert entry.menu() is window.export_menu
 
 
+@pytest.mark.heavy
 def test_what_was_saved_stands_in_the_top_bar(window: MainWindow, tmp_path: Path) -> None:
     _save(window, "numbers", tmp_path / "map.csv")
     assert window.top_bar.status.text() == "saved map.csv"

@@ -9,8 +9,9 @@ from core.analysis.capture import trace_translation
 from core.analysis.measures import measure_maps
 from core.analysis.selection import Selection
 from core.model.heads import Head
-from core.translation.experiment import Experiment, GivenTarget, heads_switched_off
+from core.translation.experiment import Experiment, GivenTarget
 from core.translation.translator import Translator
+from tests.interventions import heads_switched_off
 from tests.test_import_rules import modules_imported_by
 from viz_app.export import figures
 from viz_app.launch import main

@@ -1,5 +1,6 @@
 """A worksheet has the sentences and the questions of a lesson, space to write, and nothing that answers."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -94,3 +95,19 @@ def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(StorageError):
         save_worksheet(LESSON, tmp_path / "folder.html")
+
+
+def test_the_heads_of_a_layer_that_are_off_are_named_together() -> None:
+    heads = [Head("cross", 0, place) for place in range(8)] + [Head("cross", 1, place) for place in (0, 2, 3)]
+    off = tuple(HeadScaled(head) for head in heads)
+    changes = (*off, HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("encoder", 0, 2), 0.5))
+    scene = LESSON.scenes[0]
+    saved = replace(scene.saved, experiment=replace(scene.saved.experiment, interventions=changes))
+    page = Text(worksheet_html(replace(LESSON, scenes=(replace(scene, saved=saved),))))
+    expected = (
+        "encoder 1·3 scaled 0.5",
+        "encoder 1·2 off",
+        "cross, layer 1: heads 1–8 off",
+        "cross, layer 2: heads 1, 3–4 off",
+    )
+    assert f"Changed: {'; '.join(expected)}\n" in page.text

@@ -9,12 +9,14 @@ from pytestqt.qtbot import QtBot
 from core.config import PRESETS, preset
 from core.device import DeviceChoice
 from core.model.size import MODULES, Module, size_rows, total
+from core.translation.translator import Translator
 from viz_app.learn.figures.one_page import OPEN, OWN, OnePageFigure, StackDrawing
 from viz_app.learn.page import LearnPage
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import Theme
+from viz_app.worker import InferenceWorker
 
 TIMEOUT_MS = 20_000
 
@@ -25,8 +27,10 @@ def window_state() -> ExperimentState:
 
 
 @pytest.fixture
-def page(qtbot: QtBot, theme: Theme, window_state: ExperimentState) -> Iterator[LearnPage]:
-    page = LearnPage(window_state=window_state)
+def page(
+    qtbot: QtBot, theme: Theme, window_state: ExperimentState, bundled_translator: Translator
+) -> Iterator[LearnPage]:
+    page = LearnPage(InferenceWorker(lambda path, device: bundled_translator), window_state)
     qtbot.addWidget(page)
     page.resize(1064, 620)
     page.show()
@@ -51,6 +55,7 @@ def click(qtbot: QtBot, stack: StackDrawing, module: Module) -> None:
     qtbot.mouseClick(stack, Qt.MouseButton.LeftButton, pos=stack.place_of(side, index).center().toPoint())
 
 
+@pytest.mark.heavy
 def test_the_model_that_is_open_here_is_drawn_at_the_length_of_the_sentence(qtbot: QtBot, page: LearnPage) -> None:
     figure = figure_of(page)
     assert page.state.model is not None
@@ -99,6 +104,7 @@ def test_every_box_of_every_preset_is_apart_from_the_others_and_inside(qtbot: Qt
         assert not any(one.intersects(other) for one in places for other in places if one is not other)
 
 
+@pytest.mark.heavy
 def test_the_arrow_keys_go_through_the_modules(qtbot: QtBot, page: LearnPage) -> None:
     stack = figure_of(page).stack
     stack.setFocus()
@@ -111,6 +117,7 @@ def test_the_arrow_keys_go_through_the_modules(qtbot: QtBot, page: LearnPage) ->
     assert stack.module is None
 
 
+@pytest.mark.heavy
 def test_sliders_follow_the_sentence_until_they_are_moved(qtbot: QtBot, page: LearnPage) -> None:
     figure = figure_of(page)
     page.sentence.input.set_text("Ein Hund.")

@@ -1,6 +1,8 @@
 """The Learn page with the bundled model: every station, driven as a reader would."""
 
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
 from core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
+from core.translation.translator import Translator
+from viz_app.heatmap.labelled_matrix import MatrixCell
+from viz_app.learn import station as texts
 from viz_app.learn.actions import shuffled
 from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
 from viz_app.learn.figures.kinds import KindsFigure
@@ -23,19 +28,32 @@ from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station_view import StationView
 from viz_app.theme import Theme
+from viz_app.worker import InferenceWorker
 
 TIMEOUT_MS = 20_000
 
 
 @pytest.fixture
-def page(qtbot: QtBot, theme: Theme) -> Iterator[LearnPage]:
-    page = LearnPage()
+def page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Iterator[LearnPage]:
+    page = LearnPage(InferenceWorker(lambda path, device: bundled_translator))
     qtbot.addWidget(page)
     page.resize(1400, 850)
     with qtbot.waitSignal(page.ready, timeout=TIMEOUT_MS):
         page.show()
     qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
     yield page
+    page.shutdown()
+
+
+@pytest.mark.heavy
+def test_the_page_opens_the_bundled_model_itself(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> None:
+    page = LearnPage()
+    qtbot.addWidget(page)
+    with qtbot.waitSignal(page.ready, timeout=TIMEOUT_MS):
+        page.show()
+    qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
+    assert page.state.translation is not None
+    assert page.state.translation.text == bundled_translator.translate(FIRST_EXAMPLE).text
     page.shutdown()
 
 
@@ -62,6 +80,7 @@ def settle(qtbot: QtBot, page: LearnPage) -> None:
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
 
 
+@pytest.mark.heavy
 def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
     for place, each in enumerate(page.stations):
         view = station(qtbot, page, each.name)
@@ -76,6 +95,7 @@ def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPa
     assert page.view.next_button.isHidden(), "there is nothing after the last"
 
 
+@pytest.mark.heavy
 def test_the_next_button_goes_on(qtbot: QtBot, page: LearnPage) -> None:
     assert page.view is not None
     qtbot.mouseClick(page.view.next_button, Qt.MouseButton.LeftButton)
@@ -104,6 +124,7 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     assert "schneeballschlacht in 4 pieces" in answer(qtbot, view.predictions[0], "more")
 
 
+@pytest.mark.heavy
 def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
@@ -135,6 +156,7 @@ def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
     assert any("ein" in text.text() for _, text in view.texts)
 
 
+@pytest.mark.heavy
 def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "layers")
     figure = view.figures[0]
@@ -149,6 +171,7 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
     assert matrix.column_labels == ("a", "cat", ".", "<eos>")
 
 
+@pytest.mark.heavy
 def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot, page: LearnPage) -> None:
     station(qtbot, page, "weight").tries[0].click()
     settle(qtbot, page)
@@ -158,6 +181,7 @@ def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot
     assert page.state.experiment.source_text == FIRST_EXAMPLE
 
 
+@pytest.mark.heavy
 def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "positions")
     figure = view.figures[0]
@@ -172,9 +196,16 @@ def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: L
     assert page.state.translation is not None
     assert page.state.translation.text != own.text
     assert page.state.translation.text in verdict
+    assert view.predictions[0].verdict.text() == verdict, "the shuffled sentence does not take the answer away"
+    assert FIRST_EXAMPLE in view.predictions[0].question.text(), "the question is the one that was answered"
     assert len(figure.matrix.matrices[0].row_labels) == len(page.state.translation.source_tokens)
+    page.sentence.input.set_text("Zwei Hunde spielen im Schnee.")
+    settle(qtbot, page)
+    assert view.predictions[0].verdict.text() == "", "another sentence is another question"
+    assert "Zwei Hunde" in view.predictions[0].question.text()
 
 
+@pytest.mark.heavy
 def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "heads")
     roles = page.state.roles.sample
@@ -191,6 +222,7 @@ def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page:
         assert verdict.startswith(f"Right. {head.title}")
 
 
+@pytest.mark.heavy
 def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_probable(
     qtbot: QtBot, page: LearnPage
 ) -> None:
@@ -199,6 +231,9 @@ def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_pr
     assert isinstance(figure, MaskFigure)
     (mask,) = figure.matrix.matrices
     assert mask.values.tolist() == np.tril(np.ones_like(mask.values)).tolist()
+    assert page.state.translation is not None
+    assert mask.row_labels == page.state.translation.predicted_tokens, "rows are named as those of the map below"
+    assert mask.column_labels == page.state.translation.read_tokens
     assert answer(qtbot, view.predictions[0], "falls").startswith("Right.")
     settle(qtbot, page)
     assert page.state.experiment.lifts_mask
@@ -241,6 +276,7 @@ def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None
     assert page.state.translation.predicted_tokens[1] == second.token
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("sentence", [0, 1])
 def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPage, sentence: int) -> None:
     view = station(qtbot, page, "decoding")
@@ -278,6 +314,7 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     assert answer(qtbot, view.predictions[0], "rises").startswith("Right.")
 
 
+@pytest.mark.heavy
 def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "not")
     figure = view.figures[0]
@@ -295,6 +332,7 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     assert figure.waiting.isHidden()
 
 
+@pytest.mark.heavy
 def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "not")
     view.tries[0].click()
@@ -306,7 +344,9 @@ def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
         next(word.start for word in words if word.text == text)
         for words, text in ((translation.target_words, "shirt"), (translation.source_words, "kein"))
     )
-    assert translation.maps.cross[:, :, shirt, no].max() > 0.9
+    head = page.state.selection.head
+    assert head.kind == "cross"
+    assert translation.maps.cross[head.layer, head.head, shirt, no] > 0.9, "the head that is shown looks at it"
     verdict = answer(qtbot, view.predictions[0], "same")
     assert page.state.selection.head.short_name in verdict
 
@@ -315,3 +355,67 @@ def test_the_hint_names_nothing_that_is_not_on_the_page(page: LearnPage) -> None
     hint = page.sentence.interventions.hint.text()
     assert hint
     assert "head" not in hint
+
+
+def room_taken(page: LearnPage, view: StationView) -> float:
+    """How much of the page's height the figures of a station take, all together."""
+    return sum(figure.height() for figure in view.figures) / view.height()
+
+
+@pytest.mark.parametrize("name", ["words", "layers", "decoding"])
+def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, page: LearnPage, name: str) -> None:
+    page.resize(1080, 600)
+    view = station(qtbot, page, name)
+    qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
+    qtbot.wait(50)
+    small = [figure.height() for figure in view.figures]
+    page.resize(1890, 1000)
+    qtbot.wait(50)
+    large = [figure.height() for figure in view.figures]
+    assert sum(large) > 1.15 * sum(small)
+    assert 0.55 < room_taken(page, view) <= 1.0, "it is used, and nothing scrolls"
+    for figure in view.figures:
+        assert figure.width() <= view.width()
+    page.resize(1080, 600)
+    qtbot.wait(50)
+    assert [figure.height() for figure in view.figures] == pytest.approx(small, abs=2)
+
+
+def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(qtbot: QtBot, page: LearnPage) -> None:
+    figure = station(qtbot, page, "mask").figures[0]
+    assert isinstance(figure, MaskFigure)
+    figure.published.click()
+    (matrix,) = figure.matrix.matrices
+    assert (matrix.values == np.tril(np.ones((20, 20)))).all()
+    assert "20 positions" in figure.title.text()
+    figure._say(MatrixCell(0, 3, 4))
+    assert figure.says.text() == "Position 4 may not look at position 5."
+    figure.published.click()
+    assert page.state.translation is not None
+    assert figure.matrix.matrices[0].values.shape == (len(page.state.translation.read_tokens),) * 2
+
+
+def test_another_language_of_the_texts_is_chosen_where_there_is_one(
+    qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: LearnPage
+) -> None:
+    assert page.language_menu.isHidden(), "there is English alone"
+    shutil.copytree(texts.stations_folder(), tmp_path / "learn" / "en")
+    (tmp_path / "learn" / "de").mkdir()
+    german = "# Ein Gewicht\n> Ein Kopf vergleicht.\n\n::: figure map\n"
+    (tmp_path / "learn" / "de" / "03-weight.md").write_text(german, encoding="utf-8")
+    monkeypatch.setattr(texts, "resource_path", lambda name: tmp_path / name)
+    other = LearnPage(InferenceWorker())
+    qtbot.addWidget(other)
+    other.resize(1400, 850)
+    with qtbot.waitSignal(other.ready, timeout=TIMEOUT_MS):
+        other.show()
+    qtbot.waitUntil(lambda: other.view is not None, timeout=TIMEOUT_MS)
+    assert other.language_menu.isVisible()
+    station(qtbot, other, "weight")
+    with qtbot.waitSignal(other.language_chosen):
+        other.language_menu.actions_by_name["de"].trigger()
+    assert other.view is not None
+    assert other.view.station.title == "Ein Gewicht"
+    assert any("Ein Gewicht" in button.text() for button in other._buttons)
+    assert station(qtbot, other, "mask").station.title == "The causal mask"
+    other.shutdown()

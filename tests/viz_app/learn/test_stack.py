@@ -38,6 +38,7 @@ def kind_of(box: Box) -> str:
     return kind
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("side", ["encoder", "decoder"])
 @pytest.mark.parametrize("norm_position", ["pre", "post"])
 def test_a_layer_has_its_modules_in_the_order_of_the_model(norm_position: str, side: Side) -> None:

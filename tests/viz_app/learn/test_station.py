@@ -1,9 +1,11 @@
 """The texts of stations: what the form allows, and that every shipped text keeps to it and names only what exists."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from viz_app.learn import station as texts
 from viz_app.learn.actions import ACTIONS
 from viz_app.learn.checks import CHECKS
 from viz_app.learn.figures.registry import FIGURES
@@ -111,3 +113,34 @@ def test_every_shipped_text_names_only_what_there_is(station: Station) -> None:
 def test_stations_ship() -> None:
     assert len(read_stations()) >= 3
     assert len({station.name for station in read_stations()}) == len(read_stations())
+
+
+@pytest.fixture
+def two_languages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of a second language, with one station; the English texts are those that ship."""
+    shutil.copytree(texts.stations_folder(), tmp_path / "learn" / "en")
+    german = tmp_path / "learn" / "de"
+    german.mkdir()
+    (german / "03-weight.md").write_text("# Ein Gewicht\n> Ein Kopf vergleicht.\n\n::: figure map\n", encoding="utf-8")
+    (tmp_path / "learn" / "empty").mkdir()
+    monkeypatch.setattr(texts, "resource_path", lambda name: tmp_path / name)
+    return german
+
+
+def test_a_language_is_a_folder_with_stations(two_languages: Path) -> None:
+    assert texts.languages() == ("en", "de")
+
+
+def test_one_language_ships() -> None:
+    assert texts.languages() == ("en",), "then every shipped text is checked as the English ones are"
+
+
+def test_a_station_without_a_text_in_the_language_is_in_english(two_languages: Path) -> None:
+    english, german = read_stations(), read_stations("de")
+    assert [each.name for each in german] == [each.name for each in english]
+    changed = [each.title for each, other in zip(german, english, strict=True) if each != other]
+    assert changed == ["Ein Gewicht"]
+    assert read_stations("xx") == english
+    (two_languages / "04-heads.md").write_text("no title", encoding="utf-8")
+    (two_languages / "99-own.md").write_text("# Eigenes\n> Ja.\n", encoding="utf-8")
+    assert [each.title for each in read_stations("de")] == [each.title for each in german], "broken, or unknown"

@@ -9,12 +9,15 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
+from safetensors.torch import save_file
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
+from core.checkpoint.file import load_checkpoint
 from core.config import RunConfig, preset
 from core.errors import AnalysisError
 from tests.core.interop.marian_models import make_folder
+from tests.core.interop.published import NotebookSeq2Seq
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.analysis.sample_languages import check_languages
@@ -51,6 +54,7 @@ def drop(window: MainWindow, path: Path) -> None:
     window.dropEvent(event)
 
 
+@pytest.mark.heavy
 def test_what_is_a_model_of_another_project_is_seen_in_the_file(folder: Path, tmp_path: Path) -> None:
     assert foreign_source(folder) == folder
     for name in ("config.json", "model.safetensors"):
@@ -105,6 +109,51 @@ def test_a_folder_as_argument_is_offered_and_cancelling_opens_the_bundled_model(
     assert window.model is not None
     assert window.model.path is None
     assert not window._preferences.models_folder.exists()
+
+
+@pytest.mark.heavy
+def test_languages_that_a_folder_does_not_say_are_asked_for(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    folder = make_folder(tmp_path / "mine", tokenizer={"source_lang": None, "target_lang": None})
+    window = make_window()
+    window.open_model(folder)
+    dialog = dialog_of(window)
+    qtbot.waitUntil(dialog.source_edit.isVisible, timeout=LIMIT_MS)
+    assert "a language that it does not name" in dialog.about.text()
+    assert "GB of memory" in dialog.about.text()
+    assert "MB on the disk" in dialog.about.text()
+    assert "takes about" in dialog.about.text()
+    assert not dialog.heads_edit.isVisible()
+    dialog.source_edit.setText("de")
+    dialog.target_language_edit.setText("f r")
+    dialog.import_button.click()
+    assert "'f r' is no code of a language" in dialog.problem.text()
+    assert not dialog.is_running
+    dialog.target_language_edit.setText("fr")
+    with qtbot.waitSignal(dialog.imported, timeout=LIMIT_MS) as imported:
+        dialog.import_button.click()
+    data = load_checkpoint(imported.args[0]).run.data
+    assert (data.source_language, data.target_language) == ("de", "fr")
+
+
+@pytest.mark.heavy
+def test_the_heads_that_a_file_does_not_say_can_be_typed(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    file, text = tmp_path / "tut6-model.pt", tmp_path / "text"
+    save_file(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48).state_dict(), file)
+    text.mkdir()
+    for language, line in (("de", "ein hund"), ("en", "a dog")):  # two words, and four special tokens
+        (text / f"train.{language}").write_text(f"{line}\n{line}\n", encoding="utf-8")
+    window = make_window()
+    window.open_model(file)
+    dialog = dialog_of(window)
+    assert dialog.heads_edit.isVisible()
+    assert not dialog.source_edit.isVisible()
+    dialog.heads_edit.setText("2")
+    dialog.data_edit.setText(str(text))
+    with qtbot.waitSignal(dialog.imported, timeout=LIMIT_MS) as imported:
+        dialog.import_button.click()
+    assert load_checkpoint(imported.args[0]).run.model.num_heads == 2
 
 
 @pytest.mark.heavy
@@ -182,6 +231,7 @@ def test_without_the_package_the_dialog_says_how_to_install_it(
     qtbot.waitUntil(lambda: "pip install 'augenmerk[hub]'" in dialog.problem.text(), timeout=LIMIT_MS)
 
 
+@pytest.mark.heavy
 def test_a_name_is_typed_or_nothing_is_imported(make_window: MakeWindow) -> None:
     window = make_window()
     window._loader.choose_name()
@@ -195,6 +245,7 @@ def test_a_name_is_typed_or_nothing_is_imported(make_window: MakeWindow) -> None
     assert dialog.target_edit.text().endswith("my-model.safetensors")
 
 
+@pytest.mark.heavy
 def test_a_name_imported_before_is_opened_at_once(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
     window = make_window()
     saved = tmp_path / "before.safetensors"
@@ -208,6 +259,7 @@ def test_a_name_imported_before_is_opened_at_once(make_window: MakeWindow, qtbot
     assert opened.args[0].path == saved
 
 
+@pytest.mark.heavy
 def test_a_picture_of_a_foreign_model_is_refused_with_the_command_that_imports_it(
     folder: Path, tmp_path: Path, qapp: object
 ) -> None:
@@ -223,6 +275,7 @@ class _ManyTargets(FakeTranslator):
         self.target_codes = (">>fra<<", ">>nld<<", ">>qqq<<")
 
 
+@pytest.mark.heavy
 def test_the_target_language_is_chosen_and_stands_in_the_sentence(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(loader=_ManyTargets)
     panel, state = window.translate_page.sentence, window.state

@@ -1,5 +1,9 @@
+from dataclasses import replace
+
+from core.translation.experiment import Experiment, SourceWordRemoved, SourceWordReplaced
+from core.translation.result import ExperimentResult
 from tests.viz_app.synthetic import make_translation
-from viz_app.state.spans import Span, ignored_span, unknown_spans
+from viz_app.state.spans import Span, edited_spans, ignored_span, source_as_read, unknown_spans
 
 
 def test_unknown_words_are_found_where_they_were_typed() -> None:
@@ -23,3 +27,24 @@ def test_the_ignored_end_is_found_at_the_end() -> None:
     translation = make_translation("eins zwei drei", text=text, ignored_text="zwei drei")
     assert ignored_span(translation) == Span(15, 24)
     assert ignored_span(make_translation()) is None
+
+
+def test_the_sentence_as_it_was_read_has_other_words_in_their_places() -> None:
+    typed = "Zwei Hunde spielen, im Schnee."
+    original = make_translation("zwei hunde spielen , im schnee .", "two dogs", text=typed)
+
+    def read(*edits: SourceWordRemoved | SourceWordReplaced) -> str:
+        changed = replace(original, experiment=Experiment(typed, interventions=edits))
+        return source_as_read(ExperimentResult(changed, original, original.log_probabilities))
+
+    assert read() == typed
+    assert read(SourceWordReplaced(1, "Katzen")) == "Zwei Katzen spielen, im Schnee."
+    assert read(SourceWordRemoved(0), SourceWordRemoved(3)) == "Hunde spielen im Schnee."
+    assert read(SourceWordRemoved(6), SourceWordReplaced(2, "rennen gern")) == "Zwei Hunde rennen gern, im Schnee"
+
+
+def test_words_that_are_removed_or_replaced_are_found_where_they_were_typed() -> None:
+    original = make_translation("🙂 hund und hund", text="🙂 Hund und Hund")
+    edits = SourceWordRemoved(1), SourceWordReplaced(3, "Katze")
+    changed = replace(original, experiment=Experiment(original.source_text, interventions=edits))
+    assert edited_spans(ExperimentResult(changed, original, original.log_probabilities)) == (Span(3, 7), Span(12, 16))

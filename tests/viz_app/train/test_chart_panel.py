@@ -12,7 +12,7 @@ from viz_app.train.state import TrainState
 
 @pytest.fixture
 def panel(qtbot: QtBot, theme: Theme) -> ChartPanel:
-    panel = ChartPanel("loss", has_tabs=False, aside=None)
+    panel = ChartPanel("loss", has_tabs=False)
     qtbot.addWidget(panel)
     panel.resize(600, 300)
     with qtbot.waitExposed(panel):
@@ -27,6 +27,7 @@ def begin(state: TrainState, folder: Path, *, first_step: int = 0) -> None:
         state.apply(step_done(step))
 
 
+@pytest.mark.heavy
 def test_zoom_ends_with_its_run_and_outlives_a_pause(panel: ChartPanel) -> None:
     state, comparison = TrainState(), Comparison()
     begin(state, Path("one"))

@@ -61,6 +61,7 @@ def colors_in(chart: LiveChart) -> set[str]:
     return {f"#{pixel & 0xFFFFFF:06x}" for pixel in np.unique(pixels).tolist()}
 
 
+@pytest.mark.heavy
 def test_new_points_are_blitted(chart: LiveChart, state: TrainState) -> None:
     full_draws, blits = chart.num_full_draws, chart.num_blits
     for step in range(451, 471):
@@ -80,6 +81,7 @@ def test_everything_is_drawn_again_when_the_step_axis_grows(chart: LiveChart, st
     assert chart.axes.get_xlim() == (0, 1600)
 
 
+@pytest.mark.heavy
 def test_everything_is_drawn_again_when_the_theme_or_the_size_changes(
     chart: LiveChart, qapp: QApplication, qtbot: QtBot, state: TrainState
 ) -> None:
@@ -147,6 +149,7 @@ def test_blitting_costs_a_fraction_of_a_full_redraw(qtbot: QtBot, state: TrainSt
     assert best_seconds(blit) < best_seconds(redraw) / 2
 
 
+@pytest.mark.heavy
 def test_logarithmic_axis_is_drawn_and_left_again(chart: LiveChart, state: TrainState) -> None:
     show(chart, state, "perplexity")
     assert chart.axes.get_yscale() == "log"

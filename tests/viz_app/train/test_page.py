@@ -84,6 +84,18 @@ def test_page_says_what_will_happen_before_the_first_run(make_page: MakePage) ->
     assert not page.notice_bar.isVisible()
 
 
+def test_a_long_run_folder_is_seen_whole(make_page: MakePage) -> None:
+    form = make_page(ScriptedTraining()).form
+    parent = Path("/somewhere/experiments_of_november/a second attempt/runs-with-a-long-name")
+    form.set_choices(replace(form.choices(), parent_folder=parent))
+    form.grab()
+    label = form._folder_path
+    assert "\n" in label.shown_text()
+    assert "".join(label.shown_text().split()) == "".join(label.text().split())
+    assert label.height() >= label.heightForWidth(label.width())
+
+
+@pytest.mark.heavy
 def test_run_is_shown_step_by_step_to_its_end(
     make_page: MakePage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +144,7 @@ def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qt
     assert page.state.training_loss.xy()[0].tolist() == list(range(1, 16))
 
 
+@pytest.mark.heavy
 def test_model_can_be_tried_while_training_goes_on(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -147,6 +160,7 @@ def test_model_can_be_tried_while_training_goes_on(make_page: MakePage, qtbot: Q
     assert page.is_running()
 
 
+@pytest.mark.heavy
 def test_status_line_follows_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(num_epochs=1)
     page = make_page(script)
@@ -196,6 +210,7 @@ def test_wrong_epochs_are_refused_and_the_form_stays(make_page: MakePage, qtbot:
     assert not page.panel.message.isVisible()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "error",
     [
@@ -236,6 +251,7 @@ def test_unexpected_error_offers_its_details(make_page: MakePage, qtbot: QtBot) 
     box.close()
 
 
+@pytest.mark.heavy
 def test_copy_presets_bring_their_own_data(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(num_epochs=1)
     page = make_page(script)
@@ -306,6 +322,7 @@ def test_stopped_run_can_be_resumed_at_the_next_start(make_page: MakePage, qtbot
     assert not third.panel.resume_button.isVisible()
 
 
+@pytest.mark.heavy
 def test_shutdown_stops_the_run_and_delivers_its_end(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -332,6 +349,7 @@ def test_theme_changes_while_training(make_page: MakePage, qapp: QApplication, q
     assert page.is_running()
 
 
+@pytest.mark.heavy
 def test_runs_are_laid_over_one_another_and_taken_away_by_a_click(
     make_page: MakePage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -358,6 +376,7 @@ def test_runs_are_laid_over_one_another_and_taken_away_by_a_click(
     assert [run.name for run in page.comparison.runs] == ["published notebook"]
 
 
+@pytest.mark.heavy
 def test_folder_without_a_run_is_refused_with_a_message(make_page: MakePage, qtbot: QtBot, tmp_path: Path) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -373,6 +392,7 @@ def test_folder_without_a_run_is_refused_with_a_message(make_page: MakePage, qtb
     assert page.comparison.runs == []
 
 
+@pytest.mark.heavy
 def test_chart_follows_its_tabs_and_menus(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -458,6 +478,7 @@ def place(page: TrainPage, button: QPushButton) -> tuple[int, int, int, int]:
     return corner.x(), corner.y(), button.width(), button.height()
 
 
+@pytest.mark.heavy
 def test_pause_becomes_continue_in_place_and_nothing_else_moves(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -475,6 +496,7 @@ def test_pause_becomes_continue_in_place_and_nothing_else_moves(make_page: MakeP
     assert not page.form.isVisible()
 
 
+@pytest.mark.heavy
 def test_nothing_of_a_run_stands_under_the_form_of_another(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -492,6 +514,7 @@ def test_nothing_of_a_run_stands_under_the_form_of_another(make_page: MakePage, 
     assert page.panel.discard_button.isVisible()
 
 
+@pytest.mark.heavy
 def test_a_run_continues_on_the_device_chosen_beside_it(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -506,6 +529,7 @@ def test_a_run_continues_on_the_device_chosen_beside_it(make_page: MakePage, qtb
     assert script.requests[1].device == "cpu"
 
 
+@pytest.mark.heavy
 def test_patience_is_a_bar_that_fills(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -520,6 +544,7 @@ def test_patience_is_a_bar_that_fills(make_page: MakePage, qtbot: QtBot) -> None
     assert page.panel._patience._fraction == 0.5
 
 
+@pytest.mark.heavy
 def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_typed(
     make_page: MakePage, qtbot: QtBot
 ) -> None:
@@ -575,6 +600,7 @@ def test_the_form_warns_of_a_run_that_is_short_for_its_schedule(
     assert not form.note.isVisible()
 
 
+@pytest.mark.heavy
 def test_the_film_never_changes_its_head_by_itself(
     make_page: MakePage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -595,6 +621,7 @@ def test_the_film_never_changes_its_head_by_itself(
     assert selection.head == chosen
 
 
+@pytest.mark.heavy
 def test_a_chart_without_values_says_so(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -644,6 +671,7 @@ def test_paused_run_can_be_discarded_with_its_folder(make_page: MakePage, qtbot:
     assert page.state.status is Status.IDLE
 
 
+@pytest.mark.heavy
 def test_failed_save_waits_and_is_tried_again(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(failing_save_step=6, num_failing_saves=2)
     page = make_page(script)
@@ -659,6 +687,7 @@ def test_failed_save_waits_and_is_tried_again(make_page: MakePage, qtbot: QtBot)
     assert not page.notice_bar.action_buttons[0].isVisible()
 
 
+@pytest.mark.heavy
 def test_failed_save_can_end_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(failing_save_step=6)
     page = make_page(script)
@@ -670,6 +699,7 @@ def test_failed_save_can_end_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     assert page.panel.resume_button.isVisible()
 
 
+@pytest.mark.heavy
 def test_page_can_be_closed_while_a_failed_save_waits(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(failing_save_step=6)
     page = make_page(script)
@@ -679,6 +709,7 @@ def test_page_can_be_closed_while_a_failed_save_waits(make_page: MakePage, qtbot
     assert not page.is_running()
 
 
+@pytest.mark.heavy
 def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_page: MakePage, qtbot: QtBot) -> None:
     proposal = Proposal("a learning rate of 0.00025 instead of 0.0005", {"learning_rate": 0.00025})
     words = f"The loss became nan. Resume from step 5 (last.safetensors) with {proposal.text}: --resume --change x."
@@ -697,6 +728,7 @@ def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_pag
     assert page.state.status is Status.FINISHED
 
 
+@pytest.mark.heavy
 def test_changed_data_is_resumed_with_only_after_a_person_said_so(make_page: MakePage, qtbot: QtBot) -> None:
     proposal = Proposal("the training data as it is now", allows_changed_data=True)
     words = "The training data has changed: resume with the data as it is now: --resume --allow-changed-data"
@@ -717,6 +749,7 @@ def test_changed_data_is_resumed_with_only_after_a_person_said_so(make_page: Mak
     assert script.requests[1].allow_changed_data
 
 
+@pytest.mark.heavy
 def test_change_is_remembered_with_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
     page = make_page(script)
@@ -731,6 +764,7 @@ def test_change_is_remembered_with_the_run(make_page: MakePage, qtbot: QtBot) ->
     assert dict(second.controller.request.changes) == {"seed": 5}
 
 
+@pytest.mark.heavy
 def test_without_a_checkpoint_the_proposal_starts_again(make_page: MakePage, qtbot: QtBot) -> None:
     proposal = Proposal("a batch size of 64 instead of 128", {"batch_size": 64})
     script = ScriptedTraining(error=OutOfMemoryError("No memory. Start again.", proposal, None), error_step=1)
@@ -785,6 +819,7 @@ def test_keyboard_never_comes_upon_discard_by_itself(make_page: MakePage, qtbot:
     assert page.window().focusWidget() is page.panel.stop_button
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(("name", "said"), [("copy-task-small", "source"), ("notebook", "German"), ("", "source")])
 def test_film_of_an_earlier_run_names_its_own_languages(
     make_page: MakePage, tmp_path: Path, name: str, said: str
@@ -809,6 +844,7 @@ def test_wrong_patience_is_refused(make_page: MakePage, qtbot: QtBot) -> None:
     assert script.requests == []
 
 
+@pytest.mark.heavy
 def test_earlier_run_is_looked_at_with_its_curves_and_its_film(
     make_page: MakePage, qtbot: QtBot, tmp_path: Path
 ) -> None:

@@ -73,6 +73,7 @@ def test_copy_task_is_trained_stopped_resumed_and_tried(page: TrainPage, qtbot: 
     assert page.state.best.loss < page.state.training_loss.xy()[1][0], "it learned"
 
 
+@pytest.mark.heavy
 def test_device_that_is_not_here_is_said_and_the_form_stays(page: TrainPage, qtbot: QtBot) -> None:
     page.form.set_choices(replace(page.form.choices(), device="cuda:97"))
     click(qtbot, page.panel.start_button)
@@ -83,6 +84,7 @@ def test_device_that_is_not_here_is_said_and_the_form_stays(page: TrainPage, qtb
     assert not page.panel.resume_button.isVisible()
 
 
+@pytest.mark.heavy
 def test_corpus_that_is_not_there_is_said_and_the_form_stays(page: TrainPage, qtbot: QtBot, tmp_path: Path) -> None:
     missing = str(tmp_path / "no-such-folder")
     page.form.set_choices(replace(page.form.choices(), preset="notebook", data_kind="folder", data_path=missing))
@@ -93,6 +95,7 @@ def test_corpus_that_is_not_there_is_said_and_the_form_stays(page: TrainPage, qt
     assert page.form.choices().data_path == missing
 
 
+@pytest.mark.heavy
 def test_folder_that_cannot_be_written_is_said_and_the_form_stays(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:

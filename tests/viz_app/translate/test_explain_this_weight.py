@@ -56,6 +56,7 @@ def test_the_card_opens_over_the_map_and_follows_the_pin(page: TranslatePage, qt
     assert not button.isChecked()
 
 
+@pytest.mark.heavy
 def test_the_card_explains_the_next_experiment_too(page: TranslatePage, qtbot: QtBot) -> None:
     card = page.head.query_key
     qtbot.mouseClick(page.head.pick_line.explain_button, Qt.MouseButton.LeftButton)
@@ -99,6 +100,7 @@ def _look_at_another_kind(page: TranslatePage, qtbot: QtBot) -> None:
     qtbot.mouseClick(page.heads.grid, Qt.MouseButton.LeftButton, pos=place.center())
 
 
+@pytest.mark.heavy
 def test_the_card_leaves_the_map_when_its_cell_is_let_go(page: TranslatePage, qtbot: QtBot) -> None:
     card, button = page.head.query_key, page.head.pick_line.explain_button
     ways: tuple[Callable[[TranslatePage, QtBot], None], ...] = _escape, _click_it_again, _clear, _look_at_another_kind

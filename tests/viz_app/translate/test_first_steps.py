@@ -4,7 +4,10 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from core.analysis.roles import POSITION_SHARE
+from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
+from viz_app.application import may_offer_first_steps
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.translate.first_steps import FirstSteps
@@ -22,6 +25,7 @@ def steps_of(window: MainWindow) -> FirstSteps:
     return found
 
 
+@pytest.mark.heavy
 def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot: QtBot, window: MainWindow, preferences: Preferences
 ) -> None:
@@ -36,6 +40,10 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot.keyClick(steps, Qt.Key.Key_Return)
     assert state.roles.of(state.selection.head) == "previous"
     assert "72 heads" in steps.text.text()
+    previous = state.selection.head
+    share = state.translation.maps.encoder[previous.layer, previous.head].diagonal(-1).mean()
+    assert f"{share:.0%} of its attention to the token before" in steps.text.text()
+    assert share > POSITION_SHARE
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
     assert state.experiment.heads_off == {head}
@@ -53,10 +61,48 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
 
 
+@pytest.mark.heavy
 def test_they_are_skipped_for_good(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
     qtbot.keyClick(steps_of(window), Qt.Key.Key_Escape)
     assert preferences.has_taken_first_steps
     qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
+
+
+def test_results_after_them_are_none_of_their_business(qtbot: QtBot, window: MainWindow) -> None:
+    steps = steps_of(window)
+    qtbot.mouseClick(steps.skip_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
+    with qtbot.waitSignal(window.translation_shown, timeout=20_000):  # an error in a callback would fail the test
+        window.state.toggle_head(window.state.selection.head)
+    assert not window.state.request.problem
+    assert steps.place == 0, "Python still has it, as it may have until it collects its garbage"
+
+
+def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: MainWindow) -> None:
+    steps = steps_of(window)
+    window.show_page(1)
+    assert not steps.isVisible()
+    window.offer_first_steps()
+    assert steps_of(window) is steps
+    assert steps.isVisible()
+
+
+def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWindow) -> None:
+    window = make_window(None, sentence="Zwei Hunde spielen im Schnee.", loader=None)
+    window.state.settings.shown = "difference"
+    window.offer_first_steps()
+    assert window.state.settings.shown == "changed"
+    assert "outlined cell" in steps_of(window).text.text(), "a strong cell is dark in one theme and light in the other"
+
+
+def test_they_are_not_offered_over_changes_that_are_there(make_window: MakeWindow, preferences: Preferences) -> None:
+    window = make_window(None, wait=False)
+    assert may_offer_first_steps(preferences, window)
+    window.state.toggle_head(Head("cross", 1, 5))
+    assert not may_offer_first_steps(preferences, window)
+    window.state.undo()
+    preferences.has_taken_first_steps = True
+    assert not may_offer_first_steps(preferences, window)
 
 
 def test_they_wait_for_the_first_translation(qtbot: QtBot, make_window: MakeWindow) -> None:

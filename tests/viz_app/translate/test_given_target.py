@@ -53,6 +53,7 @@ def test_the_maps_are_those_of_the_translation_that_was_written(page: TranslateP
     assert _chips(page) == [CHIP]
 
 
+@pytest.mark.heavy
 def test_the_models_own_translation_comes_back_by_the_chip_or_by_undo(page: TranslatePage, qtbot: QtBot) -> None:
     own = page.sentence.sentence.text
     for undo in (False, True):

@@ -38,6 +38,7 @@ def _click_box(qtbot: QtBot, box: QCheckBox) -> None:
     qtbot.mouseClick(box, Qt.MouseButton.LeftButton, pos=QPoint(8, box.height() // 2))
 
 
+@pytest.mark.heavy
 def test_words_are_whole_until_their_pieces_are_asked_for(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
 ) -> None:
@@ -65,6 +66,7 @@ def test_hiding_says_how_much_is_hidden(make_window: MakeWindow, qtbot: QtBot, p
     assert preferences.restored(MapViewSettings()).hides_punctuation
 
 
+@pytest.mark.heavy
 def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     qtbot.wait(50)
@@ -102,6 +104,7 @@ def test_a_scale_is_chosen_and_remembered(make_window: MakeWindow, preferences: 
     assert preferences.restored(MapViewSettings()).scale == scale
 
 
+@pytest.mark.heavy
 def test_the_question_mark_explains_the_map(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     assert not page.head.explanation.isVisible()
@@ -115,6 +118,7 @@ def test_the_question_mark_explains_the_map(make_window: MakeWindow, qtbot: QtBo
     assert not page.head.explanation.isVisible()
 
 
+@pytest.mark.heavy
 def test_a_role_stands_beside_the_title_and_the_grid_can_be_searched_for_it(make_window: MakeWindow) -> None:
     page = _page(make_window)
     page.state.choose_head(Head("encoder", 0, 0))
@@ -127,6 +131,7 @@ def test_a_role_stands_beside_the_title_and_the_grid_can_be_searched_for_it(make
     assert page.heads.grid.grab().toImage() == before
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("size", [(960, 620), (1280, 800)])
 def test_no_control_of_the_map_is_cut_off_in_a_small_window(
     make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
@@ -153,6 +158,7 @@ def _click_word(qtbot: QtBot, page: TranslatePage, index: int, *, also: bool = F
     qtbot.mouseClick(page.sentence.chips, Qt.MouseButton.LeftButton, keys, place.center())
 
 
+@pytest.mark.heavy
 def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window, make_translation("ein mann schläft .", "a man is sleep|ing .", text="Ein Mann ."))
     grid, field = page.heads.grid, page.sentence.input
@@ -200,6 +206,7 @@ def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window
     assert page.heads.grid.grab().toImage().copy(place) != tagged
 
 
+@pytest.mark.heavy
 def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     page.head.picture_menu.actions_by_name["lines"].trigger()
@@ -218,6 +225,7 @@ def test_lines_stand_for_the_weights_above_the_threshold(make_window: MakeWindow
     assert (painter.strength() > 0).sum() == (view.values > 0).sum()
 
 
+@pytest.mark.heavy
 def test_lines_of_a_hundred_tokens_scroll(make_window: MakeWindow, qtbot: QtBot) -> None:
     words = " ".join(f"w{number}" for number in range(100))
     page = _page(make_window, make_translation(words, words, num_layers=1, num_heads=2))

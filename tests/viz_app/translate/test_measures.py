@@ -31,6 +31,7 @@ def _view(page: TranslatePage) -> MapView:
     return view
 
 
+@pytest.mark.heavy
 def test_a_measure_replaces_the_weight_in_map_and_grid_and_says_what_it_is(page: TranslatePage, qtbot: QtBot) -> None:
     grid, heatmap = page.heads.grid.grab().toImage(), page.head.heatmap.grab().toImage()
     weights = _view(page).values
@@ -49,6 +50,7 @@ def test_a_measure_replaces_the_weight_in_map_and_grid_and_says_what_it_is(page:
     assert page.heads.grid.grab().toImage() == grid
 
 
+@pytest.mark.heavy
 def test_a_kind_without_the_measure_shows_weights_and_says_so(page: TranslatePage, qtbot: QtBot) -> None:
     _choose(qtbot, page, "rollout")
     page.state.choose_head(Head("decoder", 0, 1))
@@ -58,6 +60,7 @@ def test_a_kind_without_the_measure_shows_weights_and_says_so(page: TranslatePag
     assert "One map for each layer" in page.head.meaning.text()
 
 
+@pytest.mark.heavy
 def test_the_next_experiment_is_measured_too(page: TranslatePage, qtbot: QtBot) -> None:
     _choose(qtbot, page, "norm")
     acts = (
@@ -72,6 +75,7 @@ def test_the_next_experiment_is_measured_too(page: TranslatePage, qtbot: QtBot) 
     assert "Kobayashi" in page.head.meaning.text()
 
 
+@pytest.mark.heavy
 def test_a_difference_waits_until_both_translations_are_measured(page: TranslatePage, qtbot: QtBot) -> None:
     page.state.toggle_head(Head("cross", 0, 0))
     qtbot.waitUntil(lambda: page.state.result is not None and page.state.result.is_changed)

@@ -1,10 +1,16 @@
 """The presentation: one map, large, driven by keys."""
 
+from pathlib import Path
+
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton
 from pytestqt.qtbot import QtBot
 
+from core.model.heads import Head
+from core.translation.lesson_file import write_lesson_file
 from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.documents.test_lessons_in_the_window import lesson_for
 from viz_app.main_window import MainWindow
 from viz_app.state import map_text
 from viz_app.theme import current_theme
@@ -34,6 +40,7 @@ def test_it_fills_the_screen_without_controls(make_window: MakeWindow, qtbot: Qt
     assert presented(window, qtbot) is shown
 
 
+@pytest.mark.heavy
 def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: QtBot) -> None:
     shown = presented(make_window(), qtbot)
     shown.showNormal()
@@ -49,6 +56,7 @@ def test_letters_and_map_grow_with_the_screen(make_window: MakeWindow, qtbot: Qt
     assert current_theme().scale == 1.0
 
 
+@pytest.mark.heavy
 def test_keys_walk_switch_and_compare(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     state, shown = window.state, presented(window, qtbot)
@@ -96,3 +104,44 @@ def test_without_a_translation_it_says_so(make_window: MakeWindow, qtbot: QtBot)
     assert not shown.map.isVisible()
     qtbot.keyClick(shown, Qt.Key.Key_Escape)
     assert not shown.isVisible()
+
+
+def test_a_presenters_remote_steps_through_the_heads_without_a_lesson(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    state, shown = window.state, presented(window, qtbot)
+    assert shown.scene.isHidden()
+    num_layers, num_heads = state.maps.shape("cross")
+    state.choose_head(Head("cross", 0, num_heads - 1))
+    qtbot.keyClick(shown, Qt.Key.Key_PageDown)
+    assert state.selection.head == Head("cross", 1, 0), "after the last head of a layer comes the next layer"
+    assert shown.caption.text().startswith(state.selection.head.title)
+    qtbot.keyClick(shown, Qt.Key.Key_PageUp)
+    assert state.selection.head == Head("cross", 0, num_heads - 1)
+    state.choose_head(Head("cross", num_layers - 1, num_heads - 1))
+    qtbot.keyClick(shown, Qt.Key.Key_PageDown)
+    assert state.selection.head == Head("cross", num_layers - 1, num_heads - 1), "there is none after it"
+    assert shown.isVisible()
+
+
+def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window = make_window()
+    write_lesson_file(lesson_for(window), tmp_path / "lesson.augenmerk")
+    window.documents.open(tmp_path / "lesson.augenmerk")
+    shown = presented(window, qtbot)
+    assert shown.scene.isVisible()
+    assert "scenes" in shown.hint.text()
+    places = [shown.scene.text().split(" · ")[0]]
+    for key in (Qt.Key.Key_PageDown,) * 3 + (Qt.Key.Key_PageUp,):
+        qtbot.keyClick(shown, key)
+        qtbot.waitUntil(lambda: not window.state.request.is_running)
+        places.append(shown.scene.text().split(" · ")[0])
+    assert places == ["1 of 3", "2 of 3", "3 of 3", "3 of 3", "2 of 3"]
+    scene = window.lessons.lesson.scene
+    assert scene is not None
+    assert scene.text in shown.scene.text()
+    assert shown.source.text() == "Zwei Hunde ."
+    assert window.state.selection.head == Head("decoder", 1, 2)
+    window.lessons.close()
+    assert shown.scene.isHidden()

@@ -1,6 +1,7 @@
 """Original, changed and difference by real clicks and keys; settings that outlive the window."""
 
 import numpy as np
+import pytest
 from PySide6.QtCore import QPoint, Qt
 from pytestqt.qtbot import QtBot
 
@@ -10,6 +11,7 @@ from tests.viz_app.synthetic import make_translation
 from viz_app.preferences import Preferences
 
 
+@pytest.mark.heavy
 def test_choices_are_remembered_when_the_window_closes(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
 ) -> None:
@@ -28,6 +30,7 @@ def test_choices_are_remembered_when_the_window_closes(
     assert (kept.merges_words, kept.hides_punctuation, kept.scale) == (False, True, "own")
 
 
+@pytest.mark.heavy
 def test_the_difference_is_chosen_by_mouse_and_key(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(sentence="Ein Mann schläft .")
     page = window.translate_page

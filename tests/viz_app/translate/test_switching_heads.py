@@ -38,6 +38,7 @@ def _chips(page: TranslatePage) -> list[str]:
     return [chip.text() for chip in page.sentence.interventions.chips]
 
 
+@pytest.mark.heavy
 def test_a_hint_says_how_before_anything_is_off(make_window: MakeWindow) -> None:
     interventions = make_window().translate_page.sentence.interventions
     assert interventions.hint.isVisible()

@@ -109,6 +109,7 @@ def test_controls_follow_settings_that_somebody_else_changes(panel: HeadPanel, s
     assert panel.sizes.threshold.value() == 40
 
 
+@pytest.mark.heavy
 def test_a_low_panel_has_a_menu_in_place_of_the_controls(
     panel: HeadPanel, state: ExperimentState, qtbot: QtBot
 ) -> None:

@@ -8,8 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from viz_app.state.spans import Span
 from viz_app.state.text_limit import MAX_CHARACTERS
-from viz_app.theme import Theme
-from viz_app.views.sentence_input import DEBOUNCE_MS, SentenceInput
+from viz_app.theme import Theme, current_theme
+from viz_app.views.sentence_input import DEBOUNCE_MS, SentenceInput, SentenceMarks
 
 
 @pytest.fixture
@@ -69,11 +69,14 @@ def test_a_text_is_settled_once_it_was_told(qtbot: QtBot, field: SentenceInput) 
 
 def test_marks_go_as_soon_as_the_text_changes(qtbot: QtBot, field: SentenceInput) -> None:
     field.set_text("🙂 Xylofon und noch viel mehr")
-    field.mark((Span(3, 10),), Span(11, 28))
-    unknown, ignored = field.extraSelections()
+    field.mark(SentenceMarks((Span(3, 10),), Span(11, 28), edited=(Span(0, 2),)))
+    unknown, ignored, edited = field.extraSelections()
     assert unknown.cursor.selectedText() == "Xylofon"
     assert ignored.cursor.selectedText() == "und noch viel mehr"[:17]
     assert ignored.format.fontStrikeOut()
+    assert edited.cursor.selectedText() == "🙂"
+    assert edited.format.fontStrikeOut()
+    assert edited.format.foreground().color() == current_theme().color("warm"), "the colour of changes"
     qtbot.keyClicks(field, "!")
     assert field.extraSelections() == []
     field.cancel()

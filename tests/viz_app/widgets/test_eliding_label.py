@@ -38,3 +38,21 @@ def test_the_longest_form_that_fits_is_shown_and_the_tip_has_the_whole(qtbot: Qt
         assert label.shown_text() == form
     label.grab()
     assert label.toolTip() == "a line with many words in it"
+
+
+def test_a_path_of_several_lines_is_seen_whole_and_needs_no_tip(qtbot: QtBot, theme: Theme) -> None:
+    path = "~/experiments/a_long_name_without_any_space_or_hyphen_in_it/notebook-2026-11-22-0718"
+    label = ElidingLabel("small", path, elide=Qt.TextElideMode.ElideMiddle)
+    qtbot.addWidget(label)
+    label.set_max_lines(4)
+    label.resize(200, label.heightForWidth(200))
+    label.grab()
+    lines = label.shown_text().split("\n")
+    assert "".join(lines) == path
+    assert 1 < len(lines) <= 4
+    assert all(label.fontMetrics().horizontalAdvance(line) <= 200 for line in lines)
+    assert label.toolTip() == ""
+    label.set_max_lines(2)
+    label.grab()
+    assert "…" in label.shown_text()
+    assert label.toolTip() == path

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from viz_app.theme import Theme
-from viz_app.widgets.line_chart import CURVES_LIGHT, Curve, LineChart, ticks
+from viz_app.widgets.line_chart import CURVES_LIGHT, Curve, LineChart, shown_value, ticks
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,11 @@ def chart(qtbot: QtBot, theme: Theme) -> LineChart:
     chart.show_curves([Curve("up", places, places), Curve("flat", places, np.full(11, 5.0))])
     chart.show()
     return chart
+
+
+def test_numbers_of_an_axis_are_written_alike() -> None:
+    assert [shown_value(value) for value in (0, 5_000, 10_000, 15_000)] == ["0", "5,000", "10,000", "15,000"]
+    assert [shown_value(value) for value in (0.00125, -0.5, 2e-6)] == ["0.00125", "−0.5", "2.0e−06"]
 
 
 def test_curves_are_drawn_where_their_values_are(chart: LineChart) -> None:

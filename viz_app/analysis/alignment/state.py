@@ -26,12 +26,15 @@ class Links:
         sources, targets: S and T words, start and end left out.
         strengths: [T, S], from 0 to 1: weights as they are; lengths over the longest.
         best: for each target word the source word that it is tied to most.
+        new_sources, new_targets: the words that the original does not have.
     """
 
     sources: tuple[str, ...]
     targets: tuple[str, ...]
     strengths: FloatArray
     best: tuple[int, ...]
+    new_sources: frozenset[int] = frozenset()
+    new_targets: frozenset[int] = frozenset()
 
     def shown(self, threshold: float) -> list[tuple[int, int, float]]:
         """Target, source and strength of all links of at least `threshold`, and of each target's strongest one."""
@@ -74,11 +77,14 @@ class AlignmentState:
             return None
         weights = labelled.weights
         top = max(1.0, float(weights.max()))
+        new_targets, new_sources = maps.new_entries("cross")
         return Links(
             sources=labelled.keys.labels,
             targets=labelled.queries.labels,
             strengths=weights / np.float32(top),
             best=tuple(weights.argmax(axis=-1).tolist()),
+            new_sources=new_sources,
+            new_targets=new_targets,
         )
 
     @property

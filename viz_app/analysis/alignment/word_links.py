@@ -15,7 +15,10 @@ MAX_PEN = 4.5
 
 
 class WordLinks(QWidget):
-    """Source words at the left, target words at the right. The word under the mouse keeps its links, others pale."""
+    """Source words at the left, target words at the right. The word under the mouse keeps its links, others pale.
+
+    Words that the original does not have, have the colour that changed words have everywhere.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -118,7 +121,9 @@ class WordLinks(QWidget):
         place = self.place_of(side, index)
         align = Qt.AlignmentFlag.AlignRight if side == "source" else Qt.AlignmentFlag.AlignLeft
         text = QFontMetrics(painter.font()).elidedText(visible(word), Qt.TextElideMode.ElideRight, int(place.width()))
-        painter.setPen(current_theme().color("accent" if is_lit else "text"))
+        assert self._links is not None
+        is_new = index in (self._links.new_sources if side == "source" else self._links.new_targets)
+        painter.setPen(current_theme().color("accent" if is_lit else "warm" if is_new else "text"))
         painter.drawText(place, align | Qt.AlignmentFlag.AlignVCenter, text)
 
     def _tip(self, word: tuple[str, int] | None) -> str:

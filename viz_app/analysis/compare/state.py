@@ -115,14 +115,15 @@ class CompareState:
     def second_experiment(self) -> Experiment:
         """What is asked of the second: the same interventions, and the same output unless that is given.
 
-        A translation that is given belongs to its sentence: another sentence is translated by the model.
+        A translation that is given belongs to its sentence: another sentence is translated by the model. So do words
+        that are removed or replaced: another sentence is read as it was typed.
         """
         assert self.first.result is not None
         experiment = self.first.result.experiment  # which one that was refused is not
         if self.question == "checkpoint":
             return experiment
         output = Greedy() if isinstance(experiment.output, GivenTarget) else experiment.output
-        return Experiment(self.text, output, experiment.interventions)
+        return Experiment(self.text, output, experiment.without(*experiment.source_edits).interventions)
 
     def try_model(self, model: SecondModel) -> None:
         """Another checkpoint is to be opened; the one before stays until that has worked."""
@@ -187,10 +188,17 @@ class CompareState:
     @property
     def dropped(self) -> str:
         """Which interventions of the first the second does not have, in a sentence; empty if it has them all."""
-        if self.comparison is None or not self.comparison.second.dropped:
+        if self.comparison is None:
             return ""
-        named = ", ".join(map(str, self.comparison.second.dropped))
-        return f"Left out of the second, because it does not fit: {named}."
+        first, second = self.comparison.first.experiment, self.comparison.second
+        kept = (*second.dropped, *second.experiment.interventions)
+        parts = [
+            (", which is read as typed", [each for each in first.source_edits if each not in kept]),
+            (", because it does not fit", second.dropped),
+        ]
+        return " ".join(
+            f"Left out of the second{why}: {', '.join(map(str, dropped))}." for why, dropped in parts if dropped
+        )
 
     def maps(self) -> ComparedMaps | None:
         """The chosen head, or the heads that are combined in the large map, in both; None before the first answer."""

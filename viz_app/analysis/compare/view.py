@@ -27,6 +27,7 @@ from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.state.changed_words import pieces_of
 from viz_app.state.evented_options import on_redraw
 from viz_app.state.map_text import title
+from viz_app.state.spans import source_as_read
 from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import scales
 from viz_app.views.marked_text import marked, number, styled
@@ -185,7 +186,7 @@ class CompareTab(AnalysisTab):
         if self.comparing.question == "sentence":
             before, after = ([word.text for word in each.source_words] for each in (first, second))
             source = styled(pieces_of(before, after, second.source_text), colors.text, colors.muted, colors.warm)
-            cells.append((html.escape(first.source_text), source))
+            cells.append((html.escape(source_as_read(comparison.first)), source))
         words = marked(first, second, colors.text, colors.muted, colors.warm) or "nothing: it ends at once"
         facts = [f"{muted}({number(each.log_probability)}" for each in (first, second)]
         reads = ", reads the first" if self.comparing.reads_first else ", given"

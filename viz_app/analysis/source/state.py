@@ -38,6 +38,7 @@ class OutputShare:
         parts: the source words that gave it most, with their shares.
         warning: why it deserves a look; None for most words.
         before: the share of the source in the original's word; None where the original has no such word.
+        is_new: whether something is changed, and the original has no such word.
     """
 
     word: str
@@ -45,6 +46,7 @@ class OutputShare:
     parts: tuple[tuple[str, float], ...]
     warning: ShareWarning | None
     before: float | None = None
+    is_new: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,7 @@ class SourceState:
         contributions = self.findings.contributions
         labelled = contributions.of_source()
         warnings = {warning.steps: warning for warning in share_warnings(contributions)}
-        before = self._shares_before()
+        before, is_changed = self._shares_before(), self.findings.original is not None
         found = []
         for row, share in enumerate(contributions.source_share_of_words().tolist()):
             parts = sorted(
@@ -180,6 +182,7 @@ class SourceState:
                     tuple(parts[:4]),
                     warnings.get(labelled.queries.positions[row]),
                     before.get(row),
+                    is_new=is_changed and row not in before,
                 )
             )
         return found

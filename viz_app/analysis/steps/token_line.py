@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtGui import QFont, QFontMetrics, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from viz_app.state.visible_text import visible
@@ -47,6 +47,8 @@ class TokenLine(QWidget):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.chips: tuple[TokenChip, ...] = ()
+        self._places: dict[int, list[QRect]] = {}  # by width, as layouts ask for the same ones again and again
+        self._placed: tuple[tuple[TokenChip, ...], QFont, float] | None = None
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
@@ -119,7 +121,17 @@ class TokenLine(QWidget):
             painter.drawText(place, Qt.AlignmentFlag.AlignCenter, _short(chip.text))
 
     def _flow(self, width: int) -> list[QRect]:
-        metrics, height = QFontMetrics(current_theme().font("body")), self._line()
+        theme = current_theme()
+        font = theme.font("body")
+        if self._placed is None or self._placed[0] is not self.chips or self._placed[1:] != (font, theme.scale):
+            self._placed = self.chips, font, theme.scale
+            self._places.clear()
+        if width not in self._places:
+            self._places[width] = self._flow_anew(QFontMetrics(font), width)
+        return self._places[width]
+
+    def _flow_anew(self, metrics: QFontMetrics, width: int) -> list[QRect]:
+        height = self._line()
         widths = [max(metrics.horizontalAdvance(_short(chip.text)) + 2 * scaled(PADDING), 20) for chip in self.chips]
         sizes = [QSize(chip_width, height) for chip_width in widths]
         return flow(sizes, width, spacing=scaled(SPACING), line_spacing=scaled(SPACING))

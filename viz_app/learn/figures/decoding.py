@@ -12,7 +12,7 @@ from core.translation.experiment import Beam
 from core.translation.result import Alternative, Translation
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import BeamTreeJob
-from viz_app.theme import CHIP_RADIUS, current_theme, scaled
+from viz_app.theme import CHIP_RADIUS, PANEL_MARGIN, Theme, current_theme, scaled
 from viz_app.widgets.parts import label
 
 NUM_CANDIDATES = 4
@@ -20,6 +20,10 @@ BEAM = Beam(4, 0.0)
 """Plain probabilities are compared: what is found is more probable, whatever its length."""
 CELL_WIDTH, CELL_HEIGHT, GAP = 66, 30, 6
 HEADER, EDGE = 18, 10
+AROUND_CHIPS = 75
+"""Of the room of a figure, what its heading and a scroll bar take."""
+MAX_FACTOR = 1.8
+"""Chips are at most so much larger than on a small page."""
 
 
 class DecodingFigure(StationFigure):
@@ -33,14 +37,24 @@ class DecodingFigure(StationFigure):
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
+        self._room = 0
         self.table = CandidateTable()
         self.table.chosen.connect(self._force)
         self.column.addWidget(_scrolling_across(self.table))
+
+    def set_room(self, height: int) -> None:
+        """Larger chips on a large page."""
+        self._room = height
+        self._fit()
 
     def redraw(self) -> None:
         """Another translation."""
         if self.translation is not None:
             self.table.show_translation(self.translation)
+            self._fit()
+
+    def _fit(self) -> None:
+        self.table.fit(_inner_width(self), self._room - scaled(AROUND_CHIPS))
 
     def _force(self, step: int, candidate: Alternative) -> None:
         translation = self.translation
@@ -56,16 +70,25 @@ class BeamFigure(StationFigure):
         drawing: the tree.
     """
 
-    caption = "Beam search: four hypotheses are kept at each step"
+    caption = "Beam search: four partial translations are kept at each step"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.tree: BeamTree | None = None
         self._asked: Translation | None = None
+        self._room = 0
         self.drawing = BeamDrawing()
         self.says = label("small", wraps=True)
         self.column.addWidget(_scrolling_across(self.drawing))
         self.column.addWidget(self.says)
+
+    def set_room(self, height: int) -> None:
+        """Larger chips on a large page."""
+        self._room = height
+        self._fit()
+
+    def _fit(self) -> None:
+        self.drawing.fit(_inner_width(self), self._room - scaled(AROUND_CHIPS) - self.says.height())
 
     def refresh(self) -> None:
         """Asks for the search in this sentence; what is changed in the model plays no part."""
@@ -96,9 +119,43 @@ class BeamFigure(StationFigure):
         else:
             first, second = (_odds(value) for value in tree.log_probabilities)
             self.says.setText(f"Blue, beam: “{by_beam}” ({first}). Orange, greedy: “{greedy}” ({second}).")
+        self._fit()
 
 
-class CandidateTable(QWidget):
+class ChipDrawing(QWidget):
+    """Chips in columns, which are larger where there is room.
+
+    Attributes:
+        factor: by how much.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.factor = 1.0
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    @property
+    def theme(self) -> Theme:
+        """The theme with letters and lengths so much larger."""
+        theme = current_theme()
+        return theme.at_scale(theme.scale * self.factor) if self.factor != 1.0 else theme
+
+    def natural_size(self) -> QSize:
+        """What is drawn with the factor that holds now, in pixels; empty while there is nothing."""
+        return QSize()
+
+    def fit(self, width: int, height: int) -> None:
+        """As large as fits."""
+        self.factor = 1.0
+        natural = self.natural_size()
+        if not natural.isEmpty():
+            fits = min(width / natural.width(), height / natural.height())
+            self.factor = max(1.0, min(MAX_FACTOR, fits))
+            self.setFixedSize(self.natural_size())
+        self.update()
+
+
+class CandidateTable(ChipDrawing):
     """Draws the candidates of a translation.
 
     Signals:
@@ -110,7 +167,6 @@ class CandidateTable(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._translation: Translation | None = None
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Candidates of each decoding step")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
@@ -118,14 +174,21 @@ class CandidateTable(QWidget):
         """Another translation."""
         self._translation = translation
         self.setAccessibleDescription(", ".join(translation.predicted_tokens))
-        num_steps = len(translation.predicted_tokens)
-        self.setFixedSize(
+        self.setFixedSize(self.natural_size())
+        self.update()
+
+    def natural_size(self) -> QSize:
+        """With the factor that holds now."""
+        if self._translation is None:
+            return QSize()
+        scaled, num_steps = self.theme.scaled, len(self._translation.predicted_tokens)
+        return QSize(
             num_steps * (scaled(CELL_WIDTH) + scaled(GAP)), scaled(HEADER) + NUM_CANDIDATES * (scaled(CELL_HEIGHT) + 4)
         )
-        self.update()
 
     def place_of(self, step: int, rank: int) -> QRectF:
         """Where a candidate is drawn."""
+        scaled = self.theme.scaled
         return QRectF(
             step * (scaled(CELL_WIDTH) + scaled(GAP)),
             scaled(HEADER) + rank * (scaled(CELL_HEIGHT) + 4),
@@ -135,6 +198,7 @@ class CandidateTable(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click chooses the candidate there."""
+        scaled = self.theme.scaled
         translation = self._translation
         if translation is None or translation.is_given or event.button() != Qt.MouseButton.LeftButton:
             return
@@ -147,7 +211,7 @@ class CandidateTable(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """A chip for each candidate, its probability as a bar below it."""
-        translation, theme = self._translation, current_theme()
+        translation, theme = self._translation, self.theme
         if translation is None:
             return
         painter = QPainter(self)
@@ -155,36 +219,43 @@ class CandidateTable(QWidget):
         for step, candidates in enumerate(translation.alternatives):
             painter.setFont(theme.font("small"))
             painter.setPen(theme.color("muted"))
-            painter.drawText(QPointF(self.place_of(step, 0).left() + 2, scaled(HEADER) - 5), f"step {step + 1}")
+            painter.drawText(QPointF(self.place_of(step, 0).left() + 2, theme.scaled(HEADER) - 5), f"step {step + 1}")
             for rank, candidate in enumerate(candidates[:NUM_CANDIDATES]):
                 is_chosen = candidate.token == translation.predicted_tokens[step]
                 place = self.place_of(step, rank)
-                _draw_chip(painter, place, candidate.token, is_chosen=is_chosen)
+                _draw_chip(painter, theme, place, candidate.token, is_chosen=is_chosen)
                 bar = QRectF(place.left() + 6, place.bottom() - 6, (place.width() - 12) * candidate.probability, 3)
                 painter.fillRect(bar, theme.color("accent" if is_chosen else "muted"))
 
 
-class BeamDrawing(QWidget):
+class BeamDrawing(ChipDrawing):
     """Draws a `BeamTree`: a column for each step, the best hypothesis of a step at the top."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._tree: BeamTree | None = None
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Tree of the beam search")
 
     def show_tree(self, tree: BeamTree) -> None:
         """Another search."""
         self._tree = tree
         self.setAccessibleDescription(f"Beam: {tree.texts[0]} Greedy: {tree.texts[1]}")
+        self.setFixedSize(self.natural_size())
+        self.update()
+
+    def natural_size(self) -> QSize:
+        """With the factor that holds now."""
+        tree, scaled = self._tree, self.theme.scaled
+        if tree is None:
+            return QSize()
         num_rows = 1 + max((node.rank for node in tree.nodes), default=0)
-        self.setFixedSize(
+        return QSize(
             tree.num_steps * (scaled(CELL_WIDTH) + scaled(GAP) + scaled(EDGE)), num_rows * (scaled(CELL_HEIGHT) + 6) + 4
         )
-        self.update()
 
     def place_of(self, node: BeamNode) -> QRectF:
         """Where a hypothesis is drawn."""
+        scaled = self.theme.scaled
         return QRectF(
             node.step * (scaled(CELL_WIDTH) + scaled(GAP) + scaled(EDGE)),
             2 + node.rank * (scaled(CELL_HEIGHT) + 6),
@@ -194,7 +265,7 @@ class BeamDrawing(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Edges first, chips over them."""
-        tree, theme = self._tree, current_theme()
+        tree, theme = self._tree, self.theme
         if tree is None:
             return
         painter = QPainter(self)
@@ -210,6 +281,7 @@ class BeamDrawing(QWidget):
         for place, node in enumerate(tree.nodes):
             _draw_chip(
                 painter,
+                theme,
                 self.place_of(node),
                 node.token,
                 is_chosen=node.is_chosen,
@@ -217,8 +289,9 @@ class BeamDrawing(QWidget):
             )
 
 
-def _draw_chip(painter: QPainter, place: QRectF, token: str, *, is_chosen: bool, is_warned: bool = False) -> None:
-    theme = current_theme()
+def _draw_chip(
+    painter: QPainter, theme: Theme, place: QRectF, token: str, *, is_chosen: bool, is_warned: bool = False
+) -> None:
     color = "accent" if is_chosen else "warm" if is_warned else "text"
     painter.setPen(QPen(theme.color(color if color != "text" else "border"), 1))
     painter.setBrush(theme.color("raised"))
@@ -230,6 +303,10 @@ def _draw_chip(painter: QPainter, place: QRectF, token: str, *, is_chosen: bool,
         token.replace(WORD_MARK, "") or token, Qt.TextElideMode.ElideRight, int(place.width()) - 8
     )
     painter.drawText(place.adjusted(0, -2, 0, -2), int(Qt.AlignmentFlag.AlignCenter), text)
+
+
+def _inner_width(figure: StationFigure) -> int:
+    return figure.width() - 2 * scaled(PANEL_MARGIN)
 
 
 def _scrolling_across(content: QWidget) -> QScrollArea:

@@ -92,6 +92,9 @@ class StationFigure(QFrame):
     def redraw(self) -> None:
         """Shows what is known."""
 
+    def set_room(self, height: int) -> None:
+        """So many pixels of the page are for this figure; a figure that can be drawn larger uses them."""
+
     def shutdown(self) -> None:
         """The page is closed: whatever runs is ended."""
 

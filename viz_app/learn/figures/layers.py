@@ -10,9 +10,13 @@ from core.text.subwords import WORD_MARK
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import LensJob
+from viz_app.theme import scaled
 from viz_app.widgets.parts import label
 
 NUM_IN_TIP = 5
+CELL_HEIGHTS, AIMED_HEIGHT, LEAST_HEIGHT, LARGEST_CELL = (30, 54), 260, 120, 130
+AROUND_CELLS = 190
+"""Of the room of the figure, what its words, labels and legend take."""
 
 
 class LayersFigure(StationFigure):
@@ -31,8 +35,8 @@ class LayersFigure(StationFigure):
         self.lens: LogitLens | None = None
         style = MatrixStyle(
             colors="sequential",
-            cell_heights=(30, 54),
-            aimed_height=260,
+            cell_heights=CELL_HEIGHTS,
+            aimed_height=AIMED_HEIGHT,
             cell_text=lambda value: f"{value * 100:.0f}",
             legend=lambda top: ("0 %", "", "100 %"),
         )
@@ -42,6 +46,11 @@ class LayersFigure(StationFigure):
         self.matrix.hovered.connect(self._show_candidates)
         self.column.addWidget(self.matrix)
         self.column.addWidget(self.says)
+
+    def set_room(self, height: int) -> None:
+        """Higher cells on a high page."""
+        aimed = max(LEAST_HEIGHT, round(height / scaled(1.0)) - AROUND_CELLS)
+        self.matrix.set_heights(aimed, min(LARGEST_CELL, max(CELL_HEIGHTS[1], aimed // 4)))
 
     def refresh(self) -> None:
         """Asks for the lens of the translation that is shown."""

@@ -3,19 +3,24 @@
 from collections.abc import Mapping
 
 import numpy as np
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from core.text.subwords import WORD_MARK
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.widgets.parts import label
+from viz_app.widgets.parts import flat_button, label
+
+NUM_PUBLISHED = 20
+PUBLISHED_TIP = "The mask of 20 positions, as The Annotated Transformer prints it, in place of your sentence's"
 
 
 class MaskFigure(StationFigure):
-    """A row for each token that is read, a column for each that might be seen: seen, or hidden.
+    """A row for each token that is predicted, a column for each that might be seen for it: seen, or hidden.
 
     Attributes:
         matrix: 1 where a token is seen, 0 where it is hidden.
+        published: shows the mask of 20 positions in its place, as The Annotated Transformer prints it.
         says: for the cell under the mouse, what it means.
     """
 
@@ -24,13 +29,19 @@ class MaskFigure(StationFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         style = MatrixStyle(
-            colors="sequential", cell_heights=(12, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
+            colors="sequential", cell_heights=(7, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
         )
         self.matrix = LabelledMatrix("Causal mask", style)
         self.matrix.hovered.connect(self._say)
         self.says = label("small", wraps=True)
+        self.published = flat_button("20 positions", PUBLISHED_TIP)
+        self.published.setCheckable(True)
+        self.published.toggled.connect(self._on_published)
+        below = QHBoxLayout()
+        below.addWidget(self.says, 1)
+        below.addWidget(self.published, 0, Qt.AlignmentFlag.AlignTop)
         self.column.addWidget(self.matrix)
-        self.column.addWidget(self.says)
+        self.column.addLayout(below)
         self._say(None)
 
     def redraw(self) -> None:
@@ -39,15 +50,33 @@ class MaskFigure(StationFigure):
         if translation is None:
             return
         is_lifted = translation.experiment.lifts_mask
+        if self.published.isChecked():
+            places = tuple(str(place + 1) for place in range(NUM_PUBLISHED))
+            self.title.setText(f"The same mask over {NUM_PUBLISHED} positions, as in The Annotated Transformer")
+            seen = np.tril(np.ones((NUM_PUBLISHED, NUM_PUBLISHED), dtype=np.float32))
+            self.matrix.show_matrices((Matrix(seen, places, places),), top=1.0)
+            return
         tokens = tuple(token.replace(WORD_MARK, "") for token in translation.read_tokens)
+        predicted = tuple(token.replace(WORD_MARK, "") for token in translation.predicted_tokens)
         seen = np.ones((len(tokens), len(tokens)), dtype=np.float32)
         self.title.setText("The mask is lifted: the decoder sees everything" if is_lifted else self.caption)
-        self.matrix.show_matrices((Matrix(seen if is_lifted else np.tril(seen), tokens, tokens),), top=1.0)
+        self.matrix.show_matrices((Matrix(seen if is_lifted else np.tril(seen), predicted, tokens),), top=1.0)
+
+    def _on_published(self) -> None:
+        self.redraw()
+        self._say(None)
 
     def _say(self, cell: MatrixCell | None) -> None:
         translation = self.translation
+        if self.published.isChecked():
+            if cell is None:
+                self.says.setText("Rows: the position that is read. Columns: the positions it may look at.")
+            else:
+                may = "may" if cell.column <= cell.row else "may not"
+                self.says.setText(f"Position {cell.row + 1} {may} look at position {cell.column + 1}.")
+            return
         if cell is None or translation is None:
-            self.says.setText("Rows: the token that is read. Columns: the tokens it may look at. Point at a cell.")
+            self.says.setText("Each row: what the decoder may look at while it predicts that token. Point at a cell.")
             return
         read, seen = (translation.read_tokens[place].replace(WORD_MARK, "") for place in (cell.row, cell.column))
         predicted = translation.predicted_tokens[cell.row].replace(WORD_MARK, "")

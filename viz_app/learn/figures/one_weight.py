@@ -94,7 +94,7 @@ class OneWeightFigure(StationFigure):
         queries = translation.source_tokens if head.kind == "encoder" else translation.predicted_tokens
         verb = "reads" if head.kind == "encoder" else "predicts"
         query = queries[pinned.query].replace(WORD_MARK, "")
-        self.title.setText(f"{head.title}, where it {verb} “{query}”: from its query to what it gives")
+        self.title.setText(f"{head.title}, where it {verb} “{query}”: from the query to the output of the head")
         steps = weight_steps(self._trace, head, pinned.query)
         self.table.show_steps(steps, tuple(token.replace(WORD_MARK, "") for token in keys), query, pinned.key)
 
@@ -200,7 +200,7 @@ class WeightTable(QWidget):
         painter.drawLine(QPointF(0, self.line_of(last).top() + 1), QPointF(self.width(), self.line_of(last).top() + 1))
         total = QRectF(places.lefts[3], self.line_of(last).top() + 2, places.widths[3], scaled(LINE))
         painter.setPen(theme.color("muted"))
-        painter.drawText(total, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), "sum: the head gives")
+        painter.drawText(total, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), "sum: output")
         self._draw_strip(painter, places, 4, last, steps.output, strips[1])
 
     def _draw_name(self, painter: QPainter, places: "_Columns", key: int, text: str, font: QFont) -> None:
@@ -228,7 +228,7 @@ class WeightTable(QWidget):
             middle = left + width / 2
             length = width / 2 * score / reach
             bar = QRectF(middle, line.top() + 7, length, scaled(LINE) - 13).normalized()
-            painter.fillRect(bar, theme.color("warm" if score < 0 else "accent", 0.75))
+            painter.fillRect(bar, theme.color("warm" if score > 0 else "accent", 0.75))
             painter.fillRect(QRectF(middle, line.top() + 3, 1, scaled(LINE) - 6), theme.color("border"))
         self._draw_number(painter, places, 2, line, text)
 
@@ -237,7 +237,7 @@ class WeightTable(QWidget):
         left, width = places.lefts[3], places.widths[3] - scaled(NUMBER_WIDTH)
         painter.fillRect(QRectF(left, line.top() + 7, width, scaled(LINE) - 13), theme.color("raised"))
         painter.fillRect(QRectF(left, line.top() + 7, width * weight, scaled(LINE) - 13), theme.color("accent"))
-        self._draw_number(painter, places, 3, line, percent(weight).replace("less than", "<"))
+        self._draw_number(painter, places, 3, line, percent(weight).replace("less than", "<").replace("more than", ">"))
 
     def _draw_number(self, painter: QPainter, places: "_Columns", column: int, line: QRectF, text: str) -> None:
         painter.setPen(current_theme().color("text"))

@@ -27,7 +27,7 @@ class PositionsFigure(StationFigure):
         tables: what both show; None while nothing is known.
     """
 
-    caption = "What is added to every embedding: one wave a dimension"
+    caption = "What is added to every embedding: one wave for each dimension (4 to 7 of 20)"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -37,7 +37,7 @@ class PositionsFigure(StationFigure):
         self._of_model = label("heading", wraps=True)
         style = MatrixStyle(
             colors="signed",
-            cell_heights=(12, 22),
+            cell_heights=(7, 22),
             aimed_height=200,
             legend=lambda top: (f"−{top:.1f}", "0", f"{top:.1f}"),
         )
@@ -74,7 +74,7 @@ class PositionsFigure(StationFigure):
             f"This model's own: a row for each of your {num_tokens} tokens, the first {values.shape[1]} of "
             f"{tables.own.shape[1]} dimensions"
         )
-        rows = tuple(f"{place + 1} {token}" for place, token in enumerate(translation.source_tokens[:num_tokens]))
+        rows = tuple(f"{place} {token}" for place, token in enumerate(translation.source_tokens[:num_tokens]))
         columns = tuple(str(dimension) if dimension % 8 == 0 else "" for dimension in range(values.shape[1]))
         top = float(np.abs(values).max())
         self.matrix.show_matrices((Matrix(values, rows, columns),), top=top)

@@ -25,7 +25,7 @@ class RatesFigure(StationFigure):
         chart: the curves.
     """
 
-    caption = "The learning rate over the steps, for some widths and warm-ups"
+    caption = "The learning rate over the steps (names: width of the model, warm-up steps)"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)

@@ -2,15 +2,18 @@
 
 from collections.abc import Mapping
 
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from core.translation.result import Translation, Word
 from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.theme import scaled, scales
+from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import label
 
 WORD_GAP = 10
+MAX_FACTOR = 2.2
+"""Letters are at most so much larger than elsewhere."""
+NUM_TRIES = 4
 
 
 class TokensFigure(StationFigure):
@@ -21,14 +24,45 @@ class TokensFigure(StationFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.sides: list[QWidget] = []
+        self._room = 0
         self._sides = QWidget()
         self._column = QGridLayout(self._sides)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setVerticalSpacing(14)
         self.column.addWidget(self._sides)
 
+    def set_room(self, height: int) -> None:
+        """Larger letters on a large page, as long as both sentences fit."""
+        if height != self._room:
+            self._room = height
+            self.redraw()
+
     def redraw(self) -> None:
         """Another sentence."""
+        self._draw(1.0)
+        if not self.sides or not self._room:
+            return
+        taken = self._taken_at(1.0)
+        factor = min(MAX_FACTOR, (self._room / max(taken, 1)) ** 0.5)
+        for _ in range(NUM_TRIES):
+            if factor < 1.05:
+                self._draw(1.0)
+                return
+            self._draw(factor)
+            if self._taken_at(factor) <= self._room:
+                return
+            factor *= 0.88
+        self._draw(1.0)
+
+    def _taken_at(self, factor: float) -> int:
+        """The height that the figure needs as it is drawn now."""
+        width = self.width() - 2 * scaled(PANEL_MARGIN)
+        layouts = [side.layout() for side in self.sides]
+        lines = sum(layout.heightForWidth(width) for layout in layouts if layout is not None)
+        around = scaled(70) + self._column.verticalSpacing() * (len(layouts) - 1)
+        return lines + around
+
+    def _draw(self, factor: float) -> None:
         for side in self.sides:
             self._column.removeWidget(side)
             side.deleteLater()
@@ -38,11 +72,10 @@ class TokensFigure(StationFigure):
             return
         for row, (name, words, tokens, ids) in enumerate(_sides(translation, self.state.languages)):
             side = QWidget()
-            flow = FlowLayout(scaled(WORD_GAP), side)
-            title = label("muted")
-            title.setText(name)
+            flow = FlowLayout(round(scaled(WORD_GAP) * factor), side)
+            title = _label("muted", name, factor)
             flow.addWidget(title)
-            for column in _columns(words, tokens, ids):
+            for column in _columns(words, tokens, ids, factor):
                 flow.addWidget(column)
             self.sides.append(side)
             self._column.addWidget(side, row, 0)
@@ -57,30 +90,37 @@ def _sides(
     ]
 
 
-def _columns(words: tuple[Word, ...], tokens: tuple[str, ...], ids: tuple[int, ...]) -> list[QWidget]:
+def _label(role: str, text: str, factor: float) -> QLabel:
+    """With letters so much larger than its role has them."""
+    shown = label(role)
+    shown.setText(text)
+    if factor != 1.0:
+        shown.ensurePolished()
+        shown.setStyleSheet(f"font-size: {round(shown.font().pixelSize() * factor)}px")
+    return shown
+
+
+def _columns(words: tuple[Word, ...], tokens: tuple[str, ...], ids: tuple[int, ...], factor: float) -> list[QWidget]:
     """One for each word, and for each token that belongs to none."""
     columns, place = [], 0
     while place < len(tokens):
         word = next((word for word in words if word.start == place), None)
         end = word.end if word is not None else place + 1
-        columns.append(_column(word.text if word is not None else "", tokens[place:end], ids[place:end]))
+        columns.append(_column(word.text if word is not None else "", tokens[place:end], ids[place:end], factor))
         place = end
     return columns
 
 
-def _column(word: str, tokens: tuple[str, ...], ids: tuple[int, ...]) -> QWidget:
+def _column(word: str, tokens: tuple[str, ...], ids: tuple[int, ...], factor: float) -> QWidget:
     column = QWidget()
     grid = QGridLayout(column)
     scales(grid.setContentsMargins, 4, 2, 4, 2)
     grid.setHorizontalSpacing(8)
     grid.setVerticalSpacing(1)
-    title = label("sentence" if word else "muted")
-    title.setText(word or "mark")
+    title = _label("sentence" if word else "muted", word or "mark", factor)
     grid.addWidget(title, 0, 0, 1, len(tokens))
     for place, (token, token_id) in enumerate(zip(tokens, ids, strict=True)):
         for row, (role, text) in enumerate((("accent", token), ("small", str(token_id))), start=1):
-            shown = label(role)
-            shown.setText(text)
-            grid.addWidget(shown, row, place)
+            grid.addWidget(_label(role, text, factor), row, place)
     column.setToolTip(" + ".join(tokens) if len(tokens) > 1 else "")
     return column

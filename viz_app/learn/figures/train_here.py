@@ -38,7 +38,7 @@ class TrainHereFigure(StationFigure):
         run: the training; None before the first.
     """
 
-    caption = "A small Transformer learns to copy numbers. One picture for each epoch"
+    caption = "A small Transformer learns to copy. Below each map: how much of its weight is on the diagonal"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -108,9 +108,8 @@ class TrainHereFigure(StationFigure):
         appeared = self.pictures.appeared_in
         if appeared is not None and not self.verdict.text():
             guess = self.guess.value()
-            is_close = abs(guess - appeared) <= 1
             told = f"It appeared in epoch {appeared}. " if appeared else "It was there before the first step. "
-            self.verdict.setText(told + ("Well guessed." if is_close else f"You said {guess}."))
+            self.verdict.setText(told + ("Your guess was right." if guess == appeared else f"Your guess was {guess}."))
 
     def _on_finished(self, result: object) -> None:
         self.guess.setEnabled(True)

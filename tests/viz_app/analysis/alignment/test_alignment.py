@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
-from core.translation.experiment import HeadScaled
+from core.translation.experiment import ForcedToken, HeadScaled
 from core.translation.result import AttentionMaps, ExperimentResult, Translation
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
 from tests.viz_app.synthetic import make_result, make_translation
@@ -100,6 +100,19 @@ def test_links_are_those_of_the_maps_that_are_shown() -> None:
     assert best["difference"][0] == (1, 1, 1)
     assert "those of the changed maps" in best["difference"][1]
     assert _alignment().which_maps == "", "there is one translation only"
+
+
+def test_words_that_the_original_does_not_have_are_known() -> None:
+    changed = make_translation("ein mann schläft", "a dog sleeps", interventions=(ForcedToken(1, "dog"),))
+    original = make_translation("ein mann schläft", "a man sleeps")
+    alignment = _alignment(make_result(changed, original))
+    links = alignment.links()
+    assert links is not None
+    assert (links.targets, links.new_targets, links.new_sources) == (("a", "dog", "sleeps"), {1}, frozenset())
+    alignment.state.settings.shown = "original"
+    links = alignment.links()
+    assert links is not None
+    assert (links.targets, links.new_targets) == (("a", "man", "sleeps"), frozenset())
 
 
 @pytest.fixture

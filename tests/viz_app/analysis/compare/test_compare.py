@@ -1,6 +1,7 @@
 """Two sentences in one model, and one experiment in two checkpoints, on small real models."""
 
 import gc
+import re
 import weakref
 from dataclasses import replace
 from functools import partial
@@ -25,6 +26,7 @@ from core.translation.experiment import (
     GivenTarget,
     HeadScaled,
     SourceWordRemoved,
+    SourceWordReplaced,
 )
 from core.translation.translator import Translator
 from tests.core.translators import SHAPE, untrained
@@ -84,6 +86,7 @@ def test_the_second_sentence_begins_as_the_first_and_nothing_is_asked_before_it_
     assert "Change a word" in tab._hint.text()
 
 
+@pytest.mark.heavy
 def test_two_sentences_stand_beside_one_another_with_the_signed_difference(
     tab: CompareTab, translator: Translator, qtbot: QtBot
 ) -> None:
@@ -126,7 +129,7 @@ def test_the_same_sentence_twice_shows_no_difference_and_a_range_that_is_not_blo
 def test_the_second_is_computed_under_the_interventions_of_the_first(
     tab: CompareTab, translator: Translator, qtbot: QtBot
 ) -> None:
-    tab.state.intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(0, "dog"), SourceWordRemoved(1))
+    tab.state.intervene(HeadScaled(Head("cross", 0, 0)), ForcedToken(0, "dog"))
     settle(qtbot, tab)
     _compare(qtbot, tab, SECOND)
     interventions = tab.state.experiment.interventions
@@ -140,6 +143,17 @@ def test_the_second_is_computed_under_the_interventions_of_the_first(
     assert tab.state.translation is not None
     scored = sum(translator.score(tab.state.translation, Experiment(SECOND, interventions=interventions)))
     assert comparison.log_probability == pytest.approx(scored, abs=1e-4)
+
+
+def test_words_that_were_changed_in_the_first_sentence_are_none_of_the_second(tab: CompareTab, qtbot: QtBot) -> None:
+    tab.state.intervene(HeadScaled(Head("cross", 0, 0)), SourceWordReplaced(1, "Katze"))
+    settle(qtbot, tab)
+    _compare(qtbot, tab, SECOND)
+    assert tab.comparing.second.experiment == Experiment(SECOND, interventions=(HeadScaled(Head("cross", 0, 0)),))
+    assert tab._dropped.text() == "Left out of the second, which is read as typed: word 2 → Katze."
+    shown = re.sub(r"<[^>]*>", "", tab.texts.text())
+    assert SECOND in shown, "as it was typed, not with a word of the first in it"
+    assert "Katze" in shown, "the first as it was read"
 
 
 def test_interventions_that_do_not_fit_the_second_are_left_out_and_named(tab: CompareTab, qtbot: QtBot) -> None:
@@ -255,6 +269,7 @@ def test_unknown_words_are_read_as_unknown(tab: CompareTab, qtbot: QtBot) -> Non
     assert tab.maps.change.isVisible()
 
 
+@pytest.mark.heavy
 def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, translator: Translator, qtbot: QtBot) -> None:
     tab.state.toggle_head(Head("cross", 0, 0))
     _give(qtbot, tab, GIVEN)
@@ -368,6 +383,7 @@ def test_a_model_that_is_closed_while_it_opens_is_not_kept(model_files: dict[str
     assert not second.is_open
 
 
+@pytest.mark.heavy
 def test_every_experiment_is_compared_with_the_same_checkpoint(
     tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
@@ -384,6 +400,7 @@ def test_every_experiment_is_compared_with_the_same_checkpoint(
         assert tab.comparing.second.experiment == tab.state.experiment
 
 
+@pytest.mark.heavy
 def test_focus_stays_in_the_tab_when_what_had_it_disappears(tab: CompareTab, qtbot: QtBot) -> None:
     _give(qtbot, tab, GIVEN)
     _compare(qtbot, tab, SECOND)
@@ -437,6 +454,7 @@ def test_a_model_of_one_layer_and_one_head_and_a_sentence_of_one_word(
     assert tab.maps.change.isVisible()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     "text",
     [".", "x", "Quastenflosser xylophonieren Ω .", "Hund \ud83d .", "Ein Hund schläft im Gras . " * 40],

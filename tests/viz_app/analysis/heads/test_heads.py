@@ -58,6 +58,7 @@ def _assert_same(found: HeadImportance, other: HeadImportance) -> None:
         np.testing.assert_allclose(found.of_kind(kind), other.of_kind(kind), atol=1e-6)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("scalings", [(), OFF])
 def test_chunks_add_up_to_the_whole_sample(
     translator: Translator, sample_file: Path, scalings: tuple[HeadScaled, ...]
@@ -218,6 +219,7 @@ def _place(tab: HeadsTab, head: Head) -> QPoint:
     return tab.cells.cell_rect(cell_of(head)).center().toPoint()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("model", ["words", "single"])
 def test_a_click_on_a_cell_switches_the_head_off_and_on(open_heads: OpenHeads, qtbot: QtBot, model: str) -> None:
     tab = open_heads(model)
@@ -234,6 +236,7 @@ def test_a_click_on_a_cell_switches_the_head_off_and_on(open_heads: OpenHeads, q
     assert not tab.state.experiment.interventions
 
 
+@pytest.mark.heavy
 def test_a_head_that_is_off_is_struck_out_at_once(open_heads: OpenHeads, qtbot: QtBot) -> None:
     tab = open_heads()
     _measure(qtbot, tab)
@@ -310,6 +313,7 @@ def test_a_row_of_the_behaviour_chooses_the_head(open_heads: OpenHeads, qtbot: Q
     assert (head.kind, f"{head.layer + 1}·{head.head + 1}") == (kinds[kind], place)
 
 
+@pytest.mark.heavy
 def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
     open_heads: OpenHeads, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
@@ -336,6 +340,7 @@ def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
     assert not tab.table.isVisible()
 
 
+@pytest.mark.heavy
 def test_a_measurement_that_was_cancelled_leaves_the_roles_of_the_sentence(open_heads: OpenHeads, qtbot: QtBot) -> None:
     tab = open_heads()
     tab.heads.num_sentences = 200
@@ -406,6 +411,7 @@ def test_the_window_stays_responsive_while_heads_are_measured_and_the_measuremen
     assert tab.job.start.isVisible()
 
 
+@pytest.mark.heavy
 def test_focus_stays_in_the_tab_from_the_beginning_of_a_measurement_to_its_end(
     open_heads: OpenHeads, qtbot: QtBot
 ) -> None:
@@ -433,6 +439,7 @@ def test_an_empty_tab_has_no_scroll_bars_and_cuts_no_text(open_heads: OpenHeads,
         assert tab.explanation.height() >= tab.explanation.heightForWidth(tab.explanation.width())
 
 
+@pytest.mark.heavy
 def test_no_step_of_a_measurement_makes_the_panel_wider(
     make_context: MakeContext, show_tab: ShowTab, sample_file: Path, qtbot: QtBot
 ) -> None:

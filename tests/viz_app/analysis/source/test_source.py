@@ -78,6 +78,7 @@ def test_a_warning_stands_where_the_source_collapses(tab: SourceTab) -> None:
         assert each.warning.message in tab.warnings.text()
 
 
+@pytest.mark.heavy
 def test_a_click_removes_a_word_from_the_experiment_and_another_puts_it_back(
     tab: SourceTab, qtbot: QtBot, translators: dict[str, Translator], request: pytest.FixtureRequest
 ) -> None:
@@ -96,6 +97,7 @@ def test_a_click_removes_a_word_from_the_experiment_and_another_puts_it_back(
     assert translation.text == without
     assert [bar.label for bar in tab.words.bars] == labels
     assert [bar.is_struck for bar in tab.words.bars] == [place == 1 for place in range(len(labels))]
+    assert [bar.is_new for bar in tab.words.bars] == [place == 1 for place in range(len(labels))], "it is a change"
     assert tab.words.bars[1].text == "removed"
     assert tab.words.label_place(1).top() == before.top(), "it stays under the mouse"
     removed = Experiment(SENTENCE, interventions=(SourceWordRemoved(1),))
@@ -148,6 +150,7 @@ def test_two_words_may_be_changed_at_once_and_undone_one_by_one(words_tab: Sourc
     assert [bar.is_struck for bar in tab.words.bars] == [False, True, False, True, False, False]
 
 
+@pytest.mark.heavy
 def test_a_replacement_that_cannot_be_read_leaves_what_is_shown(words_tab: SourceTab, qtbot: QtBot) -> None:
     tab = words_tab
     _click_word(qtbot, tab, 1)
@@ -178,6 +181,7 @@ def test_the_only_word_stays(make_context: MakeContext, show_tab: ShowTab, qtbot
     assert [bar.label for bar in tab.words.bars] == ["→ Mann"]
 
 
+@pytest.mark.heavy
 def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_this_is_said(
     words_tab: SourceTab, qtbot: QtBot
 ) -> None:
@@ -231,6 +235,7 @@ def test_words_stand_where_they_are_while_an_answer_is_awaited(words_tab: Source
     assert (tab.words.height(), tab.words.mapTo(tab, tab.words.rect().topLeft()).y()) == heights
 
 
+@pytest.mark.heavy
 def test_another_sentence_has_its_own_words(words_tab: SourceTab, qtbot: QtBot) -> None:
     tab = words_tab
     _click_word(qtbot, tab, 1)
@@ -285,7 +290,7 @@ def test_nothing_is_known_before_an_answer() -> None:
 def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot) -> None:
     plain = words_tab.source.findings
     assert plain is not None
-    assert not any(bar.before_text for bar in (*words_tab.shares.bars, *words_tab.words.bars))
+    assert not any(bar.before_text or bar.is_new for bar in (*words_tab.shares.bars, *words_tab.words.bars))
     words_tab.state.toggle_head(Head("cross", 0, 0))
     settle(qtbot, words_tab)
     findings, source = words_tab.source.findings, words_tab.source
@@ -300,5 +305,6 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     assert kept
     assert set(kept) <= set(old)
     assert [bar.before for bar in words_tab.shares.bars] == [each.before for each in source.shares()]
+    assert [bar.is_new for bar in words_tab.shares.bars] == [each.before is None for each in source.shares()]
     assert all(bar.before_text for bar in words_tab.words.bars)
     assert f"(was {np.mean(old[:-1]):.0%})" in words_tab._shares_title.text()

@@ -397,6 +397,7 @@ def test_in_a_low_panel_most_candidates_are_in_sight_whatever_the_number_of_toke
     qtbot.waitUntil(lambda: tab.tokens_area.height() >= 4 * tab.tokens.line_height - 1, timeout=2000)
 
 
+@pytest.mark.heavy
 def test_going_on_scrolls_to_the_step(tab: StepsTab, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(token_line, "MAX_LINES", 1)
     tab.redraw()

@@ -1,0 +1,239 @@
+"""How often the training data had each source word. It is kept with a model, to say what the model can only guess."""
+
+import math
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from core.strict_json import shown
+from core.text.tokenizers import MAX_WORD_CHARACTERS
+
+RARE_BELOW = 5
+"""A word that the training data had fewer times is rare."""
+MAX_WORDS = 500_000
+"""Of those listed: some 2 MB in a file, and half a second of reading."""
+MAX_PACKED_BYTES = 16_000_000
+MAX_KIND_CHARACTERS = 60
+NUM_UNUSUAL_PER_MILLE = 5
+"""So many of a thousand training sentences count as unusual."""
+_MAX_UNPACKED_BYTES = 64_000_000
+_MAX_SAMPLED = 20_000
+_MAX_COUNT = 2**53
+_MAX_FAMILIARITY = 40.0
+_SHARED_LIMIT = 255
+_UNLISTABLE = re.compile("[\n\ud800-\udfff]")
+"""Ends of lines, which end a word in the list, and lone surrogates, which are no characters."""
+
+
+@dataclass(frozen=True, eq=False)
+class WordCounts:
+    """How often the training data had each source word.
+
+    Attributes:
+        counts: times by word, as the model reads it: cut by its tokenizer, case folded, before subwords.
+        kind: what kind of text that was, as a plural: "picture captions"; empty if it is not known.
+        least: words that were there fewer times are not listed; above 1 only for text with very many different words.
+        unusual_below: sentences whose `familiarity` is lower are unlike the training data; 0 if that is not known.
+    """
+
+    counts: Mapping[str, int]
+    kind: str = ""
+    least: int = 1
+    unusual_below: float = 0.0
+
+    @classmethod
+    def of_sentences(cls, sentences: Sequence[Sequence[str]], kind: str = "") -> "WordCounts | None":
+        """The counts of a training split, see `split_lines`; None if its different words are too many to be kept."""
+        counted: Counter[str] = Counter()
+        for words in sentences:
+            counted.update(words)
+        counts = {word: number for word, number in counted.items() if _is_word(word)}
+        least = 1
+        while len(counts) > MAX_WORDS and least < RARE_BELOW:
+            least += 1
+            counts = {word: number for word, number in counts.items() if number >= least}
+        if not 0 < len(counts) <= MAX_WORDS:
+            return None
+        found = cls(dict(sorted(counts.items())), kind, least)
+        return cls(found.counts, kind, least, found._unusual_below(sentences))
+
+    def joined(self, later: "WordCounts") -> "WordCounts | None":
+        """Of a model that learned from two corpora: of each word the larger count, as nobody knows what both share.
+
+        What is unusual is so for the later one. None if the different words are too many to be kept.
+        """
+        least = max(self.least, later.least)
+        counts = {
+            word: number
+            for word in sorted({*self.counts, *later.counts})
+            if (number := max(self.counts.get(word, 0), later.counts.get(word, 0))) >= least
+        }
+        if len(counts) > MAX_WORDS:
+            return None
+        return WordCounts(counts, later.kind if later.kind == self.kind else "", least, later.unusual_below)
+
+    def of(self, word: str) -> int:
+        """How often the word was there; of one that is not listed, how often at most."""
+        return self.counts.get(word, self.least - 1)
+
+    def is_exact(self, word: str) -> bool:
+        """Whether `of` says how often it was there."""
+        return self.least == 1 or word in self.counts
+
+    @property
+    def num_frequent(self) -> int:
+        """Listed words that are not rare."""
+        return sum(number >= RARE_BELOW for number in self.counts.values())
+
+    def familiarity(self, words: Iterable[str]) -> float | None:
+        """The mean of ln(1 + count) over a sentence's different words that have letters; None if it has none."""
+        numbers = [self.counts.get(word, 0) for word in set(words) if has_letters(word)]
+        return _mean_log(numbers)
+
+    def _unusual_below(self, sentences: Sequence[Sequence[str]]) -> float:
+        """The familiarity that nearly all training sentences reach, each without what it adds to the counts itself."""
+        found = []
+        for words in islice(sentences, 0, None, -(-len(sentences) // _MAX_SAMPLED)):
+            own = Counter(word for word in words if has_letters(word))
+            mean = _mean_log([max(0, self.counts.get(word, 0) - number) for word, number in own.items()])
+            if mean is not None:
+                found.append(mean)
+        place = len(found) * NUM_UNUSUAL_PER_MILLE // 1000
+        return round(sorted(found)[place], 3) if place else 0.0
+
+    # --- in files ---------------------------------------------------------------------------------------------------
+
+    def describe(self) -> dict[str, Any]:
+        """What a file says of them in words, as JSON-ready values."""
+        return {
+            "kind": self.kind,
+            "least": self.least,
+            "num_words": len(self.counts),
+            "unusual_below": self.unusual_below,
+        }
+
+    def pack(self) -> bytes:
+        """The counts themselves, always the same bytes for the same counts.
+
+        The words in their order, each as the number of bytes that it shares with the one before, the others, and a
+        line feed; then all counts, seven bits in a byte, the lowest first; compressed by zlib.
+        """
+        written, numbers, before = bytearray(), bytearray(), b""
+        for word, number in sorted((word.encode(), number) for word, number in self.counts.items()):
+            shared = _num_shared(before, word)
+            written.append(shared)
+            written += word[shared:] + b"\n"
+            while number > 127:
+                numbers.append(number & 127 | 128)
+                number >>= 7
+            numbers.append(number)
+            before = word
+        return zlib.compress(bytes(written + numbers), 9)
+
+    @classmethod
+    def unpack(cls, described: object, packed: bytes) -> "WordCounts":
+        """The inverse of `describe` and `pack`. Raises `ValueError` or `TypeError` if something is wrong in them."""
+        num_words, kind, least, unusual_below = check_description(described)
+        return cls(dict(_unpacked(_decompressed(packed), num_words, least)), kind, least, unusual_below)
+
+
+def check_description(described: object) -> tuple[int, str, int, float]:
+    """Number of words, kind, least and threshold that a file claims. Raises `ValueError` or `TypeError`."""
+    if not isinstance(described, dict):
+        raise TypeError(f"the word counts are described by {shown(described)}")
+    kind = described.get("kind")
+    if not isinstance(kind, str) or len(kind) > MAX_KIND_CHARACTERS or not kind.isprintable():
+        raise TypeError(f"the kind of text that words were counted in is {shown(kind)}")
+    unusual_below = described.get("unusual_below")
+    if isinstance(unusual_below, bool) or not isinstance(unusual_below, int | float):
+        raise TypeError(f"the familiarity of unusual sentences is {shown(unusual_below)}")
+    if not 0 <= unusual_below <= _MAX_FAMILIARITY:  # NaN is refused too
+        raise ValueError(f"the familiarity of unusual sentences is {shown(unusual_below)}")
+    num_words = _whole_number(described, "num_words", 1, MAX_WORDS)
+    return num_words, kind, _whole_number(described, "least", 1, RARE_BELOW), float(unusual_below)
+
+
+def has_letters(word: str) -> bool:
+    """Whether it is a word rather than a number or a mark."""
+    return any(character.isalpha() for character in word)
+
+
+def _is_word(word: str) -> bool:
+    """Not white space, which spaCy may cut off as a token, nor anything that a list of words could not hold."""
+    return bool(word) and not word.isspace() and len(word) <= MAX_WORD_CHARACTERS and _UNLISTABLE.search(word) is None
+
+
+def _mean_log(numbers: Sequence[int]) -> float | None:
+    return math.fsum(map(math.log1p, numbers)) / len(numbers) if numbers else None
+
+
+def _num_shared(before: bytes, word: bytes) -> int:
+    """Bytes that both begin with."""
+    shared = 0
+    for one, other in zip(before[:_SHARED_LIMIT], word, strict=False):
+        if one != other:
+            break
+        shared += 1
+    return shared
+
+
+def _whole_number(described: Mapping[str, object], name: str, low: int, high: int) -> int:
+    value = described.get(name)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{name} of the word counts is {shown(value)}, which is no whole number")
+    if not low <= value <= high:
+        raise ValueError(f"{name} of the word counts is {shown(value)}, not from {low:,} to {high:,}")
+    return value
+
+
+def _decompressed(packed: bytes) -> bytes:
+    """Raises `ValueError` if it is no complete stream, or one of far too much."""
+    opened = zlib.decompressobj()
+    try:
+        data = opened.decompress(packed, _MAX_UNPACKED_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"the word counts cannot be unpacked: {error}") from error
+    if not opened.eof or opened.unused_data:
+        raise ValueError("the word counts are cut off, too many, or followed by something else")
+    return data
+
+
+def _unpacked(data: bytes, num_words: int, least: int) -> Iterable[tuple[str, int]]:
+    """Words and counts. Raises `ValueError` where they contradict each other or what is said of them."""
+    words: list[str] = []
+    position, before = 0, b""
+    for _ in range(num_words):
+        end = data.find(b"\n", position + 1)
+        if end < 0 or data[position] > len(before):
+            raise ValueError(f"the word counts have {len(words):,} words, not {num_words:,}")
+        word = before[: data[position]] + data[position + 1 : end]
+        text = word.decode("utf-8")  # a `UnicodeDecodeError` is a `ValueError`
+        if word <= before or not _is_word(text):
+            raise ValueError(f"the counted word {shown(text)} is none, or not in its place")
+        words.append(text)
+        position, before = end + 1, word
+    numbers = list(_numbers(data, position))
+    if len(numbers) != num_words:
+        raise ValueError(f"there are {len(numbers):,} counts of {num_words:,} words")
+    if min(numbers) < least or max(numbers) > _MAX_COUNT:
+        raise ValueError(f"a word was counted {shown(min(numbers))} to {shown(max(numbers))} times")
+    return zip(words, numbers, strict=True)
+
+
+def _numbers(data: bytes, position: int) -> Iterable[int]:
+    value = shift = 0
+    for byte in data[position:]:
+        value |= (byte & 127) << shift
+        if byte < 128:
+            yield value
+            value = shift = 0
+        elif shift > 63:
+            raise ValueError("a word count is too large")
+        else:
+            shift += 7
+    if shift:
+        raise ValueError("the last word count is cut off")

@@ -1,0 +1,45 @@
+"""Which words of a source the training data hardly had."""
+
+from core.text.codec import CONTINUATION
+from core.text.subwords import WORD_MARK
+from core.text.vocabulary import UNKNOWN
+from core.text.word_counts import RARE_BELOW, WordCounts, has_letters
+from core.translation.coverage import Coverage, RareWord
+from core.translation.source import EncodedSource
+
+FEWEST_RARE_WORDS = 2
+"""Different ones, in a sentence that is said to be unlike the training data."""
+
+
+def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
+    """The coverage of a source; None if nobody knows how often the training data had its words."""
+    if counts is None:
+        return None
+    rare = []
+    for word in source.words:
+        count = counts.of(word.text)
+        if count >= RARE_BELOW or word.text == UNKNOWN:
+            continue
+        pieces = (label.removeprefix(CONTINUATION) or label for label in source.labels[word.start : word.end])
+        rare.append(
+            RareWord(
+                text=word.text,
+                count=count,
+                start=word.start,
+                end=word.end,
+                pieces=tuple(piece for piece in pieces if piece != WORD_MARK),
+                is_unknown=any(position in source.unknown_positions for position in range(word.start, word.end)),
+                is_exact=counts.is_exact(word.text),
+            )
+        )
+    return Coverage(tuple(rare), _is_unlike_training(source, rare, counts), counts.kind)
+
+
+def _is_unlike_training(source: EncodedSource, rare: list[RareWord], counts: WordCounts) -> bool:
+    """Repeated words count once; numbers and marks say nothing about a language."""
+    different = {word.text for word in source.words if has_letters(word.text)}
+    num_rare = len(different.intersection(word.text for word in rare))
+    if num_rare < FEWEST_RARE_WORDS:
+        return False
+    familiarity = counts.familiarity(different)
+    return 2 * num_rare >= len(different) or (familiarity is not None and familiarity < counts.unusual_below)

@@ -1,0 +1,94 @@
+"""What the commands tell of the words that the training data hardly had."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.checkpoint.average import average
+from core.checkpoint.file import load_checkpoint, save_checkpoint
+from core.cli.main import main
+from core.text.word_counts import WordCounts
+
+KNOWN = ["ein", "mann", "steht", "auf", "einer", "leiter", "."]
+
+
+@pytest.fixture
+def file(untrained_checkpoint: Path, tmp_path: Path) -> Path:
+    counts = WordCounts.of_sentences([KNOWN] * 6 + [["leiter", "elefant"]], "picture captions")
+    path = tmp_path / "knowing.safetensors"
+    save_checkpoint(replace(load_checkpoint(untrained_checkpoint), word_counts=counts), path)
+    return path
+
+
+def test_json_lists_the_rare_words(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", "Ein Elefant steht.", "--json", "--checkpoint", str(file)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (word,) = told["rare_words"]
+    assert (word["text"], word["count"], word["start"], word["end"]) == ("elefant", 1, 2, 3)
+    assert (word["pieces"], word["is_unknown"], word["is_exact"]) == (["elefant"], True, True)
+    assert told["is_unlike_training"] is False
+
+
+def test_a_line_of_json_tells_the_same(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", "This is English.", "--jsonl", "--checkpoint", str(file)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [word["text"] for word in told["rare_words"]] == ["this", "is", "english"]
+    assert told["is_unlike_training"] is True
+
+
+def test_text_unlike_the_training_data_is_noted(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", "This is English.", "--checkpoint", str(file)]) == 0
+    notice = "augenmerk: note: This model knows picture captions. For other text, import a bigger model.\n"
+    assert notice in capsys.readouterr().err
+    assert main(["translate", "Ein Mann steht.", "--checkpoint", str(file)]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_file_that_does_not_tell_gives_null(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    checkpoint = ["--checkpoint", str(untrained_checkpoint)]
+    assert main(["translate", "This is English.", "--json", *checkpoint]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["rare_words"], told["is_unlike_training"]) == (None, None)
+    assert main(["info", str(untrained_checkpoint)]) == 0
+    assert "knows " not in capsys.readouterr().out
+    assert main(["info", str(untrained_checkpoint), "--words"]) == 2
+    assert "has no counts of the words in its training data" in capsys.readouterr().err
+
+
+def test_info_tells_what_is_known(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(file)]) == 0
+    assert "\nknows       picture captions: 8 source words, 7 of them 5 times or more\n" in capsys.readouterr().out
+
+
+def test_info_lists_words_with_their_counts(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(file), "--words"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[0], lines[-1], len(lines)) == ("7\tleiter", "1\telefant", 8)
+    assert main(["info", str(file), "--words", "Ein Elefant trompetet dort."]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines() == [
+        "6\tein",
+        "1\telefant\tonly once in the training data; read as an unknown word (<unk>)",
+        "0\ttrompetet\tnot in the training data; read as an unknown word (<unk>)",
+        "0\tdort\tnot in the training data; read as an unknown word (<unk>)",
+        "6\t.",
+    ]
+    assert "This model knows picture captions." in told.err
+
+
+def test_words_of_a_text_that_cannot_be_read_are_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(file), "--words", "   "]) == 2
+    assert "nothing to translate" in capsys.readouterr().err
+
+
+def test_a_mean_of_checkpoints_knows_what_the_last_knows(
+    file: Path, untrained_checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["average", str(untrained_checkpoint), str(file), "--half", "--out", str(tmp_path / "mean")]) == 0
+    kept, original = load_checkpoint(tmp_path / "mean").word_counts, load_checkpoint(file).word_counts
+    assert kept is not None
+    assert original is not None
+    assert dict(kept.counts) == dict(original.counts)
+    assert average([file, untrained_checkpoint]).word_counts is None

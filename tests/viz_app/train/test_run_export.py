@@ -1,0 +1,258 @@
+"""What leaves the Train page: charts, every step's metrics, the film; a run opened again exports the same."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from core.training.events import StepDone
+from core.training.film import read_film
+from core.training.folder import STEPS
+from tests.core.training.runs import Recorder, copy_run, record
+from tests.test_import_rules import modules_imported_by
+from tests.viz_app.conftest import MakeWindow
+from viz_app.export.film import FilmPicture
+from viz_app.export.menu import OF_RUNS
+from viz_app.launch import main
+from viz_app.main_window import LEARN, TRAIN, MainWindow
+from viz_app.theme import LIGHT
+from viz_app.train.metrics_table import OF_STEPS
+from viz_app.train.page import TrainPage
+from viz_app.train.paper_colors import PAPER_COLORS
+from viz_app.widgets.commands import CommandPalette
+
+pytestmark = pytest.mark.training
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Recorder]:
+    """A real run of 7 steps an epoch, two epochs, with its film."""
+    folder = tmp_path_factory.mktemp("runs") / "copy"
+    return folder, record(copy_run(num_epochs=2), folder)[1]
+
+
+@pytest.fixture
+def window(make_window: MakeWindow, run: tuple[Path, Recorder], qtbot: QtBot) -> MainWindow:
+    """With the run opened on the Train page."""
+    window = make_window()
+    window.show_page(TRAIN)
+    assert window.train_page is not None
+    window.train_page._open_run(run[0])
+    qtbot.waitUntil(lambda: window.train_page is not None and window.train_page.export_source().run is not None)
+    return window
+
+
+@pytest.fixture
+def page(window: MainWindow) -> TrainPage:
+    assert window.train_page is not None
+    return window.train_page
+
+
+def choose(window: MainWindow, entry: str, target: Path) -> None:
+    """Chooses an entry of the menu, and a file in its dialog."""
+    window.export_menu.entries[entry].trigger()
+    dialog = window.export_menu.dialog
+    assert dialog is not None
+    dialog.fileSelected.emit(str(target))
+    dialog.reject()
+
+
+def rows_of(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_table_has_exactly_the_numbers_of_every_step(
+    window: MainWindow, run: tuple[Path, Recorder], tmp_path: Path
+) -> None:
+    choose(window, "metrics", tmp_path / "metrics.csv")
+    steps: list[StepDone] = run[1].of(StepDone)
+    rows = rows_of(tmp_path / "metrics.csv")
+    assert len(rows) == len(steps) == 14
+    for row, event in zip(rows, steps, strict=True):
+        assert [float(row[name]) for name in OF_STEPS] == [getattr(event, name) for name in OF_STEPS]
+    validated = [row for row in rows if row["validation_loss"]]
+    assert [int(row["step"]) for row in validated] == [7, 14]
+    assert [float(row["validation_loss"]) for row in validated] == [
+        pytest.approx(point.loss)
+        for point in window.train_page.state.validations  # type: ignore[union-attr]
+    ]
+
+
+@pytest.mark.figures
+def test_pictures_show_the_charts_in_sight_as_they_are_shown(
+    window: MainWindow, page: TrainPage, tmp_path: Path
+) -> None:
+    view = page._run_view
+    assert view is not None
+    view.charts.main.choose_quantity("perplexity")
+    for ending, magic in (("svg", b"<?xml"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        choose(window, "charts", tmp_path / f"charts.{ending}")
+        assert (tmp_path / f"charts.{ending}").read_bytes().startswith(magic)
+    text = (tmp_path / "charts.svg").read_text(encoding="utf-8")
+    assert ">Perplexity<" in text
+    assert ">validation<" in text
+    assert "perplexity: log, smoothing medium, all steps" in text
+    assert ">Loss<" not in text, "it is not in sight"
+    window.export_menu.entries["caption"].trigger()
+    choose(window, "charts", tmp_path / "plain.svg")
+    assert "smoothing medium" not in (tmp_path / "plain.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.heavy
+def test_the_film_is_written_in_a_thread_and_shows_every_frame_of_the_head(
+    window: MainWindow, run: tuple[Path, Recorder], tmp_path: Path, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(window.export_menu.done, timeout=20_000):
+        choose(window, "film", tmp_path / "film.gif")
+    assert window.top_bar.status.text() == "saved film.gif"
+    with Image.open(tmp_path / "film.gif") as file:
+        assert file.n_frames == len(read_film(run[0])) == 3  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: window.export_menu.film_dialog is None)
+
+
+def test_a_film_that_is_cancelled_leaves_no_file(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    choose(window, "film", tmp_path / "film.gif")
+    dialog = window.export_menu.film_dialog
+    assert dialog is not None
+    dialog.cancel_button.click()
+    assert window.export_menu.film_dialog is None
+    assert not list(tmp_path.glob("*.gif"))
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_a_film_that_cannot_be_written_is_told(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    choose(window, "film", tmp_path / "file" / "film.gif")
+    qtbot.waitUntil(lambda: any(box.isVisible() for box in window.findChildren(QMessageBox)), timeout=20_000)
+    (box,) = window.findChildren(QMessageBox)
+    assert "Cannot write" in box.informativeText()
+    box.accept()
+    assert window.export_menu.film_dialog is None
+
+
+def test_a_window_that_is_closed_gives_a_film_up(window: MainWindow, tmp_path: Path) -> None:
+    choose(window, "film", tmp_path / "film.gif")
+    window.close()
+    assert window.export_menu.film_dialog is None
+    assert not list(tmp_path.glob(".*.part"))
+
+
+@pytest.mark.parametrize("entry", ["charts", "metrics"])
+@pytest.mark.figures
+def test_a_full_disk_is_told_and_the_older_file_stays(
+    window: MainWindow, tmp_path: Path, full_disk, entry: str
+) -> None:
+    target = tmp_path / ("charts.svg" if entry == "charts" else "metrics.csv")
+    target.write_text("older")
+    with full_disk(300):
+        choose(window, entry, target)
+    (box,) = window.findChildren(QMessageBox)
+    assert "Cannot write" in box.informativeText()
+    box.accept()
+    assert target.read_text() == "older"
+    assert not list(tmp_path.glob(".*.part"))
+
+
+def test_only_a_page_with_a_run_offers_them(window: MainWindow, page: TrainPage) -> None:
+    menu = window.export_menu
+    menu.fit()
+    assert all(menu.entries[name].isVisible() for name in OF_RUNS)
+    assert page._run_view is not None
+    assert page._run_view.charts.export_button.menu() is menu
+    window._show_palette()
+    (palette,) = window.findChildren(CommandPalette)
+    names = [palette.results.item(row).text() for row in range(palette.results.count())]
+    assert "Export: The metrics of every step (CSV)" in names
+    palette.close()
+    window.show_page(LEARN)
+    menu.fit()
+    assert not any(menu.entries[name].isVisible() for name in OF_RUNS)
+    menu.entries["charts"].trigger()
+    assert menu.dialog is None
+    assert window.top_bar.status.text() == OF_RUNS["charts"]
+
+
+def test_without_ffmpeg_the_entry_says_so(window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    window.export_menu.fit()
+    entry = window.export_menu.entries["film"]
+    assert "MP4 needs ffmpeg" in entry.text()
+    assert "not installed" in entry.toolTip()
+    entry.trigger()
+    assert window.export_menu.dialog is not None
+    assert not any("mp4" in each for each in window.export_menu.dialog.nameFilters())
+    window.export_menu.dialog.reject()
+
+
+@pytest.mark.figures
+def test_the_command_writes_what_the_window_writes(
+    window: MainWindow, run: tuple[Path, Recorder], tmp_path: Path
+) -> None:
+    choose(window, "metrics", tmp_path / "window.csv")
+    for name in ("command.csv", "charts.svg", "film.gif"):
+        assert main(["charts", str(run[0]), "--out", str(tmp_path / name)]) == 0
+    assert (tmp_path / "command.csv").read_bytes() == (tmp_path / "window.csv").read_bytes()
+    text = (tmp_path / "charts.svg").read_text(encoding="utf-8")
+    assert ">Loss<" in text
+    assert ">Learning rate<" in text
+    with Image.open(tmp_path / "film.gif") as file:
+        assert file.n_frames == 3  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--out", "a.txt"], "ends in"),
+        (["--out", "a.gif", "--layer", "1"], "belong together"),
+        (["--out", "a.gif", "--layer", "9", "--head", "1"], "no layer 9"),
+    ],
+)
+def test_the_command_refuses_in_one_message(
+    run: tuple[Path, Recorder], arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["charts", str(run[0]), *arguments]) == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_the_command_refuses_a_folder_without_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["charts", str(tmp_path), "--out", str(tmp_path / "a.csv")]) == 2
+    assert "not the folder of a run" in capsys.readouterr().err
+
+
+@pytest.mark.subprocess
+def test_the_command_imports_no_qt() -> None:
+    assert not {"PySide6", "torch"} & modules_imported_by("import viz_app.train.charts_command")
+
+
+def test_a_run_whose_steps_were_not_recorded_exports_its_validations(
+    run: tuple[Path, Recorder], tmp_path: Path
+) -> None:
+    folder = tmp_path / "old"
+    folder.mkdir()
+    for path in run[0].iterdir():
+        if path.is_file() and path.name != STEPS:
+            (folder / path.name).write_bytes(path.read_bytes())
+    assert main(["charts", str(folder), "--out", str(tmp_path / "old.csv")]) == 0
+    rows = rows_of(tmp_path / "old.csv")
+    assert [row["step"] for row in rows] == ["7", "14"]
+    assert all(row["validation_loss"] and not row["loss"] for row in rows)
+
+
+def test_a_film_keeps_what_it_was_given(page: TrainPage, run: tuple[Path, Recorder]) -> None:
+    source = page.export_source().run
+    assert source is not None
+    film = source.film(has_caption=True)
+    assert isinstance(film, FilmPicture)
+    head = page.state.playback.maps.selection.head
+    for shot, frame in zip(film.shots, read_film(run[0]).frames, strict=True):
+        weights = frame.translation.maps.of_kind(head.kind)[head.layer, head.head]
+        assert (shot.weights == weights).all()
+        assert shot.column_labels == frame.translation.source_tokens
+
+
+def test_colours_on_paper_are_those_of_the_light_theme() -> None:
+    assert all(getattr(LIGHT, name) == color for name, color in PAPER_COLORS.items())

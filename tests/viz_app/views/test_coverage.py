@@ -1,0 +1,239 @@
+"""Words that the training data hardly had are underlined by dots, with the reason under the mouse, and told of."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QImage
+from PySide6.QtWidgets import QApplication, QMenu, QToolTip
+from pytestqt.qtbot import QtBot
+
+from core.translation.coverage import Coverage, RareWord
+from core.translation.result import Translation
+from tests.viz_app.conftest import MakeWindow
+from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
+from viz_app.glossary import entries_in
+from viz_app.main_window import MainWindow
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.spans import Span, rare_spans
+from viz_app.theme import Theme
+from viz_app.views.sentence import SentencePanel
+from viz_app.views.sentence_input import SentenceInput, SentenceMarks
+from viz_app.widgets.explain import entries_of, own_text
+
+TIP = "“gestern”: not in the training data; the model guesses from its pieces: ges·tern"
+GESTERN = RareWord("gestern", 0, 3, 5, ("ges", "tern"))
+CAPTIONS = "This model knows picture captions. For other text, import a bigger model."
+
+
+def covered(*rare: RareWord, is_unlike: bool = False, text: str = "Er hat gestern 🙂 gelesen") -> Translation:
+    translation = make_translation("er hat ges|tern 🙂 gelesen", text=text)
+    return replace(translation, coverage=Coverage(rare, is_unlike, "picture captions"))
+
+
+@pytest.fixture
+def field(qtbot: QtBot, theme: Theme) -> SentenceInput:
+    field = SentenceInput()
+    qtbot.addWidget(field)
+    field.resize(500, 40)
+    field.show()
+    field.show_text("Er hat gestern 🙂 gelesen")
+    return field
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, theme: Theme) -> SentencePanel:
+    panel = SentencePanel(ExperimentState())
+    qtbot.addWidget(panel)
+    panel.resize(900, 260)
+    panel.show()
+    return panel
+
+
+def show(panel: SentencePanel, translation: Translation) -> None:
+    panel.input.show_text(translation.source_text)
+    panel._state.accept(make_result(translation))
+
+
+def num_warm(field: SentenceInput, start: int, end: int) -> int:
+    """Pixels of the colour of dots below the characters from `start` to `end`."""
+    image = field.viewport().grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+    ratio = image.devicePixelRatio()
+    warm = QColor(Theme.light().palette.warm)
+    place = field._places_of(Span(start, end))[0]
+    found = 0
+    for x in range(int(place.left() * ratio), int(place.right() * ratio)):
+        for y in range(int((place.bottom() - field.fontMetrics().descent()) * ratio), image.height()):
+            color = image.pixelColor(x, y)
+            found += abs(color.red() - warm.red()) + abs(color.blue() - warm.blue()) < 60
+    return found
+
+
+def point_at(field: SentenceInput, place: QPoint) -> None:
+    QToolTip.hideText()
+    position = field.viewport().mapToGlobal(place)
+    QApplication.sendEvent(field.viewport(), QHelpEvent(QEvent.Type.ToolTip, place, position))
+
+
+def middle_of(field: SentenceInput, span: Span) -> QPoint:
+    return field._places_of(span)[0].center().toPoint()
+
+
+@pytest.fixture(autouse=True)
+def no_tip_is_left() -> Iterator[None]:
+    yield
+    QToolTip.hideText()
+
+
+def test_rare_words_are_found_where_they_were_typed() -> None:
+    reading = RareWord("gelesen", 2, 6, 7, ("gelesen",))
+    assert rare_spans(covered(GESTERN, reading)) == {Span(7, 14): GESTERN, Span(18, 25): reading}
+    assert rare_spans(covered()) == {}
+    assert rare_spans(make_translation()) == {}, "of a model whose file does not tell"
+
+
+def test_dots_stand_below_the_rare_word_alone(field: SentenceInput) -> None:
+    assert num_warm(field, 0, 25) == 0
+    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
+    assert num_warm(field, 7, 14) > 10
+    assert num_warm(field, 0, 6) == 0
+    assert num_warm(field, 18, 25) == 0
+    assert field.extraSelections() == [], "the word keeps its colour: another says that the vocabulary lacks it"
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.0, 2.0])
+@pytest.mark.parametrize("make_theme", [Theme.light, Theme.dark])
+def test_dots_are_seen_at_every_size_and_in_both_themes(
+    qapp: QApplication, theme: Theme, field: SentenceInput, make_theme, scale: float
+) -> None:
+    make_theme(scale).apply(qapp)
+    field.resize(1200, 80)
+    for rare in ({}, {Span(7, 14): TIP}):
+        field.mark(SentenceMarks(rare=rare))
+        image = field.viewport().grab().toImage()
+        warm = QColor(make_theme(scale).palette.warm)
+        count = sum(
+            image.pixelColor(x, y).rgb() == warm.rgb() for x in range(image.width()) for y in range(image.height())
+        )
+        assert (count >= 5) is bool(rare), count
+    theme.apply(qapp)
+
+
+def test_dots_go_with_the_next_key(qtbot: QtBot, field: SentenceInput) -> None:
+    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
+    assert field.property("terms") == "rare word"
+    assert TIP in field.accessibleDescription()
+    qtbot.keyClicks(field, "!")
+    assert num_warm(field, 0, 25) == 0
+    assert field.property("terms") == ""
+    assert field.accessibleDescription() == ""
+    field.cancel()
+
+
+def test_a_word_broken_over_lines_has_dots_in_each(qtbot: QtBot, field: SentenceInput) -> None:
+    word = "w" * 200
+    field.resize(300, 200)
+    field.show_text(f"Ein {word}")
+    assert len(field._places_of(Span(4, 204))) > 2
+    field.mark(SentenceMarks(rare={Span(4, 204): TIP, Span(900, 910): "beyond the end"}))
+    assert field._places_of(Span(900, 910)) == []
+    field.viewport().grab()
+
+
+def test_the_reason_stands_under_the_mouse_on_the_word_and_nowhere_else(qtbot: QtBot, field: SentenceInput) -> None:
+    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
+    point_at(field, middle_of(field, Span(7, 14)))
+    assert QToolTip.text() == TIP
+    point_at(field, middle_of(field, Span(0, 2)))
+    qtbot.waitUntil(lambda: not QToolTip.isVisible())
+    point_at(field, QPoint(field.width() - 4, 5))
+    qtbot.wait(20)
+    assert not QToolTip.isVisible()
+
+
+def test_the_glossary_explains_it(field: SentenceInput) -> None:
+    field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
+    assert "rare word" in [entry.title for entry in entries_in(own_text(field))]
+
+
+def test_the_sentence_shows_its_rare_words(panel: SentencePanel) -> None:
+    show(panel, covered(GESTERN))
+    assert panel.input._marks.rare == {Span(7, 14): TIP}
+    assert not panel.coverage_notice.isVisible()
+    show(panel, covered())
+    assert panel.input._marks.rare == {}
+
+
+def test_unknown_and_rare_words_have_one_line_of_dots_and_unknown_ones_their_colour(panel: SentencePanel) -> None:
+    translation = replace(covered(GESTERN), unknown_source_positions=(3,))
+    show(panel, translation)
+    (selection,) = panel.input.extraSelections()
+    assert selection.cursor.selectedText() == "gestern"
+    assert num_warm(panel.input, 7, 14) > 10
+
+
+def test_a_sentence_unlike_the_training_data_is_told_in_one_line(panel: SentencePanel, qtbot: QtBot) -> None:
+    notice = panel.coverage_notice
+    show(panel, covered(GESTERN, is_unlike=True))
+    assert notice.isVisible()
+    assert notice.label.text() == CAPTIONS
+    assert notice.label.height() < 2 * notice.label.fontMetrics().lineSpacing()
+    assert not notice.button.isVisible(), "there is no menu to open"
+    menu = QMenu(panel)
+    notice.offer(menu)
+    assert notice.button.isVisible()
+    assert notice.button.menu() is menu
+    assert entries_of(notice.label)[0].title == "rare word"
+    show(panel, covered(GESTERN, text="Er hat"))
+    assert not notice.isVisible()
+    show(panel, covered(GESTERN, is_unlike=True))
+    panel._state.clear()
+    assert not notice.isVisible()
+
+
+class KnowingTranslator(FakeTranslator):
+    """Has seen captions alone: each word of "foreign …" is rare."""
+
+    def run(self, experiment, *, should_stop=lambda: False) -> Translation:
+        translation = super().run(experiment, should_stop=should_stop)
+        is_foreign = experiment.source_text.startswith("foreign")
+        rare = tuple(
+            RareWord(word.text, 0, word.start, word.end, (word.text,))
+            for word in translation.source_words
+            if is_foreign
+        )
+        return replace(translation, coverage=Coverage(rare, is_foreign, "picture captions"))
+
+
+def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window: MainWindow = make_window(loader=KnowingTranslator)
+    sentence, model_button = window.translate_page.sentence, window.top_bar.model_button
+    assert not sentence.coverage_notice.isVisible()
+    with qtbot.waitSignal(window.translation_shown):
+        sentence.input.set_text("foreign text")
+    assert sentence.coverage_notice.isVisible()
+    assert list(sentence.input._marks.rare) == [Span(0, 7), Span(8, 12)]
+    button = sentence.coverage_notice.button
+    menu = button.menu()
+    assert menu is model_button.menu()
+    offered: list[str] = []
+    menu.aboutToShow.connect(lambda: offered.extend(action.text() for action in menu.actions()))
+    menu.aboutToShow.connect(menu.close, Qt.ConnectionType.QueuedConnection)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert offered[:3] == ["Open model …", "Open the folder of a model …", "From Hugging Face …"]
+    with qtbot.waitSignal(model_button.name_requested):
+        next(action for action in menu.actions() if action.text().startswith("From Hugging Face")).trigger()
+    window._loader.import_dialog.reject()
+    with qtbot.waitSignal(window.translation_shown):
+        sentence.input.set_text("known text")
+    assert not sentence.coverage_notice.isVisible()
+
+
+def test_the_notice_is_about_what_was_typed_not_about_what_is_changed(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window: MainWindow = make_window(sentence="foreign text", loader=KnowingTranslator)
+    page = window.translate_page
+    with qtbot.waitSignal(window.translation_shown):
+        page.state.toggle_head(page.state.selection.head)
+    assert page.sentence.coverage_notice.isVisible()
+    assert len(page.sentence.input._marks.rare) == 2

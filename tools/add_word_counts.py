@@ -1,0 +1,81 @@
+"""Adds the counts of source words to a checkpoint of an earlier version, which has none. Its weights stay as they are.
+
+Roles of heads that lie beside it (`MODEL.roles.json`) stay valid.
+
+python -m tools.add_word_counts MODEL.safetensors [DATA]
+
+DATA is what the model was trained on: a folder with train.de, train.en …, or a file of prepared data. Without it, it is
+Multi30k from the user's cache, downloaded if it is not there. The vocabularies that are learned from DATA must be those
+of the model, or nothing is written.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from core.analysis.sample_roles import read_sample_roles, write_sample_roles
+from core.checkpoint.digest import model_digest
+from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
+from core.corpora.loading import MULTI30K, load_corpus
+from core.corpora.noise import counts_of_training
+from core.corpora.prepared import PreparedCorpus
+from core.errors import AugenmerkError, CheckpointError
+
+
+def with_counts(checkpoint: Checkpoint, corpus: PreparedCorpus) -> Checkpoint:
+    """The checkpoint with the counts of the corpus. Raises `CheckpointError` if it was not trained on that."""
+    same_digest = checkpoint.corpus_digest in ("", corpus.digest)  # earlier versions kept none
+    if not same_digest or corpus.codecs.to_dict() != checkpoint.codecs.to_dict():
+        raise CheckpointError(
+            "The data are not those that this model was trained on: they give other vocabularies or sentences. Those "
+            "of its training were expected; name them."
+        )
+    word_counts = counts_of_training(corpus, checkpoint.run.training.source_noise)
+    if word_counts is None:
+        raise CheckpointError(
+            f"{corpus.name} has no word counts: it is the copy task, has too many different words, or was prepared by "
+            "an earlier version. Text was expected; prepare it again, or leave the model as it is."
+        )
+    return replace(checkpoint, word_counts=word_counts)
+
+
+def add_counts(path: Path, data: Path | str) -> str:
+    """Rewrites the file, and says what it holds now.
+
+    Raises:
+        AugenmerkError: the file or the data cannot be used, or do not belong together; the file is as it was.
+    """
+    before = load_checkpoint(path, with_state=True)
+    types = {value.dtype for value in before.weights.values()}
+    if types not in ({torch.float16}, {torch.float32}):
+        raise CheckpointError(f"{path} has weights of the types {types}. All in 16 or all in 32 bits were expected.")
+    roles = read_sample_roles(path)
+    counted = with_counts(before, load_corpus(data, before.run))
+    assert counted.word_counts is not None
+    save_checkpoint(counted, path, half_precision=types == {torch.float16})
+    after = load_checkpoint(path, with_state=True)
+    assert model_digest(after) == model_digest(before), "weights and vocabularies are the same to the last bit"
+    if roles is not None:  # measured on these weights, but they name the file's old bytes
+        write_sample_roles(roles, path)
+    num_words, num_bytes = len(counted.word_counts.counts), len(counted.word_counts.pack())
+    return f"{path}: {num_words:,} words in {num_bytes:,} bytes; weights and vocabularies {model_digest(after)}"
+
+
+def main(words: Sequence[str]) -> int:
+    """Prints what was done; the exit status is 2 if it could not be."""
+    if not 1 <= len(words) <= 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        print(add_counts(Path(words[0]), words[1] if len(words) > 1 else MULTI30K))
+    except AugenmerkError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

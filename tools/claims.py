@@ -1,0 +1,298 @@
+"""Computes anew what texts say about the bundled model: `make claims`, or `python -m tools.claims`.
+
+Stations, gallery, lessons, model card, README: each line is one claim, with where it stands, what it says, and what the
+model does today. Those of examples and lessons are found in the files themselves, the others are listed here beside the
+words of the text that make them: where these words are no longer in the text, the claim does not hold either.
+
+    python -m tools.claims --scores FOLDER      the scores too; FOLDER holds Multi30k, and it takes minutes
+
+The exit status is 1 if one does not hold. The first steps and most of the stations say nothing of their own: their
+numbers are computed when they are shown.
+"""
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from core.analysis.sample_roles import read_sample_roles
+from core.config import preset
+from core.corpora.parallel import read_pair
+from core.evaluation.scores import evaluate
+from core.resources import bundled_model_path, resource_path
+from core.translation.experiment import Beam, Experiment, GivenTarget, Greedy
+from core.translation.lesson_file import Scene, read_lesson_file
+from core.translation.result import MAP_KINDS, ExperimentResult, Translation
+from core.translation.translator import Translator
+from tools.check_gallery import weights_of
+from viz_app.examples import gallery
+from viz_app.learn.station import Station, read_stations
+
+README = Path(__file__).resolve().parent.parent / "README.md"
+CARD = "MODEL_CARD.md"
+MIN_WEIGHT = 0.6
+"""Of the cell that an example pins: what `see` says of it is visible."""
+SHIRT = "Ein Mann trägt kein Hemd."
+FAILURES = {
+    SHIRT: "A man is wearing a shirt.",
+    "Der Hund schläft nicht.": "The dog is asleep.",
+    "Den Ball fängt der Hund.": "The ball catches the ball.",
+    "Die Bank hat heute geschlossen.": "The bench has sprayed to go.",
+}
+"""Translations that the gallery's lines about failures speak of."""
+SAID_OF_LANGUAGE = {"kein"}
+TEST_SET = "test_2016_flickr"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim.
+
+    Attributes:
+        where: the file, and the part of it.
+        says: what it says, in a few words.
+        today: what is so today.
+        holds: whether that is the same.
+    """
+
+    where: str
+    says: str
+    today: str
+    holds: bool
+
+
+def all_claims(translator: Translator) -> Iterator[Claim]:
+    """All that can be computed from the model alone, in seconds."""
+    yield from of_gallery(translator)
+    yield from of_lessons(translator)
+    yield from of_stations(translator)
+    yield from of_card_and_readme(translator)
+
+
+# --- gallery ---------------------------------------------------------------------------------------------------------
+
+
+def of_gallery(translator: Translator) -> Iterator[Claim]:
+    """The cell of each example is dark; failures are still failures."""
+    for example in gallery():
+        where = f"gallery.toml: {example.text}"
+        translation = translator.run(Experiment(example.text))
+        says = f"{example.head.short_name}: “{example.target}” looks at “{example.source}”"
+        try:
+            weight = weights_of(translation, example)[example.head]
+        except StopIteration:
+            yield Claim(where, says, f"one of them is not in “{translation.text}”", holds=False)
+            continue
+        yield Claim(where, f"{says}, {MIN_WEIGHT:.0%} at least", f"{weight:.0%}", weight > MIN_WEIGHT)
+        if (wrong := FAILURES.get(example.text)) is not None:
+            yield Claim(where, f"becomes “{wrong}”", f"“{translation.text}”", translation.text == wrong)
+    last = gallery()[-1].text
+    greedy, beam = (translator.run(Experiment(last, output)).text for output in (Greedy(), Beam(4)))
+    words = "facing each other"
+    holds = words in beam and words not in greedy
+    yield Claim(f"gallery.toml: {last}", f"beam 4 finds “{words}”, greedy does not", f"“{beam}”, “{greedy}”", holds)
+
+
+# --- lessons ---------------------------------------------------------------------------------------------------------
+
+
+def of_lessons(translator: Translator) -> Iterator[Claim]:
+    """Percentages are the weight of the pinned cell, the largest of its row; what is quoted is there."""
+    for path in sorted(resource_path("lessons").glob("*.augenmerk")):
+        for number, scene in enumerate(read_lesson_file(path).scenes, start=1):
+            where = f"{path.name}, scene {number}"
+            result = translator.compare(scene.saved.experiment)
+            digest = scene.saved.model.digest
+            yield Claim(where, "was made with this model", translator.digest[:8], digest == translator.digest)
+            yield from _of_scene(where, scene, result)
+
+
+def _of_scene(where: str, scene: Scene, result: ExperimentResult) -> Iterator[Claim]:
+    claimed = {int(each) for each in re.findall(r"(\d+) %", scene.text)} - {100}
+    view: Mapping[str, Any] = scene.saved.view  # checked when the file was read
+    pinned = view.get("pinned")
+    if pinned is not None:
+        kind, layer, head = view["head"]
+        weights = result.changed.maps.of_kind(kind)[layer, head]
+        query, key = pinned
+        inside = query < weights.shape[0] and key < weights.shape[1]
+        weight = round(100 * float(weights[query, key])) if inside else -1
+        holds = claimed == {weight} and int(weights[query].argmax()) == key
+        says = f"{', '.join(map(str, claimed))} %, the largest of its row, at the pinned cell"
+        yield Claim(where, says, f"{weight} %" if inside else "no such cell", holds)
+    elif claimed:
+        yield Claim(where, f"{claimed} % without a pinned cell", "cannot be computed", holds=False)
+    tokens = {
+        token for each in (result.changed, result.original) for token in (*each.source_tokens, *each.predicted_tokens)
+    }
+    quoted = dict.fromkeys(re.findall("“(.*?)”", scene.text + scene.question))
+    missing = [text for text in quoted if not _is_said(text, tokens, result)]
+    if quoted:
+        says = f"speaks of {', '.join(f'“{text}”' for text in quoted)}"
+        today = f"not there: {', '.join(missing)}" if missing else f"there; “{result.changed.text}”"
+        yield Claim(where, says, today, not missing)
+
+
+def _is_said(text: str, tokens: set[str], result: ExperimentResult) -> bool:
+    is_part = f" {text}" in result.original.text
+    return text in tokens | SAID_OF_LANGUAGE or text == result.changed.text or is_part
+
+
+# --- stations --------------------------------------------------------------------------------------------------------
+
+
+def of_stations(translator: Translator) -> Iterator[Claim]:
+    """What stands in their texts and buttons; their questions are answered when they are asked."""
+    texts = {station.name: path.read_text("utf-8") for station, path in _station_files()}
+    run = partial(_translated, translator)
+
+    def claim(name: str, words: str, compute: Callable[[], tuple[str, bool]]) -> Claim:
+        today, holds = compute()
+        is_said = words in " ".join(texts.get(name, "").split())
+        return Claim(
+            f"learn: {name}", words, today if is_said else "these words are not in the text", holds and is_said
+        )
+
+    def pieces() -> tuple[str, bool]:
+        found = [word for word in run("Eine Schneeballschlacht im Garten.").source_words if word.end - word.start > 1]
+        return f"in pieces: {', '.join(word.text for word in found)}", any("schlacht" in word.text for word in found)
+
+    yield claim("words", "Eine Schneeballschlacht im Garten.", pieces)
+    for sentence in ("Zwei einander zugewandte Menschen", "Eine Person sitzt vor einer Menschenmenge auf einem Stuhl."):
+        yield claim("decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"]))
+    yield claim("decoding", "A chair that it forgets", lambda: _forgets_chair(run))
+    yield claim("not", "does not understand it", lambda: _looks_in_vain(run(SHIRT)))
+    for station, name, value in (("model", "width 256", "width"), ("model", "networks of 512", "feed_forward_width")):
+        number = getattr(preset("notebook").model, value)
+        yield claim(station, name, partial(_same_number, name, number))
+    model = preset("notebook").model
+    shared = model.tied_embeddings
+    yield claim("model", "shares no matrix", lambda: (f"tied embeddings: {shared}", shared == "none"))
+    smoothing = preset("annotated-2022").training.label_smoothing
+    yield claim(
+        "training", "the right word shall get 0.9", lambda: (f"{1 - smoothing:g}", f"{1 - smoothing:g}" == "0.9")
+    )
+
+
+def _same_number(words: str, number: int) -> tuple[str, bool]:
+    return str(number), words.endswith(f" {number}")
+
+
+def _station_files() -> list[tuple[Station, Path]]:
+    folder = resource_path("learn") / "en"
+    return list(zip(read_stations(), sorted(folder.glob("[0-9][0-9]-*.md")), strict=True))
+
+
+def _translated(translator: Translator, text: str, output: Greedy | Beam | GivenTarget | None = None) -> Translation:
+    return translator.run(Experiment(text, output or Greedy()))
+
+
+def _beam_is_better(run: Callable[..., Translation], start: str, text: str) -> tuple[str, bool]:
+    sentence = next(each for each in re.findall(r'text="(.*?)"', text) if each.startswith(start))
+    greedy, beam = run(sentence), run(sentence, Beam(4))
+    found = [each.log_probability for each in (greedy, beam)]
+    return f"log-probability {found[0]:.2f} greedy, {found[1]:.2f} beam 4", found[1] > found[0] + 0.01
+
+
+def _forgets_chair(run: Callable[..., Translation]) -> tuple[str, bool]:
+    sentence = "Eine Person sitzt vor einer Menschenmenge auf einem Stuhl."
+    greedy, beam = run(sentence).text, run(sentence, Beam(4)).text
+    return f"greedy “{greedy}”, beam 4 “{beam}”", "chair" not in greedy and "chair" in beam
+
+
+def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
+    weight = 0.0
+    for target in (word for word in translation.target_words if word.text == "shirt"):
+        for source in (word for word in translation.source_words if word.text == "kein"):
+            weight = float(translation.maps.cross[:, :, target.start, source.start].max())
+    holds = weight > 0.9 and translation.text == FAILURES[SHIRT]
+    return f"“{translation.text}”; a head gives “kein” {weight:.0%} at “shirt”", holds
+
+
+# --- model card and README -------------------------------------------------------------------------------------------
+
+
+def of_card_and_readme(translator: Translator) -> Iterator[Claim]:
+    """Sizes, counts of heads and roles; and that both files name the same scores."""
+    card, readme = resource_path(CARD).read_text("utf-8"), README.read_text("utf-8")
+    model = translator.run_config.model
+    num_heads = (model.num_encoder_layers + 2 * model.num_decoder_layers) * model.num_heads
+    yield Claim("README.md", "all 72 heads", str(num_heads), f"all {num_heads} heads" in readme)
+    millions = f"{translator.num_parameters / 1e6:.1f} million parameters"
+    yield Claim("README.md", "7.6 million parameters", millions, millions in readme)
+    numbers = ("nine", "ten", "eleven", "twelve", "thirteen")
+    count = len(read_stations())
+    word = numbers[count - 9] if 9 <= count < 9 + len(numbers) else str(count)
+    yield Claim("README.md", "eleven stations", word, f"{word} stations" in readme)
+    for name, row in _role_rows(card).items():
+        found = _roles_of(name)
+        yield Claim(f"{CARD}: roles, {name}", " ".join(map(str, row)), " ".join(map(str, found)), row == found)
+    named = _score_of(card, "greedy")
+    said = re.search(r"The bundled model scores ([\d.]+), greedy", readme)
+    score = said[1] if said is not None else "?"
+    yield Claim("README.md", f"BLEU {score}, greedy", f"{named} in {CARD}", score == named)
+
+
+def _role_rows(card: str) -> dict[str, list[int]]:
+    """The table of roles: how many heads of each kind are previous, self, aligner, broad, mixed."""
+    names = {"encoder": "encoder", "decoder": "decoder", "cross-attention": "cross"}
+    rows = {}
+    for line in card.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 6 and cells[0] in names:
+            rows[names[cells[0]]] = [0 if cell == "–" else int(cell) for cell in cells[1:]]
+    return rows
+
+
+def _roles_of(kind: str) -> list[int]:
+    roles = read_sample_roles(bundled_model_path())
+    counted: Counter[str] = Counter()
+    if roles is not None:
+        for each in MAP_KINDS:
+            if each == kind:
+                counted.update(role for layer in roles.by_kind[each] for role in layer)
+    return [counted[role] for role in ("previous", "self", "aligner", "broad", "mixed")]
+
+
+def _score_of(card: str, decoding: str) -> str:
+    """The first BLEU in the row of a way of decoding."""
+    found = re.search(rf"^\| {re.escape(decoding)}.*?\| \*\*([\d.]+)\*\*", card, re.M)
+    return found[1] if found else "none"
+
+
+def of_scores(translator: Translator, folder: Path) -> Iterator[Claim]:
+    """BLEU on the test set, greedy and with the beam; minutes. Raises `CorpusError`."""
+    card = resource_path(CARD).read_text("utf-8")
+    pairs = read_pair(folder / f"{TEST_SET}.de.gz", folder / f"{TEST_SET}.en.gz")
+    for decoding, beam in (("greedy", 1), ("beam 4", 4)):
+        scores, _ = evaluate(translator, pairs.source, pairs.target, beam=beam)
+        found = f"{scores.bleu_tokenized_lowercased:.2f}"
+        said = _score_of(card, decoding)
+        yield Claim(f"{CARD}: {decoding}", f"BLEU {said}", found, found == said)
+
+
+def main(words: Sequence[str]) -> int:
+    """Prints the claims; the exit status is 1 if one does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scores", type=Path, metavar="FOLDER", help="a folder with Multi30k")
+    options = parser.parse_args(words)
+    translator = Translator.load(device="cpu")
+    num_claims = num_stale = 0
+    for claims in (all_claims(translator), of_scores(translator, options.scores) if options.scores else ()):
+        for claim in claims:
+            num_claims += 1
+            num_stale += not claim.holds
+            print(
+                f"{'   ' if claim.holds else 'NO '}{claim.where}\n      says:  {claim.says}\n      today: {claim.today}"
+            )
+    print(f"{num_claims} claims, {num_stale} of them stale")
+    return 1 if num_stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,481 @@
+"""How a head's map changes while a model is trained, as a film: GIF by Pillow, MP4 by the system's ffmpeg.
+
+No Qt, and no figure of matplotlib, only its font: a film is drawn and written in any thread.
+"""
+
+import contextlib
+import io
+import math
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+from core.errors import StorageError
+from core.plain_text import one_line
+from core.storage import atomic_path, check_writable
+from core.translation.result import FloatArray
+from viz_app.heatmap.colormap import PAPER, rgb_table
+
+FORMATS = ("gif", "mp4")
+FFMPEG = "ffmpeg"
+NO_FFMPEG = "MP4 needs ffmpeg, which is not installed on this computer"
+MAX_SHOTS = 400
+"""Of a longer film so many moments are taken, evenly: nobody watches more, and a GIF is built in memory."""
+FILM_SECONDS, MIN_SHOT_MS, MAX_SHOT_MS, LAST_SHOT_MS = 7.0, 60, 800, 2_000
+"""Nearly as long as in the window; the last moment stays longer, before a GIF begins again."""
+ENCODERS = {
+    "libx264": ("-crf", "18", "-preset", "veryfast"),
+    "libopenh264": ("-b:v", "2M"),
+    "mpeg4": ("-q:v", "3"),
+}
+"""From the best on, with how good they shall be; which of them an ffmpeg has differs."""
+STALL_SECONDS = 60.0
+"""An ffmpeg that takes no more pictures for so long, or does not come to its end, is ended."""
+ASK_SECONDS, POLL_SECONDS = 10.0, 0.05
+FRAMES_PER_SECOND = 25
+MARGIN, GAP = 22, 10
+TITLE_PX, TEXT_PX, LABEL_PX, SMALL_PX = 20, 17, 15, 12
+MIN_WIDTH, MAX_WIDTH, MAX_LABEL = 620, 1400, 190
+MAP_PX, MIN_CELL, MAX_CELL = 520, 6, 38
+BAR_WIDTH, BAR_HEIGHT, BAR_SPACE = 14, 180, 54
+NUM_TEXT_LINES = 2
+COLUMN_DEGREES = 55
+INK, GREY, FAINT, ACCENT, GROUND = (27, 30, 35), (97, 103, 111), (223, 225, 229), (42, 99, 204), (255, 255, 255)
+NUM_RAMP, NUM_SHADES = 170, 20
+Color = tuple[int, int, int]
+OnShot = Callable[[int, int], None]
+ShouldStop = Callable[[], bool]
+
+
+class FilmStoppedError(StorageError):
+    """Writing was stopped; no file was written."""
+
+    def __init__(self) -> None:
+        super().__init__("The film was stopped. Nothing was written.")
+
+
+@dataclass(frozen=True, eq=False)
+class Shot:
+    """The map at one moment.
+
+    Attributes:
+        weights: [Q, M].
+        row_labels, column_labels: Q and M.
+        moment: when it was, in a few words.
+        text: the translation at this moment.
+    """
+
+    weights: FloatArray
+    row_labels: Sequence[str]
+    column_labels: Sequence[str]
+    moment: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class FilmPicture:
+    """A film to be drawn.
+
+    Attributes:
+        title: which head it is.
+        sentence: what is translated.
+        caption: what it shows, below; may be empty.
+        shots: by rising step; at least one.
+        top: the value of the last colour.
+    """
+
+    title: str
+    sentence: str
+    caption: str
+    shots: tuple[Shot, ...]
+    top: float = 1.0
+
+
+def ffmpeg_path() -> str | None:
+    """Where the system's ffmpeg is; None if it has none."""
+    return shutil.which(FFMPEG)
+
+
+def formats() -> tuple[str, ...]:
+    """Endings of films that can be written here."""
+    return FORMATS if ffmpeg_path() is not None else FORMATS[:1]
+
+
+def chosen_shots(count: int) -> list[int]:
+    """Which of so many moments a film shows: all, or `MAX_SHOTS` of them, evenly, with the first and the last."""
+    if count <= MAX_SHOTS:
+        return list(range(count))
+    return [round(number * (count - 1) / (MAX_SHOTS - 1)) for number in range(MAX_SHOTS)]
+
+
+def shot_ms(num_shots: int) -> int:
+    """How long a moment is shown, in thousandths of a second; a GIF counts hundredths."""
+    return 10 * round(min(MAX_SHOT_MS, max(MIN_SHOT_MS, 1000 * FILM_SECONDS / max(num_shots, 1))) / 10)
+
+
+def save_film(
+    film: FilmPicture,
+    target: Path,
+    on_shot: OnShot = lambda done, total: None,
+    should_stop: ShouldStop = lambda: False,
+) -> None:
+    """Writes a film as GIF or MP4, by the name's ending.
+
+    Args:
+        film: what is drawn.
+        target: the file; an older one is intact until the new one is whole.
+        on_shot: told how many moments are drawn, of how many.
+        should_stop: asked before each moment, and while ffmpeg works.
+
+    Raises:
+        StorageError: the ending is another, there is no ffmpeg, or the file cannot be written.
+        FilmStoppedError: it was stopped.
+    """
+    kind = target.suffix.lower().removeprefix(".")
+    if kind not in FORMATS:
+        raise StorageError(f"{target.name} ends in none of .gif, .mp4. Give the film one of these endings.")
+    if kind == "mp4" and ffmpeg_path() is None:
+        raise StorageError(f"{target.name} was not written: {NO_FFMPEG}. Install ffmpeg, or choose a name in .gif.")
+    check_writable(target)  # before minutes are spent on it
+    draw = _Painter(film)
+
+    def images() -> Iterator[Image.Image]:
+        for number in range(len(film.shots)):
+            if should_stop():
+                raise FilmStoppedError
+            yield draw.shot(number)
+            on_shot(number + 1, len(film.shots))
+
+    with atomic_path(target) as temporary:
+        if kind == "gif":
+            _write_gif(images(), len(film.shots), temporary)
+        else:
+            _write_mp4(images(), len(film.shots), draw.size, temporary, target, should_stop)
+        if should_stop():
+            raise FilmStoppedError
+
+
+# --- GIF -------------------------------------------------------------------------------------------------------------
+
+
+def _write_gif(images: Iterator[Image.Image], num_shots: int, path: Path) -> None:
+    """Raises `OSError`."""
+    palette = _palette()
+    colors = palette.getpalette()
+    indexed = (image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images)
+    durations = [shot_ms(num_shots)] * (num_shots - 1) + [LAST_SHOT_MS]
+    first = next(indexed)
+    content = io.BytesIO()  # small beside the pictures, and a disk that is full is told by one write
+    first.save(
+        content,
+        "GIF",
+        save_all=True,
+        append_images=indexed,
+        duration=durations,
+        loop=0,
+        palette=bytes(colors or ()),
+        optimize=False,
+        disposal=1,
+    )
+    path.write_bytes(content.getbuffer())
+
+
+@cache
+def _palette() -> Image.Image:
+    """The colours of every picture: those of maps, and words in each of their colours, fading to the ground."""
+    ramp = rgb_table(PAPER)[np.linspace(0, 255, NUM_RAMP).round().astype(int)]
+    shades = np.linspace(0, 1, NUM_SHADES)[:, None]
+    words = [np.array(GROUND) + shades * (np.array(color) - GROUND) for color in (INK, GREY, ACCENT, FAINT)]
+    colors = np.concatenate([ramp, *(each.round().astype(np.uint8) for each in words)])
+    unique = list(dict.fromkeys(tuple(color) for color in colors.tolist()))[:256]
+    image = Image.new("P", (1, 1))
+    image.putpalette([channel for color in unique for channel in color])
+    return image
+
+
+# --- MP4 -------------------------------------------------------------------------------------------------------------
+
+
+def _write_mp4(
+    images: Iterator[Image.Image],
+    num_shots: int,
+    size: tuple[int, int],
+    path: Path,
+    target: Path,
+    should_stop: ShouldStop,
+) -> None:
+    """Raises `StorageError`, `FilmStoppedError` or `OSError`."""
+    ffmpeg = ffmpeg_path()
+    if ffmpeg is None:
+        raise StorageError(f"{target.name} was not written: {NO_FFMPEG}.")
+    duration = shot_ms(num_shots)
+    encoder = _encoder(ffmpeg)
+    command = [
+        *(ffmpeg, "-hide_banner", "-nostats", "-loglevel", "error", "-y"),
+        *("-f", "rawvideo", "-pix_fmt", "rgb24", "-video_size", f"{size[0]}x{size[1]}"),
+        *("-framerate", f"1000/{duration}", "-i", "pipe:0", "-an"),
+        *("-c:v", encoder, *ENCODERS[encoder], "-pix_fmt", "yuv420p", "-r", str(FRAMES_PER_SECOND)),
+        *("-movflags", "+faststart", "-f", "mp4", str(path)),
+    ]
+    with tempfile.TemporaryFile() as said:
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=said)
+        watch = _Watch(process, should_stop)
+        try:
+            _feed(process, images, -(-LAST_SHOT_MS // duration), watch)
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            process.wait()  # the watch sees to it that this ends
+            watch.end()
+            with contextlib.suppress(OSError):
+                process.stdin.close()  # type: ignore[union-attr]
+        if should_stop():
+            raise FilmStoppedError
+        said.seek(0)
+        words = said.read(10_000).decode("utf-8", errors="replace").strip().splitlines()
+        if process.returncode or any("No space left" in line for line in words):
+            raise StorageError(
+                f"Cannot write {target}: {_reason(process.returncode, words, is_stalled=watch.has_stalled)}. "
+                "Try another place, or a name in .gif."
+            )
+
+
+def _feed(process: "subprocess.Popen[bytes]", images: Iterator[Image.Image], num_last: int, watch: "_Watch") -> None:
+    """Hands ffmpeg the pictures, the last one several times. Where it ends early, its exit status tells more."""
+    assert process.stdin is not None
+    content = b""
+    try:
+        for image in images:
+            content = image.tobytes()
+            process.stdin.write(content)
+            watch.touch()
+        for _ in range(num_last - 1):
+            process.stdin.write(content)
+            watch.touch()
+        process.stdin.close()
+    except BrokenPipeError:
+        pass
+
+
+class _Watch:
+    """Ends a process that takes nothing for too long, or is not wanted any more.
+
+    Attributes:
+        has_stalled: whether it did.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]", should_stop: ShouldStop) -> None:
+        self._process, self._should_stop = process, should_stop
+        self._ended = threading.Event()
+        self._last = time.monotonic()
+        self.has_stalled = False
+        self._thread = threading.Thread(target=self._watch, name="augenmerk-film", daemon=True)
+        self._thread.start()
+
+    def touch(self) -> None:
+        """It took something."""
+        self._last = time.monotonic()
+
+    def end(self) -> None:
+        """The process has ended."""
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(POLL_SECONDS):
+            self.has_stalled = time.monotonic() > self._last + STALL_SECONDS
+            if self.has_stalled or self._should_stop():
+                self._process.kill()
+                return
+
+
+def _encoder(ffmpeg: str) -> str:
+    """The best that this ffmpeg has. Raises `StorageError`."""
+    command = [ffmpeg, "-hide_banner", "-encoders"]
+    try:
+        listed = subprocess.run(
+            command, capture_output=True, timeout=ASK_SECONDS, stdin=subprocess.DEVNULL, check=True
+        ).stdout.decode("utf-8", errors="replace")
+    except (OSError, subprocess.SubprocessError) as error:
+        raise StorageError(f"{ffmpeg} does not work ({error}). Choose a name in .gif.") from error
+    words = set(listed.split())
+    found = next((name for name in ENCODERS if name in words), None)
+    if found is None:
+        raise StorageError(f"{ffmpeg} has none of the encoders {', '.join(ENCODERS)}. Choose a name in .gif.")
+    return found
+
+
+def _reason(status: int, words: Sequence[str], *, is_stalled: bool) -> str:
+    if is_stalled:
+        return f"ffmpeg did nothing for {STALL_SECONDS:.0f} seconds and was ended"
+    said = f": {one_line(words[-1])[:200]}" if words else ""
+    return f"ffmpeg ended with status {status}{said}"
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+
+class _Painter:
+    """Draws the moments of one film, all of one size.
+
+    Attributes:
+        size: width and height in pixels, both even, as encoders of films want them.
+    """
+
+    def __init__(self, film: FilmPicture) -> None:
+        self._film = film
+        shots = film.shots
+        num_rows = max((shot.weights.shape[0] for shot in shots), default=1)
+        num_columns = max((shot.weights.shape[1] for shot in shots), default=1)
+        self._cell = int(min(MAX_CELL, max(MIN_CELL, MAP_PX / max(num_rows, num_columns, 1))))
+        self._label_px = int(min(LABEL_PX, max(8, self._cell - 2)))
+        rows = {label for shot in shots for label in shot.row_labels}
+        columns = {label for shot in shots for label in shot.column_labels}
+        slant = math.radians(COLUMN_DEGREES)
+        row_width = max((self._label_width(label) for label in rows), default=0)
+        column_width = max((self._label_width(label) for label in columns), default=0)
+        self._left = MARGIN + round(row_width) + 6
+        map_width, map_height = num_columns * self._cell, num_rows * self._cell
+        overhang = max(0, round(column_width * math.cos(slant)) - BAR_SPACE)
+        width = self._left + map_width + BAR_SPACE + overhang + MARGIN
+        width = max(width, round(_font(TITLE_PX, is_bold=True).getlength(_plain(film.title))) + 2 * MARGIN, MIN_WIDTH)
+        width = min(width, MAX_WIDTH)
+        self._sentence = _lines(film.sentence, TEXT_PX, width - 2 * MARGIN, NUM_TEXT_LINES)
+        self._caption = _lines(film.caption, SMALL_PX, width - 2 * MARGIN, 3)
+        y = MARGIN + TITLE_PX + GAP
+        self._sentence_top = y
+        y += len(self._sentence) * _line(TEXT_PX) + GAP
+        self._moment_top = y
+        y += _line(TEXT_PX)
+        self._text_top = y
+        y += NUM_TEXT_LINES * _line(TEXT_PX) + GAP
+        self._map_top = y + round(column_width * math.sin(slant)) + self._label_px
+        y = self._map_top + max(map_height, BAR_HEIGHT) + 2 * GAP
+        self._line_top = y
+        y += 2 * GAP
+        self._caption_top = y
+        y += len(self._caption) * _line(SMALL_PX) + MARGIN - GAP
+        self._map_right = self._left + map_width
+        self.size = (width + width % 2, y + y % 2)
+
+    def shot(self, number: int) -> Image.Image:
+        """The picture of a moment, counted from 0."""
+        film, shot = self._film, self._film.shots[number]
+        image = Image.new("RGB", self.size, GROUND)
+        draw = ImageDraw.Draw(image)
+        draw.text((MARGIN, MARGIN), _plain(film.title), INK, _font(TITLE_PX, is_bold=True))
+        self._write(draw, self._sentence, self._sentence_top, GREY)
+        draw.text((MARGIN, self._moment_top), _plain(shot.moment), ACCENT, _font(TEXT_PX))
+        lines = _lines(shot.text, TEXT_PX, self.size[0] - 2 * MARGIN, NUM_TEXT_LINES)
+        self._write(draw, lines, self._text_top, INK)
+        self._draw_map(image, draw, shot)
+        self._draw_bar(image, draw)
+        self._draw_place(draw, number)
+        for place, line in enumerate(self._caption):
+            draw.text((MARGIN, self._caption_top + place * _line(SMALL_PX)), line, GREY, _font(SMALL_PX))
+        return image
+
+    def _write(self, draw: ImageDraw.ImageDraw, lines: Sequence[str], top: int, color: Color) -> None:
+        for place, line in enumerate(lines):
+            draw.text((MARGIN, top + place * _line(TEXT_PX)), line, color, _font(TEXT_PX))
+
+    def _draw_map(self, image: Image.Image, draw: ImageDraw.ImageDraw, shot: Shot) -> None:
+        cell, left, top = self._cell, self._left, self._map_top
+        shares = np.nan_to_num(shot.weights / (self._film.top or 1.0)).clip(0, 1)
+        pixels = rgb_table(PAPER)[(shares * 255).round().astype(int)]
+        cells = Image.fromarray(pixels.astype(np.uint8), "RGB")
+        num_rows, num_columns = shot.weights.shape
+        if num_rows and num_columns:
+            image.paste(cells.resize((num_columns * cell, num_rows * cell), Image.Resampling.NEAREST), (left, top))
+        draw.rectangle((left - 1, top - 1, left + num_columns * cell, top + num_rows * cell), outline=FAINT)
+        font = _font(self._label_px)
+        for row, label in enumerate(shot.row_labels):
+            draw.text((left - 6, top + (row + 0.5) * cell), self._label(label), INK, font, anchor="rm")
+        for column, label in enumerate(shot.column_labels):
+            self._slanted(image, self._label(label), left + (column + 0.5) * cell, top - 4)
+
+    def _slanted(self, image: Image.Image, text: str, x: float, y: float) -> None:
+        """Text that rises to the right from a point, the middle of its height at the point."""
+        font, slant = _font(self._label_px), math.radians(COLUMN_DEGREES)
+        width, height = math.ceil(font.getlength(text)) + 2, _line(self._label_px)
+        mask = Image.new("L", (width, height), 0)
+        ImageDraw.Draw(mask).text((1, height / 2), text, 255, font, anchor="lm")
+        mask = mask.rotate(COLUMN_DEGREES, Image.Resampling.BICUBIC, expand=True)
+        middle = x + width / 2 * math.cos(slant), y - width / 2 * math.sin(slant)
+        place = round(middle[0] - mask.width / 2), round(middle[1] - mask.height / 2)
+        image.paste(INK, (*place, place[0] + mask.width, place[1] + mask.height), mask)
+
+    def _draw_bar(self, image: Image.Image, draw: ImageDraw.ImageDraw) -> None:
+        """What the colours mean."""
+        left, top = self._map_right + 16, self._map_top
+        ramp = Image.fromarray(rgb_table(PAPER)[::-1, None].astype(np.uint8), "RGB")
+        image.paste(ramp.resize((BAR_WIDTH, BAR_HEIGHT)), (left, top))
+        draw.rectangle((left - 1, top - 1, left + BAR_WIDTH, top + BAR_HEIGHT), outline=FAINT)
+        for share in (0.0, 0.5, 1.0):
+            y = top + BAR_HEIGHT * (1 - share)
+            text = f"{share * self._film.top:.3g}"
+            draw.text((left + BAR_WIDTH + 5, y), text, GREY, _font(SMALL_PX), anchor="lm")
+
+    def _draw_place(self, draw: ImageDraw.ImageDraw, number: int) -> None:
+        """How far the film is."""
+        y, right = self._line_top + 2, self.size[0] - MARGIN
+        share = number / max(len(self._film.shots) - 1, 1)
+        x = MARGIN + share * (right - MARGIN)
+        draw.line((MARGIN, y, right, y), FAINT, 3)
+        draw.line((MARGIN, y, x, y), ACCENT, 3)
+        draw.ellipse((x - 5, y - 5, x + 5, y + 5), fill=ACCENT)
+
+    def _label(self, text: str) -> str:
+        return _shortened(_plain(text), self._label_px, MAX_LABEL)
+
+    def _label_width(self, text: str) -> float:
+        return _font(self._label_px).getlength(self._label(text))
+
+
+@cache
+def _font(size: int, *, is_bold: bool = False) -> ImageFont.FreeTypeFont:
+    """The font of all exported figures, which matplotlib brings along."""
+    name = "DejaVuSans-Bold.ttf" if is_bold else "DejaVuSans.ttf"
+    return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name), size)
+
+
+def _line(size: int) -> int:
+    """The height of a line."""
+    return round(1.35 * size)
+
+
+def _plain(text: str) -> str:
+    return one_line(text)
+
+
+def _shortened(text: str, size: int, width: float) -> str:
+    """With an ellipsis where it would be wider than so many pixels."""
+    font = _font(size)
+    if font.getlength(text) <= width:
+        return text
+    while text and font.getlength(text + "…") > width:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def _lines(text: str, size: int, width: float, at_most: int) -> list[str]:
+    """The text in lines of so many pixels; the last one is shortened if there is more."""
+    font, lines = _font(size), [""]
+    for word in _plain(text).split():
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and len(lines) < at_most and font.getlength(longer) > width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return [_shortened(line, size, width) for line in lines if line]

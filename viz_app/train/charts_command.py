@@ -1,0 +1,120 @@
+"""`augenmerk charts`: charts (PNG, SVG, PDF), metrics (CSV) or film (GIF, MP4) of a run's folder. No Qt."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+from core.cli.guard import run_guarded
+from core.errors import AnalysisError, ConfigError, TrainingError
+from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
+from core.training.film import FilmFrame, read_film
+from core.translation.result import MapKind
+from viz_app.export.film import FORMATS as FILMS
+from viz_app.export.film import FilmPicture, save_film
+from viz_app.state.head_roles import clearest_head
+from viz_app.train.chart_picture import picture_of
+from viz_app.train.chart_settings import QUANTITY_NAMES, SMOOTHING_STEPS, ChartSettings, Quantity, Smoothing
+from viz_app.train.comparison import Comparison
+from viz_app.train.run_export import RunExport, ShownChart
+from viz_app.train.run_files import RunOnDisk, read_run
+
+PICTURES = ("png", "svg", "pdf")
+ENDINGS = (*PICTURES, "csv", *FILMS)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs `augenmerk charts ARGUMENTS` and returns its exit status, as `core.cli.main` does."""
+    return run_guarded(lambda: run(make_parser().parse_args(arguments)))
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The options of `augenmerk charts`."""
+    parser = argparse.ArgumentParser(prog="augenmerk charts", description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="RUN", help="the folder of a run, finished or not")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help=f"a name that ends in .{', .'.join(ENDINGS)}"
+    )
+    charts = parser.add_argument_group("charts")
+    charts.add_argument(
+        "--quantity",
+        nargs="+",
+        choices=QUANTITY_NAMES,
+        default=("loss", "learning_rate"),
+        help="one chart for each (loss and learning_rate)",
+    )
+    charts.add_argument("--log", action="store_true", help="logarithmic scales")
+    charts.add_argument("--smoothing", choices=SMOOTHING_STEPS, default="medium", help="running mean (%(default)s)")
+    charts.add_argument("--compare", nargs="+", type=Path, default=(), metavar="RUN", help="other runs, drawn too")
+    film = parser.add_argument_group("film")
+    film.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
+    film.add_argument("--layer", type=int, metavar="N", help="counted from 1 (left out: of the clearest head)")
+    film.add_argument("--head", type=int, metavar="N", help="counted from 1")
+    parser.add_argument("--no-caption", action="store_true", help="without the lines below that say what is shown")
+    return parser
+
+
+def run(options: argparse.Namespace) -> int:
+    """Reads the run, and writes what the file's name asks for. Raises `AugenmerkError`."""
+    kind = options.out.suffix.lower().removeprefix(".")
+    if kind not in ENDINGS:
+        raise ConfigError(f"--out is {options.out}. A name that ends in .{', .'.join(ENDINGS)} was expected.")
+    if (options.layer is None) != (options.head is None):
+        raise ConfigError("--layer and --head belong together. Give both, or neither.")
+    found = read_run(options.folder, with_steps=True)
+    if kind == "csv":
+        _export(found, ()).save_metrics(options.out)
+    elif kind in PICTURES:
+        charts = [_chart(found, quantity, options) for quantity in options.quantity]
+        _export(found, charts).save_charts(options.out, has_caption=not options.no_caption)
+    else:
+        save_film(_film(found, options), options.out, _tell)
+    return 0
+
+
+def _export(found: RunOnDisk, charts: Sequence[ShownChart]) -> RunExport:
+    return RunExport(found.name, found.folder, found.curves, charts, metrics=found.metrics)
+
+
+def _chart(found: RunOnDisk, quantity: Quantity, options: argparse.Namespace) -> ShownChart:
+    settings = ChartSettings(quantity, smoothing=cast(Smoothing, options.smoothing))
+    if options.log:
+        settings.scale = "log"
+    compared = Comparison()
+    for folder in options.compare:
+        compared.add_folder(folder)
+    picture = picture_of(found.curves, settings, max(found.curves.last_step, 1), compared.runs, is_live=False)
+    return ShownChart(settings, picture)
+
+
+def _film(found: RunOnDisk, options: argparse.Namespace) -> FilmPicture:
+    frames = read_film(found.folder).frames
+    if not frames:
+        raise TrainingError(f"The run in {found.folder} has no film. Choose a run that translated a probe sentence.")
+    head = _head(frames, options)
+    film = RunExport(found.name, found.folder, found.curves, (), frames, head).film(has_caption=not options.no_caption)
+    assert film is not None  # there are frames and a head
+    return film
+
+
+def _head(frames: Sequence[FilmFrame], options: argparse.Namespace) -> Head:
+    """The one that was asked for, or the clearest at the end. Raises `AnalysisError`."""
+    kind = cast(MapKind, options.kind)
+    maps = frames[-1].translation.maps.of_kind(kind)
+    if options.layer is None:
+        return Head(kind, *clearest_head(maps))
+    num_layers, num_heads = maps.shape[:2]
+    if options.layer not in range(1, num_layers + 1) or options.head not in range(1, num_heads + 1):
+        raise AnalysisError(
+            f"There is no layer {options.layer}, head {options.head} in {KIND_TITLES[kind].lower()}: this run has "
+            f"{num_layers} layers of {num_heads} heads. Choose others."
+        )
+    return Head(kind, options.layer - 1, options.head - 1)
+
+
+def _tell(done: int, total: int) -> None:
+    """How far it is, on a terminal alone."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{done} of {total} pictures{'' if done < total else chr(10)}")
+        sys.stderr.flush()

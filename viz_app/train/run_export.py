@@ -1,0 +1,113 @@
+"""A run's charts, metrics and film as files. No Qt."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from core.model.heads import Head
+from core.training.film import FilmFrame
+from core.training.step_metrics import StepMetrics, read_step_metrics
+from viz_app.export.film import FilmPicture, Shot, chosen_shots
+from viz_app.state.map_view_settings import MapViewSettings
+from viz_app.train.chart_picture import ChartPicture
+from viz_app.train.chart_settings import QUANTITY_NAMES, ChartSettings
+from viz_app.train.curves import RunCurves
+from viz_app.train.metrics_table import save_metrics
+from viz_app.train.playback import moment_name
+
+
+@dataclass(frozen=True, eq=False)
+class ShownChart:
+    """A chart in sight: what it shows, and how."""
+
+    settings: ChartSettings
+    picture: ChartPicture
+
+
+@dataclass(frozen=True, eq=False)
+class RunExport:
+    """What can be exported of a run; see `viz_app.export.exportable.RunSource`.
+
+    Attributes:
+        name: of the run.
+        folder: where its steps are recorded; None if nothing is.
+        curves: of the run.
+        charts: those in sight.
+        frames: of its film.
+        head: the one that the film shows.
+        view: how its maps are shown.
+        metrics: of every step, if they were read before; else they are read when they are needed.
+    """
+
+    name: str
+    folder: Path | None
+    curves: RunCurves
+    charts: Sequence[ShownChart]
+    frames: Sequence[FilmFrame] = ()
+    head: Head | None = None
+    view: MapViewSettings | None = None
+    metrics: StepMetrics | None = None
+
+    @property
+    def has_film(self) -> bool:
+        """Whether there is a film."""
+        return bool(self.frames) and self.head is not None
+
+    @property
+    def film_name(self) -> str:
+        """A name for its file."""
+        head = self.head
+        return f"{self.name}-{head.kind}-{head.layer + 1}-{head.head + 1}" if head is not None else self.name
+
+    def save_charts(self, target: Path, *, has_caption: bool) -> None:
+        """The charts in sight, as PNG, SVG or PDF. Imports matplotlib. Raises `StorageError`."""
+        from viz_app.export.figures import save_figure
+        from viz_app.train.chart_figure import NamedChart, charts_figure
+
+        charts = [NamedChart(shown.settings.quantity, shown.picture) for shown in self.charts]
+        save_figure(charts_figure(charts, f"Run {self.name}", self._caption() if has_caption else ""), target)
+
+    def save_metrics(self, target: Path) -> None:
+        """Every step's metrics as CSV. Raises `StorageError`."""
+        metrics = self.metrics
+        if metrics is None and self.folder is not None:
+            metrics = read_step_metrics(self.folder)
+        save_metrics(metrics, self.curves, target)
+
+    def film(self, *, has_caption: bool) -> FilmPicture | None:
+        """The film of the head that is shown; None if there is none."""
+        head = self.head
+        if head is None or not self.frames:
+            return None
+        frames = [self.frames[index] for index in chosen_shots(len(self.frames))]
+        view = self.view or MapViewSettings(merges_words=False)
+        labels = f"token {view.label_mode}" if head.kind != "encoder" else "source token"
+        left_out = f" · {len(frames)} of {len(self.frames)} moments" if len(frames) < len(self.frames) else ""
+        return FilmPicture(
+            head.title,
+            frames[-1].translation.source_text,
+            f"run: {self.name} · rows: {labels} · attention weights{left_out}" if has_caption else "",
+            tuple(_shot(frame, head, view) for frame in frames),
+        )
+
+    def _caption(self) -> str:
+        parts = [f"run: {self.name}", f"steps: {self.curves.last_step:,}"]
+        if (best := self.curves.best) is not None:
+            parts.append(f"best validation loss: {best.loss:.3f} (epoch {best.epoch})")
+        parts += [f"{QUANTITY_NAMES[shown.settings.quantity].lower()}: {_how(shown)}" for shown in self.charts]
+        return " · ".join(parts)
+
+
+def _how(shown: ShownChart) -> str:
+    """Scale, smoothing and range of a chart, in words."""
+    first, last = shown.picture.x_limits
+    smoothing = f", smoothing {shown.settings.smoothing}" if shown.settings.is_smoothed else ""
+    where = "all steps" if shown.settings.shown == "all" else f"steps {first:,.0f} to {last:,.0f}"
+    return f"{shown.settings.scale}{smoothing}, {where}"
+
+
+def _shot(frame: FilmFrame, head: Head, view: MapViewSettings) -> Shot:
+    weights = frame.translation.maps.of_kind(head.kind)[head.layer, head.head]
+    shown = view.selection.apply(weights, frame.translation, head.kind)
+    text = frame.translation.text or "(empty translation)"
+    return Shot(shown.weights, shown.queries.labels, shown.keys.labels, moment_name(frame), text)

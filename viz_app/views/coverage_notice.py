@@ -1,0 +1,43 @@
+"""One line below a sentence that the model's training data do not cover, with a button that opens another model."""
+
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
+
+from core.translation.coverage import Coverage
+from viz_app.theme import scales
+from viz_app.widgets.eliding_label import ElidingLabel
+from viz_app.widgets.menu_button import MenuButton
+
+
+class CoverageNotice(QWidget):
+    """Hidden for a sentence that is like the training data, and for models whose file does not tell.
+
+    Attributes:
+        label: the notice.
+        button: opens the menu of models; hidden as long as there is none.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = ElidingLabel("warm")
+        self.label.setProperty("terms", "training data")
+        self.button = MenuButton("Open a bigger model …", "Open a model that was trained on more, or on other text")
+        self.button.hide()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        scales(row.setSpacing, 8)
+        row.addWidget(self.label)
+        row.addWidget(self.button)
+        row.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.hide()
+
+    def offer(self, menu: QMenu) -> None:
+        """The button opens this menu."""
+        self.button.setMenu(menu)
+        self.button.show()
+
+    def show_coverage(self, coverage: Coverage | None) -> None:
+        """Says what there is to say of a sentence."""
+        notice = coverage.notice if coverage is not None else ""
+        self.label.setText(notice)
+        self.setVisible(bool(notice))
