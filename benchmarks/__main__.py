@@ -19,6 +19,9 @@ BENCHMARKS = (
     "busy",
     "greedy",
     "imported",
+    "typing_letters",
+    "importance",
+    "start",
 )
 
 

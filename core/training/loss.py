@@ -78,6 +78,7 @@ _CHUNK_ROWS = {"cpu": 256}
 _CHUNK_ROWS_HALVED = {"cpu": 512}
 """For 16-bit formats: the weight is packed again for each product, which pays off only for more rows."""
 _CHUNK_ROWS_ELSEWHERE = 8192
+_ROWS_IN_STEPS_OF = 32
 
 
 class _OutputLayerLoss(torch.autograd.Function):
@@ -105,7 +106,9 @@ class _OutputLayerLoss(torch.autograd.Function):
             small_hidden, small_weight = hidden.to(dtype), weight.to(dtype)
             multiply = product if faster_kernels_serve(small_hidden) else functional.linear
             for rows in _chunks(len(hidden), size, hidden.device) if r_drop else _slices(len(hidden), size):
-                logits = multiply(small_hidden[rows], small_weight, None if is_halved else bias).to(weight.dtype)
+                here = small_hidden[rows]
+                padded = _with_rows_added(here)
+                logits = multiply(padded, small_weight, None if is_halved else bias)[: len(here)].to(weight.dtype)
                 if is_halved and bias is not None:
                     logits += bias
                 gradient, normalizers = _softmax_and_normalizers(logits)
@@ -123,9 +126,10 @@ class _OutputLayerLoss(torch.autograd.Function):
                 )
                 if r_drop:
                     gradient.mul_(0.5).add_(pull, alpha=r_drop / 4)
-                small_gradient = gradient.to(dtype)
-                hidden_gradient[rows] = multiply(small_gradient, small_weight.t()).to(hidden.dtype)
-                weight_gradient += multiply(small_gradient.t(), small_hidden[rows].t())
+                small_gradient = _with_rows_added(gradient.to(dtype))
+                of_hidden = multiply(small_gradient, small_weight.t())[: len(here)]
+                hidden_gradient[rows] = of_hidden.to(hidden.dtype)
+                weight_gradient += multiply(small_gradient.t(), padded.t())
                 if bias_gradient is not None:
                     bias_gradient += gradient.sum(dim=0)
         ctx.save_for_backward(hidden_gradient, weight_gradient, bias_gradient)
@@ -142,6 +146,12 @@ class _OutputLayerLoss(torch.autograd.Function):
 def _slices(number: int, size: int) -> Iterator[slice]:
     """Up to `size` rows at a time."""
     return (slice(first, first + size) for first in range(0, number, size))
+
+
+def _with_rows_added(rows: Tensor) -> Tensor:
+    """With rows of zeros below, on a CPU: the last rows of a batch may be any number, and a kernel is made for each."""
+    missing = -len(rows) % _ROWS_IN_STEPS_OF
+    return functional.pad(rows, (0, 0, 0, missing)) if missing and rows.device.type == "cpu" else rows
 
 
 def _chunks(number: int, size: int, device: torch.device) -> Iterator[Tensor]:

@@ -219,3 +219,20 @@ class TestRDrop:
         with torch.autocast("cpu", dtype=torch.bfloat16):
             actual = float(output_layer_loss(hidden.float(), weight.float(), bias.float(), targets, 0.1, PADDING, 3.0))
         assert actual == pytest.approx(expected, rel=0.02)
+
+
+def test_the_last_rows_of_batches_have_few_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For each shape oneDNN makes a kernel and keeps it, so that a new one at each step would fill the memory."""
+    shapes: set[tuple[torch.Size, torch.Size]] = set()
+
+    def noticing(rows: torch.Tensor, columns: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+        shapes.add((rows.shape, columns.shape))
+        return functional.linear(rows, columns, bias)
+
+    monkeypatch.setattr(loss_module, "faster_kernels_serve", lambda states: True)
+    monkeypatch.setattr(loss_module, "product", noticing)
+    weight = torch.randn(9, 4, requires_grad=True)
+    for number in range(1, 513):
+        hidden, targets = torch.randn(number, 4), torch.zeros(number, dtype=torch.long)
+        output_layer_loss(hidden, weight, None, targets, 0.1, 1)
+    assert len(shapes) == 3 * 256 // 32

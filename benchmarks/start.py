@@ -1,0 +1,67 @@
+"""Whole processes, from their start to their end: one translated sentence, and the window with its first picture.
+
+Most of it is the import of PyTorch, which is timed beside it. Wall seconds of an idle machine are what is required of a
+translation: on a busy one the first ratio says little, and the others, in CPU seconds, more.
+"""
+
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.ratio import Ratio
+
+SENTENCE = "Zwei Hunde spielen im Schnee."
+ALLOWED_SECONDS = 1.5
+TURNS = 7
+REQUIRED_TRANSLATION, REQUIRED_WINDOW = 0.6, 0.3
+"""Of the CPU seconds, which share importing PyTorch alone is to be at least."""
+
+
+@dataclass(frozen=True)
+class _Taken:
+    wall: float
+    cpu: float
+
+
+def run() -> list[Ratio]:
+    """The ratios; Unix only, where the CPU seconds of other processes are told."""
+    if sys.platform == "win32":
+        return []
+    repository = Path(__file__).parent.parent
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "PYTHONPATH": str(repository), "QT_QPA_PLATFORM": "offscreen"}
+        environment |= dict.fromkeys(("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"), folder)
+        environment["PYTHONPYCACHEPREFIX"] = folder  # as after an installation: nothing is compiled while it is timed
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        works = {
+            "torch": ["-c", "import gc; gc.disable(); import torch; gc.freeze()"],
+            "translate": ["-m", "core", "translate", SENTENCE],
+            "window": ["-m", "viz_app", "app", "--sentence", SENTENCE, "--screenshot", f"{folder}/picture.png"],
+        }
+        taken: dict[str, list[_Taken]] = {name: [] for name in works}
+        for turn in range(TURNS + 1):
+            for name, arguments in works.items():
+                one = _timed(arguments, environment)
+                if turn:
+                    taken[name].append(one)
+    cpu = {name: statistics.median(each.cpu for each in found) for name, found in taken.items()}
+    wall = statistics.median(each.wall for each in taken["translate"])
+    return [
+        Ratio("augenmerk translate, whole process / 1.5 s", wall, ALLOWED_SECONDS, 1.0, 1.2, "wall seconds"),
+        Ratio("augenmerk translate / import torch", cpu["translate"], cpu["torch"], REQUIRED_TRANSLATION, 0.9, "CPU"),
+        Ratio("window to its first picture / import torch", cpu["window"], cpu["torch"], REQUIRED_WINDOW, 0.6, "CPU"),
+    ]
+
+
+def _timed(arguments: Sequence[str], environment: dict[str, str]) -> _Taken:
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([sys.executable, *arguments], env=environment, check=True, stdout=subprocess.DEVNULL)
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return _Taken(wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)

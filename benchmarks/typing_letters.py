@@ -1,0 +1,49 @@
+"""A sentence of 15 words typed letter by letter: each translation is the draft of the next, against none of that.
+
+The other way is the model's own steps and then one pass for the maps, as it was before drafts (commit bf2bd04). To
+measure that commit itself, check it out into another folder and translate the beginnings of `SENTENCE` there.
+"""
+
+from functools import cached_property
+
+import torch
+
+from benchmarks.ratio import Ratio, paired_medians
+from core.translation.experiment import Experiment
+from core.translation.result import Translation
+from core.translation.translator import Translator
+
+SENTENCE = "Ein alter Mann mit einem schwarzen Hut sitzt auf einer Bank und liest eine Zeitung."
+REQUIRED, AIM = 2.0, 2.5
+
+
+class StepByStep(Translator):
+    """One that makes no drafts but by the steps of the model itself."""
+
+    @cached_property
+    def _drafter(self) -> None:
+        return None
+
+
+def run() -> list[Ratio]:
+    """The ratio in CPU seconds on one thread, for the bundled model."""
+    num_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with_drafts, without = Translator.load(None, "cpu"), StepByStep.load(None, "cpu")
+        typed = [SENTENCE[:end] for end in range(1, len(SENTENCE) + 1) if SENTENCE[end - 1] != " "]
+
+        def ours() -> None:
+            last: Translation | None = None
+            for text in typed:
+                last = with_drafts.run(Experiment(text), draft=last)
+
+        def theirs() -> None:
+            for text in typed:
+                without.run(Experiment(text))
+
+        medians = paired_medians(ours, theirs, repeats=5, warmup=1)
+    finally:
+        torch.set_num_threads(num_threads)
+    name = f"{len(SENTENCE.split())} words typed letter by letter / without drafts"
+    return [Ratio(name, *medians, REQUIRED, AIM, "CPU seconds, 1 thread")]
