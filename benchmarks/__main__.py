@@ -18,6 +18,7 @@ BENCHMARKS = (
     "switching",
     "busy",
     "greedy",
+    "imported",
 )
 
 

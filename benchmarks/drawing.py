@@ -42,12 +42,12 @@ def run() -> list[Ratio]:
     return [Ratio(name, ours_seconds, other_seconds, 100, 150, "CPU seconds")]
 
 
-def made_up_translation(seed: int = 0) -> Translation:
+def made_up_translation(seed: int = 0, *, num_layers: int = LAYERS, num_heads: int = HEADS) -> Translation:
     """Random maps whose rows sum to 1."""
     numbers = np.random.default_rng(seed)
 
     def maps() -> FloatArray:
-        weights = numbers.random((LAYERS, HEADS, LENGTH, LENGTH), dtype=np.float32) ** 8
+        weights = numbers.random((num_layers, num_heads, LENGTH, LENGTH), dtype=np.float32) ** 8
         return weights / weights.sum(axis=-1, keepdims=True)
 
     tokens = tuple(f"token{index}" for index in range(LENGTH))

@@ -6,6 +6,9 @@
     translation = translator.run(Experiment("Zwei Hunde spielen.", interventions=(HeadScaled(Head("cross", 1, 4)),)))
     translation.maps.cross  # [layer, head, step, source token]
 
+    import_model("Helsinki-NLP/opus-mt-de-en").save("opus.safetensors")  # or a folder or file of another project
+    translator = Translator.load("opus.safetensors")
+
 All counting starts at 0. Importing this module imports nothing heavy: each name is fetched when it is first used, so
 torch is there only once `Translator` or `model_digest` is. How torch's threads wait is chosen here (`core.threads`), so
 import this module before torch.
@@ -26,9 +29,12 @@ if TYPE_CHECKING:
         DeviceError,
         ExperimentError,
         ExperimentFileError,
+        ModelImportError,
         StorageError,
         TextError,
     )
+    from core.interop.importing import import_model
+    from core.interop.model import ImportedModel, ImportOptions, ImportSummary
     from core.model.heads import Head
     from core.translation.coverage import Coverage, RareWord
     from core.translation.experiment import (
@@ -77,7 +83,11 @@ __all__ = [
     "Greedy",
     "Head",
     "HeadScaled",
+    "ImportOptions",
+    "ImportSummary",
+    "ImportedModel",
     "Intervention",
+    "ModelImportError",
     "ModelReference",
     "Output",
     "RareWord",
@@ -92,6 +102,7 @@ __all__ = [
     "Word",
     "experiment_from_json",
     "experiment_to_json",
+    "import_model",
     "model_digest",
     "read_experiment_file",
     "write_experiment_file",
@@ -102,6 +113,8 @@ choose_threads()
 _NAMES_BY_MODULE = {
     "core.checkpoint.digest": ("model_digest",),
     "core.errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "core.interop.importing": ("import_model",),
+    "core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
     "core.model.heads": ("Head",),
     "core.translation.coverage": ("Coverage", "RareWord"),
     "core.translation.experiment": (

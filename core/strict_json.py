@@ -193,7 +193,10 @@ def _checked(raw: object, path: str) -> object:
     if isinstance(raw, _Members):
         return _checked_object(raw, path)
     if isinstance(raw, list):
-        return [_checked(item, f"{path}[{index}]") for index, item in enumerate(raw)]
+        return [
+            item if type(item) is str and item.isascii() else _checked(item, f"{path}[{index}]")  # of vocabularies
+            for index, item in enumerate(raw)
+        ]
     if isinstance(raw, _NoNumber):
         raise JsonError(
             f"{path or 'The whole text'} is {_shortened(raw)}. A finite number of at most {MAX_DIGITS} digits was "

@@ -1,5 +1,7 @@
 """Adds the counts of source words to a checkpoint of an earlier version, which has none. Its weights stay as they are.
 
+Roles of heads that lie beside it (`MODEL.roles.json`) stay valid.
+
 python -m tools.add_word_counts MODEL.safetensors [DATA]
 
 DATA is what the model was trained on: a folder with train.de, train.en …, or a file of prepared data. Without it, it is
@@ -14,6 +16,7 @@ from pathlib import Path
 
 import torch
 
+from core.analysis.sample_roles import read_sample_roles, write_sample_roles
 from core.checkpoint.digest import model_digest
 from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from core.corpora.loading import MULTI30K, load_corpus
@@ -49,11 +52,14 @@ def add_counts(path: Path, data: Path | str) -> str:
     types = {value.dtype for value in before.weights.values()}
     if types not in ({torch.float16}, {torch.float32}):
         raise CheckpointError(f"{path} has weights of the types {types}. All in 16 or all in 32 bits were expected.")
+    roles = read_sample_roles(path)
     counted = with_counts(before, load_corpus(data, before.run))
     assert counted.word_counts is not None
     save_checkpoint(counted, path, half_precision=types == {torch.float16})
     after = load_checkpoint(path, with_state=True)
     assert model_digest(after) == model_digest(before), "weights and vocabularies are the same to the last bit"
+    if roles is not None:  # measured on these weights, but they name the file's old bytes
+        write_sample_roles(roles, path)
     num_words, num_bytes = len(counted.word_counts.counts), len(counted.word_counts.pack())
     return f"{path}: {num_words:,} words in {num_bytes:,} bytes; weights and vocabularies {model_digest(after)}"
 

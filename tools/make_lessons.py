@@ -86,8 +86,7 @@ LESSONS = {
             Draft(
                 "Both directions",
                 "Inside the encoder, German tokens look at German tokens, before and after them. “blauen” gives "
-                "{weight} "
-                "to “hemd”, which comes after it.",
+                "{weight} to “hemd”, which comes after it.",
                 "Why does the encoder need no causal mask?",
                 LADDER,
                 "encoder 1·3",
@@ -128,9 +127,8 @@ LESSONS = {
             ),
             Draft(
                 "The place moves to the end",
-                "The German sentence begins with the place. In English, the place comes last. “market” gives "
-                "{weight} to "
-                "“markt”.",
+                "The German sentence begins with the place. In English, the place comes last. “market” gives {weight} "
+                "to “markt”.",
                 "Write the English words in the order of their German partners.",
                 MARKET,
                 "cross 2·7",
@@ -228,8 +226,7 @@ LESSONS = {
             Draft(
                 "A large weight",
                 "“kein” means no. While the model predicts “a”, this head gives {weight} to “k”, the first piece of "
-                "“kein”. The "
-                "translation is wrong all the same: “{translation}”",
+                "“kein”. The translation is wrong all the same: “{translation}”",
                 "What should the translation be?",
                 NO_SHIRT,
                 "cross 2·3",

@@ -91,8 +91,7 @@ def _run_window(
     Theme.of_choice(preferences.theme, preferences.scale / 100).apply(app)
     window = MainWindow(preferences, checkpoint=checkpoint, sentence=sentence, experiment=experiment)
     _show_unexpected_errors(window)
-    is_as_left = sentence is None and experiment is None and not window.state.experiment.interventions
-    if not preferences.has_taken_first_steps and is_as_left:
+    if sentence is None and experiment is None and may_offer_first_steps(preferences, window):
         window.offer_first_steps()
     if reports := earlier_reports(default_folder()):
         notice = CrashNotice(reports)
@@ -104,6 +103,11 @@ def _run_window(
         status = app.exec()
         window.end()  # if it was not closed: a signal ended the loop, or Qt did because the display is gone
     return status
+
+
+def may_offer_first_steps(preferences: Preferences, window: MainWindow) -> bool:
+    """Whether they were never left. Not over changes that were restored: they choose and change heads themselves."""
+    return not preferences.has_taken_first_steps and not window.state.experiment.interventions
 
 
 def fit_to_screen(window: QWidget) -> None:

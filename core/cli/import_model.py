@@ -36,7 +36,6 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
 
 def run(options: argparse.Namespace) -> int:
     """Imports, writes and says what it was. Raises `AugenmerkError`."""
-    from core.checkpoint.file import save_checkpoint
     from core.interop.importing import import_model
     from core.interop.model import ImportOptions
     from core.text.languages import language_name
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         model = import_model(options.source, wanted, on_phase=progress.phase, on_download=progress.download)
         half = model.half_precision or options.half
         progress.phase(f"Writing {options.out.name}")
-        save_checkpoint(model.checkpoint, options.out, half_precision=half)
+        model.save(options.out, half_precision=half)
     summary, origin = model.summary, model.checkpoint.origin
     source, target = (language_name(code) for code in summary.languages)
     assert origin is not None

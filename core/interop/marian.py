@@ -20,7 +20,7 @@ from core.checkpoint.origin import Origin
 from core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from core.errors import ConfigError, ModelImportError
 from core.interop.folder import ModelFolder
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary
+from core.interop.model import ImportedModel, ImportOptions, ImportSummary, expected_seconds
 from core.interop.stopping import ImportStoppedError
 from core.interop.weights import (
     are_half_precision,
@@ -37,6 +37,7 @@ from core.strict_json import Field, JsonError
 from core.text.codec import CodecPair
 from core.text.languages import UNDETERMINED
 from core.text.marian import MarianCodec
+from core.text.subword_check import check_foreign_model
 from core.text.vocabulary import Vocabulary
 
 FORMAT = "Marian, by Hugging Face transformers"
@@ -44,7 +45,7 @@ _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish
 _MAX_SPM_BYTES = 64 * 2**20
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?([A-Za-z_]+)-([A-Za-z_]+)$")
-_LANGUAGE = re.compile(r"[A-Za-z]+([-_][A-Za-z]+)*")
+_LANGUAGE = re.compile(r"[A-Za-z]+([-_][A-Za-z0-9]+)*")
 _LICENCE = re.compile(r"^licen[sc]e:\s*[\"']?([\w.\- ]+?)[\"']?\s*$", re.MULTILINE)
 _TABLES = ("model.encoder.embed_positions.weight", "model.decoder.embed_positions.weight")
 _SHARED, _LM_HEAD, _BIAS = "model.shared.weight", "lm_head.weight", "final_logits_bias"
@@ -128,6 +129,8 @@ class MarianFolder:
         self._decoding, notes = self._read_decoding(num_target)
         num_parameters = self._count_parameters(num_source, num_target)
         file_bytes = sum(path.stat().st_size for path in self._weight_files)
+        is_half = file_bytes < 3 * num_parameters
+        disk_bytes = num_parameters * (2 if is_half else 4)
         self._summary = ImportSummary(
             name=name,
             format=FORMAT,
@@ -135,6 +138,8 @@ class MarianFolder:
             target_codes=self._codecs.source.target_codes,
             num_parameters=num_parameters,
             memory_bytes=4 * num_parameters + 2 * file_bytes,
+            disk_bytes=disk_bytes,
+            seconds=expected_seconds(file_bytes, disk_bytes, is_pickled=self._weight_files[0].suffix != ".safetensors"),
             notes=notes,
         )
 
@@ -246,7 +251,7 @@ class MarianFolder:
 
     def _model_config(self) -> ModelConfig:
         activation = self._value(self._config, "activation_function", "gelu")
-        if activation not in _ACTIVATIONS:
+        if not isinstance(activation, str) or activation not in _ACTIVATIONS:
             raise ModelImportError(
                 f"{self._config_path}: activation_function is {activation!r}; one of {', '.join(_ACTIVATIONS)} was "
                 "expected. This model cannot be read."
@@ -347,6 +352,7 @@ class MarianFolder:
         try:
             if not model:
                 raise ValueError("it is empty")
+            check_foreign_model(model)
             sentencepiece.SentencePieceProcessor(model_proto=model)
         except Exception as error:  # sentencepiece raises whatever its C++ says
             raise ModelImportError(
@@ -363,12 +369,12 @@ class MarianFolder:
             if (value := self._value(settings, name)) not in harmless
         ]
         forbidden: set[int] = set()
-        for words in self._value(settings, "bad_words_ids") or []:
+        for words in self._list(settings, "bad_words_ids"):
             if isinstance(words, list) and len(words) == 1 and _is_id(words[0], num_target):
                 forbidden |= {words[0]} - {self._ids.end}
             else:
                 notes.append(f"bad_words_ids: {words!r} is not applied")
-        for token_id in self._value(settings, "suppress_tokens") or []:
+        for token_id in self._list(settings, "suppress_tokens"):
             if _is_id(token_id, num_target):
                 forbidden.add(token_id)
         default = None if self._folder.has("generation_config.json") else 0
@@ -477,6 +483,13 @@ class MarianFolder:
     @staticmethod
     def _value(settings: Mapping[str, Field], name: str, default: Any = None) -> Any:
         return settings[name].value if name in settings else default
+
+    def _list(self, settings: Mapping[str, Field], name: str) -> list[Any]:
+        """The items of a setting; none if it is not there."""
+        value = self._value(settings, name)
+        if value is not None and not isinstance(value, list):
+            raise ModelImportError(f"{self._folder.path}: {name} is {value!r}; a list was expected. Use another copy.")
+        return value or []
 
     def _number(self, name: str, default: int, most: int) -> int:
         """A size; None means the default, as in the library."""

@@ -12,8 +12,8 @@ from core.checkpoint.origin import Origin
 from core.config import RunConfig
 from core.corpora.parallel import read_lines
 from core.errors import CorpusError, ModelImportError
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary
-from core.interop.weights import are_half_precision, check_all_known, check_finite, check_shapes
+from core.interop.model import ImportedModel, ImportOptions, ImportSummary, expected_seconds
+from core.interop.weights import are_half_precision, check_all_known, check_finite, check_shapes, is_pytorch_file
 from core.text.codec import CodecPair
 
 DATA_NEEDED = (
@@ -133,6 +133,8 @@ class StateDictModel:
             target_codes=(),
             num_parameters=num_parameters,
             memory_bytes=8 * num_parameters,
+            disk_bytes=4 * num_parameters,
+            seconds=expected_seconds(4 * num_parameters, 4 * num_parameters, is_pickled=is_pytorch_file(path)),
         )
         origin = Origin(formats[0], name, options.revision)
         self._checkpoint = Checkpoint(

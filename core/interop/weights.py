@@ -7,6 +7,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from core.checkpoint.file import is_finite
 from core.errors import ModelImportError
 from core.interop.pickled import read_pickled
 from core.memory import available_memory
@@ -68,7 +69,7 @@ def check_memory(path: Path, num_bytes: int) -> None:
 def check_finite(path: Path, weights: Mapping[str, Tensor]) -> None:
     """Raises `ModelImportError` if a weight is not a finite number."""
     for name, value in weights.items():
-        if not bool(value.isfinite().all()):
+        if not is_finite(value):
             raise ModelImportError(f"{path}: {name} is not finite. Finite weights were expected; use another copy.")
 
 

@@ -120,8 +120,15 @@ def _mixed(
     return functional.scaled_dot_product_attention(queries, keys, values, mask).flatten(1)
 
 
-def packed_product(weight: Tensor, bias: Tensor | None) -> Product:
-    """What multiplies [B, N] by a matrix [M, N] that is rounded to 8 bits, each row by a scale of its own, and adds."""
+def packed_product(weight: Tensor, bias: Tensor | None, *, reduce_range: bool | None = None) -> Product:
+    """What multiplies [B, N] by a matrix [M, N] that is rounded to 8 bits, each row by a scale of its own, and adds.
+
+    Args:
+        weight, bias: of a linear layer.
+        reduce_range: whether states are rounded to 7 bits instead of 8; None for what the processor needs.
+    """
+    if reduce_range is None:
+        reduce_range = _sums_overflow()
     weight = weight.detach().contiguous()
     scales = weight.abs().amax(dim=1).clamp(min=1e-8).double() / 127
     zeros = torch.zeros(len(weight), dtype=torch.long)
@@ -132,11 +139,18 @@ def packed_product(weight: Tensor, bias: Tensor | None) -> Product:
     multiply: Any = torch.ops.quantized.linear_dynamic.default
 
     def product(states: Tensor) -> Tensor:
-        """With 7 bits of states: with 8, some processors overflow. What is not finite cannot be rounded."""
-        result: Tensor = multiply(torch.nan_to_num(states, 0.0, LARGE, -LARGE), packed, True)
+        """What is not finite cannot be rounded."""
+        result: Tensor = multiply(torch.nan_to_num(states, 0.0, LARGE, -LARGE), packed, reduce_range)
         return result
 
     return product
+
+
+@cache
+def _sums_overflow() -> bool:
+    """Whether this processor adds products of two times 8 bits in 16 bits, which then overflow (x86 without VNNI)."""
+    found = packed_product(torch.ones(32, 64), None, reduce_range=False)(torch.ones(1, 64))
+    return bool((found - 64).abs().max() > 1)
 
 
 @cache

@@ -17,6 +17,7 @@ from typing import Any
 
 import sentencepiece
 
+from core.text.subword_check import check_foreign_model
 from core.text.subwords import WORD_MARK
 from core.text.text_codec import CONTINUATION, DecodedWord, EncodedWord, TextCodec
 from core.text.tokenizers import SymbolTokenizer
@@ -203,6 +204,8 @@ class MarianCodec(TextCodec):
         )
         if not reads or writes == b"":
             raise ValueError("a SentencePiece model is empty")
+        for model in {reads, writes or reads}:
+            check_foreign_model(model)
         return cls(language, vocabulary, reads, writes, cleans_up=bool(values["cleans_up"]))
 
 

@@ -1,20 +1,27 @@
 """Checks a serialized sentencepiece model before the library, written in C++, is given it.
 
 The library trusts what it reads: tables with offsets that are followed unchecked, sentences that it segments to test
-itself, numbers that decide how much it allocates. Only what `Subwords.learn` makes it write is let through: pieces of a
-byte-pair encoding with their scores, and normalization by nothing.
+itself, numbers that decide how much it allocates. Of our own models only what `Subwords.learn` makes the library write
+is let through (`check_model`): pieces of a byte-pair encoding with their scores, and normalization by nothing. Those of
+other projects (`check_foreign_model`) may be of any kind, with any pieces and a table for normalizing; that table is
+checked for every place that the library could follow it to.
 """
 
 import math
+import re
 import struct
 from collections.abc import Iterator
 
+import numpy as np
+
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_PIECES, _TRAINER, _NORMALIZER = 1, 2, 3
+_PIECES, _TRAINER, _NORMALIZER, _SELF_TEST, _DENORMALIZER = 1, 2, 3, 4, 5
 _TEXT, _SCORE, _TYPE = 1, 2, 3
-_NORMAL, _UNKNOWN, _CONTROL = 1, 2, 3
+_NORMAL, _UNKNOWN, _CONTROL, _BYTE = 1, 2, 3, 6
+_BYTE_PIECE = re.compile(rb"<0x[0-9A-F]{2}>")
 _MODEL_TYPE, _BPE = 3, 2
-_NORMALIZER_NAME = 1
+_MODEL_TYPES = (1, 2, 3, 4)
+_NORMALIZER_NAME, _TABLE = 1, 2
 MAX_PIECES = 1_000_000
 MAX_PIECE_BYTES = 1_000
 
@@ -63,22 +70,109 @@ def check_model(model: bytes) -> None:
         raise ValueError(f"there are {num_pieces:,} subwords, not from 5 to {MAX_PIECES:,}")
 
 
+def check_foreign_model(model: bytes) -> None:
+    """Raises `ValueError` unless `model` is a whole sentencepiece model that the library reads without harm."""
+    pieces: set[bytes] = set()
+    num_pieces = num_unknown = 0
+    for number, kind, value in _fields(model):
+        if kind != _BYTES or not isinstance(value, bytes):
+            raise ValueError(f"it holds a field {number} of kind {kind}, which is not known")
+        if number == _PIECES:
+            text, piece_type = _foreign_piece(num_pieces, value)
+            pieces.add(text)
+            num_pieces += 1
+            num_unknown += piece_type == _UNKNOWN
+        elif number == _TRAINER:
+            _check_model_type(value)
+        elif number in (_NORMALIZER, _DENORMALIZER):
+            _check_normalizer(value)
+        elif number != _SELF_TEST or value:  # other fields the library does not know; a self-test it would run
+            raise ValueError(f"it holds a field {number}, which is not known")
+    if len(pieces) != num_pieces:
+        raise ValueError("two pieces are the same")
+    if num_unknown != 1:
+        raise ValueError(f"it has {num_unknown} pieces for what is unknown, not one")
+    if not 1 < num_pieces <= MAX_PIECES:
+        raise ValueError(f"it has {num_pieces:,} pieces, not from 2 to {MAX_PIECES:,}")
+
+
+def _foreign_piece(index: int, data: bytes) -> tuple[bytes, int]:
+    """Text and type of a piece: UTF-8, with a finite score."""
+    values = {number: (kind, value) for number, kind, value in _fields(data)}
+    if not values.keys() <= {_TEXT, _SCORE, _TYPE}:
+        raise ValueError(f"piece {index} has a field that is not known")
+    text = _checked_text(index, *values.get(_TEXT, (_BYTES, b"")))
+    _check_score(index, *values.get(_SCORE, (_FIXED32, bytes(4))))
+    kind, piece_type = values.get(_TYPE, (_VARINT, _NORMAL))
+    if kind != _VARINT or not isinstance(piece_type, int) or not _NORMAL <= piece_type <= _BYTE:
+        raise ValueError(f"piece {index} is of the type {piece_type!r}, which is not known")
+    if piece_type == _BYTE and not _BYTE_PIECE.fullmatch(text):
+        raise ValueError(f"piece {index} is to stand for a byte, and is {text!r}")
+    return text, piece_type
+
+
+def _check_model_type(trainer: bytes) -> None:
+    for number, kind, value in _fields(trainer):
+        if number == _MODEL_TYPE and (kind != _VARINT or value not in _MODEL_TYPES):
+            raise ValueError(f"it is of the kind {value!r}, which is not known")
+
+
+def _check_normalizer(data: bytes) -> None:
+    for number, kind, value in _fields(data):
+        if number == _TABLE:
+            if kind != _BYTES or not isinstance(value, bytes):
+                raise ValueError("its table for normalizing is no bytes")
+            if value:
+                _check_table(value)
+
+
+def _check_table(table: bytes) -> None:
+    """A double array (Darts) of 32-bit units behind its size, and the texts, ending in zeros, that its values point to.
+
+    From a unit at place p the library goes to p ^ offset ^ byte for any byte, and reads the value, if there is one, at
+    p ^ offset. It checks nothing.
+    """
+    size = int.from_bytes(table[:4], "little")
+    texts = table[4 + size :]
+    if len(table) < 4 or size % 4 or not size or 4 + size >= len(table):
+        raise ValueError("its table for normalizing is cut off")
+    if texts[-1]:
+        raise ValueError("the last text of its table for normalizing has no end")
+    texts.decode("utf-8")
+    units = np.frombuffer(table, dtype="<u4", count=size // 4, offset=4)
+    is_node = units >> 31 == 0
+    offsets = (units >> 10) << ((units & 512) >> 6)
+    bases = (np.arange(len(units), dtype=np.uint32) ^ offsets)[is_node]
+    if bool(((bases | 255) >= len(units)).any()):
+        raise ValueError("its table for normalizing points out of itself")
+    values = units[bases[(units[is_node] >> 8) & 1 == 1]] & 0x7FFFFFFF
+    if bool((values >= len(texts)).any()):
+        raise ValueError("its table for normalizing points behind its texts")
+
+
 def _checked_piece(index: int, data: bytes) -> bytes:
     """The text of a piece: UTF-8, with a finite score; only the first four are no ordinary ones."""
     values = {number: (kind, value) for number, kind, value in _fields(data)}
     if not values.keys() <= {_TEXT, _SCORE, _TYPE}:
         raise ValueError(f"subword {index} has a field that is not known")
-    kind, text = values.get(_TEXT, (_BYTES, b""))
-    if kind != _BYTES or not isinstance(text, bytes) or not 0 < len(text) <= MAX_PIECE_BYTES or b"\0" in text:
-        raise ValueError(f"subword {index} has no text of at most {MAX_PIECE_BYTES:,} bytes")
-    text.decode("utf-8")
-    kind, score = values.get(_SCORE, (_FIXED32, bytes(4)))
-    if kind != _FIXED32 or not isinstance(score, bytes) or not math.isfinite(struct.unpack("<f", score)[0]):
-        raise ValueError(f"the score of subword {index} is no finite number")
+    text = _checked_text(index, *values.get(_TEXT, (_BYTES, b"")))
+    _check_score(index, *values.get(_SCORE, (_FIXED32, bytes(4))))
     expected = _UNKNOWN if index == 0 else _CONTROL if index < 4 else _NORMAL
     if values.get(_TYPE, (_VARINT, _NORMAL)) != (_VARINT, expected):
         raise ValueError(f"subword {index} is of another type than {expected}")
     return text
+
+
+def _checked_text(index: int, kind: int, text: FieldValue) -> bytes:
+    if kind != _BYTES or not isinstance(text, bytes) or not 0 < len(text) <= MAX_PIECE_BYTES or b"\0" in text:
+        raise ValueError(f"subword {index} has no text of at most {MAX_PIECE_BYTES:,} bytes")
+    text.decode("utf-8")
+    return text
+
+
+def _check_score(index: int, kind: int, score: FieldValue) -> None:
+    if kind != _FIXED32 or not isinstance(score, bytes) or not math.isfinite(struct.unpack("<f", score)[0]):
+        raise ValueError(f"the score of subword {index} is no finite number")
 
 
 def _check_settings(data: bytes, known: dict[int, tuple[int, FieldValue | None]]) -> None:

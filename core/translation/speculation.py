@@ -29,6 +29,14 @@ MIN_REST = 3
 """Tokens that the old draft must still have there: making fewer step by step is quicker than failing once."""
 
 
+NEAR_TIE = 0.15
+"""A guess whose two best tokens are less apart, in standard deviations of its logits, is left to the model itself.
+
+The error of a `Drafter` is 0.02 of these with the bundled model, where it next to never happens, and up to 0.1 with
+random weights, whose best tokens are often nearly as good as each other.
+"""
+
+
 @dataclass(frozen=True)
 class Asked:
     """What is asked for one sentence.
@@ -131,7 +139,7 @@ def verified_greedy(
     found: dict[int, VerifiedTranslation] = {}
     longest, state = 0, model.start_decoding(encoding, limit)
     while sentences:
-        _complete(drafter or model, state.sharing_memory(), sentences, rules, forbidden, should_stop)
+        _complete(model, drafter, state.sharing_memory(), sentences, rules, forbidden, should_stop)
         if should_stop():
             raise TranslationStoppedError
         output, best = _pass(model, encoding, state, sentences, rules, forbidden, need_maps, longest)
@@ -160,7 +168,8 @@ def _fitted(draft: Sequence[int], limit: int, forced: ForcedIds, end_id: int | N
 
 
 def _complete(
-    drafter: Steps,
+    model: Transformer,
+    drafter: Steps | None,
     state: DecoderState,
     sentences: Sequence[_Sentence],
     rules: DecodingRules,
@@ -180,8 +189,29 @@ def _complete(
             rows = [rows[place] for place in kept]
         here, step = [sentences[row] for row in rows], state.step
         read = torch.tensor([each.draft[step - 1] if step else rules.start_id for each in here])
-        tokens = (drafter.step(read.to(forbidden.device), state) + forbidden).argmax(dim=-1)
+        tokens = _next_tokens(model, drafter, read.to(forbidden.device), state, forbidden)
         is_open = [_goes_on(each, step, token, rules.end_id) for each, token in zip(here, tokens.tolist(), strict=True)]
+
+
+def _next_tokens(
+    model: Transformer, drafter: Steps | None, read: Tensor, state: DecoderState, forbidden: Tensor
+) -> Tensor:
+    """The guessed token of each row, ids [B].
+
+    A near-tie of a single sentence is decided by the model: a wrong guess would cost a whole pass, and all steps behind
+    it. Of several sentences each pass is shared, and a step by the model would be made for all.
+    """
+    if drafter is None:
+        return (model.step(read, state) + forbidden).argmax(dim=-1)
+    logits = drafter.step(read, state)
+    if len(read) > 1:
+        return (logits + forbidden).argmax(dim=-1)
+    best = (logits + forbidden).topk(2)
+    first, second = best.values[0].tolist()
+    if first - second >= NEAR_TIE * float(logits.std()):
+        return best.indices[:, 0]
+    state.step -= 1
+    return (model.step(read, state) + forbidden).argmax(dim=-1)
 
 
 def _goes_on(sentence: _Sentence, step: int, token: int, end_id: int | None) -> bool:

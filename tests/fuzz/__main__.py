@@ -1,6 +1,6 @@
 """`make fuzz`: damaged files by the thousand. Each must be refused with a product's error, or be of use.
 
-python -m tests.fuzz --checkpoints 10000 --bundled 300 --others 2000 --seed 1
+python -m tests.fuzz --checkpoints 10000 --bundled 300 --others 2000 --folders 1000 --seed 1
 python -m tests.fuzz --replay words:1-42 --save mutant.safetensors
 """
 
@@ -21,7 +21,8 @@ from tests.fuzz.bases import write_bases
 from tests.fuzz.pool import Result, Task, run_tasks
 from tests.fuzz.trials import REFUSED, TAKEN, TRIALS, outcome_of
 
-SMALL_KINDS = ("words", "subwords", "copy", "resumable")
+SMALL_KINDS = ("words", "subwords", "copy", "resumable", "marian")
+FOLDER_KINDS = ("marian-folder",)
 OTHER_KINDS = ("experiment", "config", "history", "prepared", "metrics")
 
 
@@ -53,6 +54,7 @@ def _read_options() -> argparse.Namespace:
     parser.add_argument(
         "--others", type=int, default=2_000, help="of experiments, configs, histories, prepared corpora"
     )
+    parser.add_argument("--folders", type=int, default=1_000, help="of folders with a Marian model")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--replay", metavar="KIND:SEED", help="try one again, here, without limits")
@@ -66,6 +68,7 @@ def _tasks(options: argparse.Namespace, bases: dict[str, Path]) -> Iterator[Task
         (SMALL_KINDS, options.checkpoints),
         (("bundled",), options.bundled),
         (OTHER_KINDS, options.others),
+        (FOLDER_KINDS, options.folders),
     ):
         for index in range(count):
             kind = kinds[index % len(kinds)]

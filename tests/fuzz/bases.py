@@ -11,6 +11,7 @@ from core.config import RunConfig, preset
 from core.config.toml import to_toml
 from core.corpora.parallel import SentencePairs
 from core.corpora.prepared import prepare, prepare_copy_task, save_prepared
+from core.interop.importing import import_model
 from core.model.heads import Head
 from core.model.transformer import Transformer
 from core.text.codec import CodecPair
@@ -19,12 +20,18 @@ from core.training.folder import STEPS
 from core.training.loop import train
 from core.translation.experiment import AttentionRow, Beam, Experiment, ForcedToken, HeadScaled, SourceWordReplaced
 from core.translation.experiment_file import ModelReference, SavedExperiment, write_experiment_file
+from tests.core.interop.marian_models import make_folder
+from tests.fuzz.folders import pack
 
 GERMAN = ("Ein Mann steht auf einer Leiter .", "Zwei Hunde spielen im Schnee .", "Eine Frau liest ein Buch .")
 ENGLISH = ("A man stands on a ladder .", "Two dogs play in the snow .", "A woman reads a book .")
 RECORDS = (EpochRecord(1, 10, 3.0, 2.5, 2.6, 5e-4, 1.5, 12.5), EpochRecord(2, 20, 2.0, 2.25, 2.3, 5e-4, 1.25))
 SMALL = {"width": 16, "num_heads": 2, "feed_forward_width": 32, "num_encoder_layers": 2, "num_decoder_layers": 2}
-SENTENCES = {"symbols": "1 5 3 2", "spacy": "Ein Mann steht auf einer Leiter."}
+SENTENCES = {
+    "symbols": "1 5 3 2",
+    "spacy": "Ein Mann steht auf einer Leiter.",
+    "marian": "Ein Mann steht\u00a0auf der Straße \u2460 😀.",
+}
 
 
 def copy_run() -> RunConfig:
@@ -56,6 +63,11 @@ def write_bases(folder: Path) -> dict[str, Path]:
         "metrics": folder / "run" / STEPS,
         "prepared": folder / "prepared.safetensors",
     }
+    original = make_folder(folder / "opus-mt-de-en")
+    import_model(original).save(folder / "marian.safetensors")
+    bases["marian"] = folder / "marian.safetensors"
+    bases["marian-folder"] = folder / "marian.zip"
+    bases["marian-folder"].write_bytes(pack(original))
     write_history(bases["history"], RECORDS)
     pairs = SentencePairs(GERMAN, ENGLISH)
     save_prepared(prepare("made up", words.data, pairs, pairs, lambda text: None), bases["prepared"])

@@ -240,24 +240,32 @@ def change_layers(parts: Parts, rng: Random) -> None:
 def change_subwords(parts: Parts, rng: Random) -> None:
     """The sentencepiece model: its bytes, its fields, its text."""
     codecs = _at(parts.description, "codecs")
-    if not isinstance(codecs, dict) or not isinstance(codecs.get("subwords"), str):
+    places = [(codecs, "subwords"), *((_at(codecs, side), "reads") for side in ("source", "target"))]  # Marian's
+    found = [(holder, name) for holder, name in places if isinstance(_at(holder, name), str)]
+    if not found:
         return
+    holder, name = rng.choice(found)
     try:
-        model = base64.b64decode(codecs["subwords"])
+        model = base64.b64decode(holder[name])
+    except ValueError:  # damaged before
+        return
+    if rng.random() < 0.2:
+        holder[name] = damaged_text(holder[name], rng)
+    else:
+        holder[name] = base64.b64encode(damaged_model(model, rng)).decode()
+
+
+def damaged_model(model: bytes, rng: Random) -> bytes:
+    """A sentencepiece model with other bytes or fields."""
+    try:
         fields = split_message(model)
     except (ValueError, IndexError):  # damaged before
-        return
-    kind = rng.random()
-    if kind < 0.2:
-        codecs["subwords"] = damaged_text(codecs["subwords"], rng)
-        return
-    if kind < 0.4:
-        model = damaged_bytes(model, rng)
-    else:
-        for _ in range(rng.choice((1, 1, 2, 5))):
-            _change_field(fields, rng, depth=0)
-        model = join_message(fields)
-    codecs["subwords"] = base64.b64encode(model).decode()
+        return model
+    if rng.random() < 0.25:
+        return damaged_bytes(model, rng)
+    for _ in range(rng.choice((1, 1, 2, 5))):
+        _change_field(fields, rng, depth=0)
+    return join_message(fields)
 
 
 def _change_field(fields: list[tuple[int, int, Any]], rng: Random, depth: int) -> None:
@@ -302,6 +310,12 @@ def _changed_value(value: Any, rng: Random) -> Any:
     if len(value) == 4:
         numbers = (b"\x00\x00\xc0\x7f", b"\x00\x00\x80\x7f", b"\xff\xff\x7f\x7f", b"\x00\x00\x00\x00")
         return rng.choice((*numbers, rng.randbytes(4)))
+    if len(value) > 2_000 and rng.random() < 0.7:  # a table: some of its numbers
+        changed = bytearray(value)
+        for _ in range(rng.choice((1, 3, 40))):
+            place = rng.randrange(len(value) // 4) * 4
+            changed[place : place + 4] = rng.choice((rng.randbytes(4), b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff"))
+        return bytes(changed)
     return rng.choice((*texts, value + value, value[: len(value) // 2]))
 
 

@@ -20,6 +20,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.fuzz.folders import damaged_folder
 from tests.fuzz.mutants import mutant
 from tests.fuzz.nasty import damaged_bytes, damaged_json, damaged_text, to_json
 from tests.fuzz.trials import outcome_of
@@ -60,6 +61,8 @@ class Result:
 
 def damaged(kind: str, data: bytes, seed: str) -> bytes:
     """A damaged copy of a file of this kind."""
+    if kind == "marian-folder":
+        return damaged_folder(data, seed)
     if kind not in (*TEXTS, "metrics"):
         return mutant(data, seed)
     rng = Random(seed)

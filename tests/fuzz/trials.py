@@ -11,6 +11,7 @@ from core.config.toml import from_toml, read_toml, to_toml
 from core.corpora.prepared import load_prepared, prepare_copy_task
 from core.device import DeviceChoice
 from core.errors import AugenmerkError
+from core.interop.importing import import_model
 from core.training.checks import check_corpus_fits
 from core.training.folder import STEPS, describe_checkpoint
 from core.training.loop import train
@@ -21,6 +22,7 @@ from core.translation.experiment import Experiment
 from core.translation.experiment_file import kind_of_file, read_experiment_file, to_bytes
 from core.translation.translator import Translator
 from tests.fuzz.bases import SENTENCES, copy_run
+from tests.fuzz.folders import unpack
 
 CPU = DeviceChoice("cpu", "asked for")
 REFUSED, TAKEN = "refused", "taken"
@@ -89,11 +91,22 @@ def try_prepared(path: Path) -> None:
     check_corpus_fits(replace(run, training=run.training.replace(batch_size=2)), corpus)
 
 
+def try_marian_folder(path: Path) -> None:
+    """Unpacked, recognized, imported, saved, and one sentence translated by what was saved."""
+    folder, imported = path.with_name("marian"), path.with_name("imported.safetensors")
+    shutil.rmtree(folder, ignore_errors=True)
+    unpack(path.read_bytes(), folder)
+    import_model(folder).save(imported)
+    try_checkpoint(imported)
+
+
 TRIALS: dict[str, Callable[[Path], None]] = {
     "words": try_checkpoint,
     "subwords": try_checkpoint,
     "copy": try_checkpoint,
     "bundled": try_checkpoint,
+    "marian": try_checkpoint,
+    "marian-folder": try_marian_folder,
     "resumable": try_resumable,
     "experiment": try_experiment,
     "config": try_config,

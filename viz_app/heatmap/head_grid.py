@@ -34,7 +34,8 @@ class HeadGrid(QWidget):
     """Draws every head of an experiment's result; the chosen one is framed.
 
     A click chooses a head; with Ctrl it joins those that are shown together, or leaves them. A right click, or a click
-    on the small switch that the thumbnail under the mouse has in its corner, switches a head off, or on again.
+    on the small switch that the thumbnail under the mouse has in its corner, switches a head off, or on again. A click
+    on the title of a kind folds its heads, or unfolds them.
     """
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
@@ -88,7 +89,14 @@ class HeadGrid(QWidget):
             self._images = self._make_images(layout)
             state = self._state
             order, role = state.settings.order, state.settings.shown_role
-            self._look = self._theme, order, role, state.roles.sample, state.experiment.heads_off
+            self._look = (
+                self._theme,
+                order,
+                role,
+                state.settings.folded_kinds,
+                state.roles.sample,
+                state.experiment.heads_off,
+            )
             is_same = all(self._images[kind] is old_images.get(kind) for kind in MAP_KINDS)
             is_plain = self._was_plain and self._is_plain and self._look == old_look
             if old is not None and is_plain and layout is old.layout:
@@ -158,6 +166,13 @@ class HeadGrid(QWidget):
         places = self._painter.layout.places.items() if self._painter else ()
         return next((head for head, place in places if place.contains(point)), None)
 
+    def header_at(self, point: QPoint) -> MapKind | None:
+        """The kind on whose title a point lies; none where the numbers over the columns cover it."""
+        if self._painter is None or point.y() < max(0, -self.y()) + scaled(NUMBERS_HEIGHT):
+            return None
+        headers = self._painter.layout.headers.items()
+        return next((kind for kind, place in headers if place.contains(point)), None)
+
     def switch_of(self, head: Head) -> QRect | None:
         """Where a head's switch stands: in the upper right corner; None if its thumbnail is too small for one."""
         return self._painter.switch_of(head) if self._painter else None
@@ -167,6 +182,9 @@ class HeadGrid(QWidget):
         point = event.position().toPoint()
         head = self.head_at(point)
         if head is None:
+            kind = self.header_at(point) if event.button() == Qt.MouseButton.LeftButton else None
+            if kind is not None:
+                self._state.settings.toggle_fold(kind)
             return
         switch = self.switch_of(head)
         is_on_switch = switch is not None and switch.contains(point)
@@ -184,7 +202,10 @@ class HeadGrid(QWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The thumbnail under the mouse gets a thin frame."""
-        self._hover(self.head_at(event.position().toPoint()))
+        point = event.position().toPoint()
+        self._hover(self.head_at(point))
+        can_click = self._hovered is not None or self.header_at(point) is not None
+        self.setCursor(Qt.CursorShape.PointingHandCursor if can_click else Qt.CursorShape.ArrowCursor)
 
     def leaveEvent(self, event: QEvent) -> None:
         """No frame once the mouse is gone."""
@@ -198,10 +219,14 @@ class HeadGrid(QWidget):
         """Tool tips name the head under the mouse."""
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             head = self.head_at(event.pos())
-            if head is None:
-                QToolTip.hideText()
-            else:
+            kind = self.header_at(event.pos())
+            if head is not None:
                 QToolTip.showText(event.globalPos(), self._tip(head), self)
+            elif kind is not None:
+                is_folded = kind in self._state.settings.folded_kinds
+                QToolTip.showText(event.globalPos(), f"Click: {'show' if is_folded else 'fold'} these heads", self)
+            else:
+                QToolTip.hideText()
             return True
         return super().event(event)
 
@@ -235,6 +260,7 @@ class HeadGrid(QWidget):
             self.width(),
             self._theme,
             state.settings.order,
+            state.settings.folded_kinds,
             tuple(state.maps.shape(kind) for kind in MAP_KINDS),
         )
         if old is not None and key == self._layout_key and state.settings.order == "layer":
@@ -280,7 +306,6 @@ class HeadGrid(QWidget):
     def _hover(self, head: Head | None) -> None:
         if head != self._hovered:
             self._hovered = head
-            self.setCursor(Qt.CursorShape.PointingHandCursor if head else Qt.CursorShape.ArrowCursor)
             self.update()
 
 

@@ -25,7 +25,7 @@ class GridLayout:
     """Places in the grid, in pixels.
 
     Attributes:
-        places: of every thumbnail, in reading order.
+        places: of every thumbnail, in reading order; none of folded kinds.
         headers: of each kind's title.
         lines: a place and a name at the left of each line of thumbnails.
         left: where thumbnails begin.
@@ -44,7 +44,7 @@ class GridLayout:
 
 
 def lay_out_grid(state: ExperimentState, available: QSize, width: int, theme: Theme) -> GridLayout:
-    """Kind under kind; in each a line for each layer, or lines in the order that was chosen.
+    """Kind under kind; in each a line for each layer, or lines in the order that was chosen; of a folded one its title.
 
     Args:
         state: whose heads.
@@ -61,15 +61,16 @@ def lay_out_grid(state: ExperimentState, available: QSize, width: int, theme: Th
     for kind in MAP_KINDS:
         headers[kind] = QRect(0, y, width, theme.scaled(HEADER_HEIGHT))
         y += theme.scaled(HEADER_HEIGHT)
-        for line in state.roles.lines_of_heads(kind):
+        for line in state.roles.lines_of_heads(kind) if kind not in state.settings.folded_kinds else ():
             lines.append((QRect(0, y, left - 10, size.height()), _name(state, line)))
             for column, head in enumerate(line):
                 place = QRect(left + column * (size.width() + theme.scaled(SPACING)), y, size.width(), size.height())
                 places[head] = place
             y += size.height() + theme.scaled(SPACING)
         y += theme.scaled(SECTION_SPACING)
+    has_maps = any(state.maps.shape(kind)[0] for kind in MAP_KINDS)
     framed = tuple(place.adjusted(-1, -1, 0, 0) for place in places.values())
-    return GridLayout(places, headers, tuple(lines), left, size, y if places else 0, framed)
+    return GridLayout(places, headers, tuple(lines), left, size, y if has_maps else 0, framed)
 
 
 def _name(state: ExperimentState, line: tuple[Head, ...]) -> str:
@@ -85,8 +86,9 @@ def _name(state: ExperimentState, line: tuple[Head, ...]) -> str:
 
 def _thumbnail_size(state: ExperimentState, available: QSize, left: int, theme: Theme) -> QSize:
     """As large as width and height allow, a little wider than high, or higher than wide, if need be."""
+    shown = [kind for kind in MAP_KINDS if kind not in state.settings.folded_kinds]
     num_heads = max(1, *(state.maps.shape(kind)[1] for kind in MAP_KINDS))
-    num_layers = max(1, sum(state.maps.shape(kind)[0] for kind in MAP_KINDS))
+    num_layers = max(1, sum(state.maps.shape(kind)[0] for kind in shown))
     spacing = theme.scaled(SPACING)
     fixed = theme.scaled(NUMBERS_HEIGHT) + len(MAP_KINDS) * theme.scaled(HEADER_HEIGHT + SECTION_SPACING)
     by_width = (available.width() - left - 4) // num_heads - spacing

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QImage, QPainter, QPen, QRegion
 
 from core.model.heads import Head
-from core.translation.result import MAP_KINDS
+from core.translation.result import MAP_KINDS, MapKind
 from viz_app.heatmap.head_grid_layout import NUMBERS_HEIGHT, SPACING, GridLayout
 from viz_app.heatmap.map_image import draw_thumbnail
 from viz_app.state.experiment_state import ExperimentState
@@ -20,6 +20,7 @@ from viz_app.theme import Theme
 SWITCH_SIZE = 15
 MIN_WITH_SWITCH = 24
 NO_DIFFERENCE = "no difference"
+FOLDED, UNFOLDED = "▸", "▾"
 VEIL = 0.62
 
 
@@ -108,12 +109,13 @@ class GridPainter:
                 continue
             painter.setPen(theme.color("text"))
             painter.setFont(theme.font("body", bold=True))
-            painter.drawText(header, middle, KIND_NAMES[kind])
+            is_folded = kind in self.state.settings.folded_kinds
+            title = f"{FOLDED if is_folded else UNFOLDED} {KIND_NAMES[kind]}"
+            painter.drawText(header, middle, title)
+            left = max(self.layout.left, painter.fontMetrics().horizontalAdvance(f"{title}  "))
             painter.setPen(theme.color("muted"))
             painter.setFont(theme.font("small"))
-            lacks = self.state.maps.lacks_difference(kind)
-            direction = f"{KIND_DIRECTIONS[kind]}: {NO_DIFFERENCE}" if lacks else KIND_DIRECTIONS[kind]
-            painter.drawText(header.adjusted(self.layout.left, 0, 0, 0), middle, direction)
+            painter.drawText(header.adjusted(left, 0, 0, 0), middle, self._about(kind, is_folded))
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         if self.state.settings.order != "layer":  # names of roles are long; looking for breaks takes time
             flags |= Qt.TextFlag.TextWordWrap
@@ -121,6 +123,16 @@ class GridPainter:
         painter.setFont(theme.font("small"))
         for place, name in (line for line in self.layout.lines if clip.intersects(line[0])):
             painter.drawText(place, flags, name)
+
+    def _about(self, kind: MapKind, is_folded: bool) -> str:
+        """Behind the name of a kind: the direction, and how many heads are folded away."""
+        parts = [KIND_DIRECTIONS[kind]]
+        if self.state.maps.lacks_difference(kind):
+            parts = [f"{KIND_DIRECTIONS[kind]}: {NO_DIFFERENCE}"]
+        if is_folded:
+            num_layers, num_heads = self.state.maps.shape(kind)
+            parts.append(f"{num_layers} layers × {num_heads} heads")
+        return " · ".join(parts)
 
     def _paint_lit(self, painter: QPainter) -> bool:
         """Queries of pinned and picked tokens keep their colours, others stand back; keys are marked at the edge.

@@ -185,16 +185,17 @@ class LinesPainter:
         painter.setPen(self.theme.color("muted"))
         is_encoder = self.state.selection.head.kind == "encoder"
         queries = "source token" if is_encoder else f"token {self.state.settings.label_mode}"
-        width = self.left - GAP
+        left, right = self.title_places(queries, "looks at")
         flags = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(
-            QRectF(0, 0, width, self.theme.scaled(HEADER) - 6), flags | Qt.AlignmentFlag.AlignRight, queries
-        )
-        painter.drawText(
-            QRectF(self.right + GAP, 0, width, self.theme.scaled(HEADER) - 6),
-            flags | Qt.AlignmentFlag.AlignLeft,
-            "looks at",
-        )
+        painter.drawText(left, flags | Qt.AlignmentFlag.AlignRight, queries)
+        painter.drawText(right, flags | Qt.AlignmentFlag.AlignLeft, "looks at")
+
+    def title_places(self, left: str, right: str) -> tuple[QRectF, QRectF]:
+        """Where the titles of the two columns stand: above them, or further in where a column is too narrow for one."""
+        metrics, height = QFontMetrics(self.theme.font("small")), self.theme.scaled(HEADER) - 6
+        widths = [metrics.horizontalAdvance(title) + 1 for title in (left, right)]
+        x = min(self.right + GAP, self.size.width() - widths[1])
+        return QRectF(0, 0, max(self.left - GAP, widths[0]), height), QRectF(x, 0, self.size.width() - x, height)
 
     def _paint_values(self, painter: QPainter) -> None:
         """The weights of the token under the mouse, beyond the labels of the other side."""

@@ -19,7 +19,8 @@ PAIRS = ("de-en", "en-de", "de-fr", "fr-de", "de-es", "es-de", "de-it", "it-de",
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _LIST_HEIGHT_PX = 190
 _ABOUT = (
-    "OPUS-MT models translate any text, one pair of languages each; they have about 75 million parameters, 300 MB. "
+    "OPUS-MT models translate any text, one pair of languages each; they have about 75 million parameters: 300 MB "
+    "on the disk, and 0.9 GB of memory to import one. "
     "The model is fetched from Hugging Face once and saved as a file that Augenmerk opens; nothing you type is sent. A "
     "download that was stopped goes on where it ended."
 )

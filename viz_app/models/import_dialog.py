@@ -1,9 +1,11 @@
 """The dialog that imports a model of another project: what it is, where it is saved, how far it is."""
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
@@ -15,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.durations import duration
 from core.text.languages import UNDETERMINED, language_name
 from viz_app.models.import_job import ImportJob, InspectJob
 from viz_app.preferences import Preferences
@@ -28,8 +31,10 @@ if TYPE_CHECKING:
     from core.interop.model import ImportSummary
 
 WIDTH_PX = 560
-LIST_ROW, NAME_ROW, DATA_ROW, SAVE_ROW = range(4)
+LIST_ROW, NAME_ROW, SOURCE_ROW, TARGET_ROW, HEADS_ROW, DATA_ROW, SAVE_ROW = range(7)
 SUFFIX = ".safetensors"
+MAX_HEADS = 512
+LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
 _MEGABYTE, _GIGABYTE = 1e6, 1e9
 
 
@@ -38,7 +43,8 @@ class ImportDialog(QDialog):
 
     Attributes:
         about: what is known of it.
-        data_edit: a folder with Multi30k, for a PyTorch file alone.
+        data_edit, heads_edit: a folder with Multi30k, and the number of heads, for a PyTorch file alone.
+        source_edit, target_language_edit: codes of the languages, where a folder does not say them.
         target_edit: the file that it becomes.
         import_button, cancel_button: begins; stops what runs, or closes.
         status, progress: what is being done, and how far it is.
@@ -59,7 +65,10 @@ class ImportDialog(QDialog):
         self._names_target = True
         self.about, self.status, self.problem = label("muted", wraps=True), label("small"), label("warm", wraps=True)
         self.data_edit, self.target_edit = QLineEdit(self), QLineEdit(self)
-        self.data_edit.hide()  # shown for a PyTorch file alone
+        self.heads_edit = QLineEdit(self)
+        self.source_edit, self.target_language_edit = QLineEdit(self), QLineEdit(self)
+        for edit in (self.data_edit, self.heads_edit, self.source_edit, self.target_language_edit):
+            edit.hide()  # shown where it is needed
         self.import_button, self.cancel_button = QPushButton("Import"), QPushButton("Cancel")
         self.progress = ProgressLine()
         self._fields = QWidget()
@@ -103,13 +112,29 @@ class ImportDialog(QDialog):
                 Request(InspectJob(source), self, on_result=self._on_summary, on_error=self._on_error)
             )
         else:
-            self._add_data_row()
+            self._add_file_rows()
 
     def _on_summary(self, summary: "ImportSummary") -> None:
         self.about.setText(f"{self.about.text()}\n\n{describe(summary)}")
+        if summary.misses_languages:
+            for name, code, edit, row in zip(
+                ("Source language", "Target language"),
+                summary.languages,
+                (self.source_edit, self.target_language_edit),
+                (SOURCE_ROW, TARGET_ROW),
+                strict=True,
+            ):
+                edit.show()
+                edit.setPlaceholderText("its code, such as de; the files do not say it")
+                edit.setText("" if code == UNDETERMINED else code)
+                self._add_row(name, edit, None, row)
         self._fit()
 
-    def _add_data_row(self) -> None:
+    def _add_file_rows(self) -> None:
+        self.heads_edit.show()
+        self.heads_edit.setValidator(QIntValidator(1, MAX_HEADS, self.heads_edit))
+        self.heads_edit.setPlaceholderText("8, as published; the file does not say it")
+        self._add_row("Heads of each layer", self.heads_edit, None, HEADS_ROW)
         self.data_edit.show()
         self.data_edit.setPlaceholderText("for notebook 6 and the Annotated Transformer")
         choose = QPushButton("Choose …")
@@ -154,7 +179,11 @@ class ImportDialog(QDialog):
         if not target:
             self._show_problem("No file is named to save the model in. A path was expected; type or choose one.")
             return
+        languages = self._typed_languages()
+        if languages is None:
+            return
         path = Path(target).expanduser()
+        heads = self.heads_edit.text().strip()
         data = self.data_edit.text().strip()
         self.problem.hide()
         self._show_running(True)
@@ -164,6 +193,8 @@ class ImportDialog(QDialog):
                     source,
                     path if path.suffix == SUFFIX else path.with_name(path.name + SUFFIX),
                     Path(data).expanduser() if data else None,
+                    languages,
+                    int(heads) if heads else None,
                 ),
                 self,
                 on_result=self._on_imported,
@@ -171,6 +202,21 @@ class ImportDialog(QDialog):
                 on_progress=self._on_progress,
             )
         )
+
+    def _typed_languages(self) -> tuple[str | None, str | None] | None:
+        """Codes, None for what the files say; None for both together if one can be no code, which is then told."""
+        typed = []
+        for edit in (self.source_edit, self.target_language_edit):
+            code = edit.text().strip()
+            if code and not LANGUAGE_CODE.fullmatch(code):
+                self._show_problem(
+                    f"{code!r} is no code of a language. Two or three letters, such as de or deu, were expected; a "
+                    "region may follow (pt-BR)."
+                )
+                edit.setFocus()
+                return None
+            typed.append(code or None)
+        return typed[0], typed[1]
 
     def _on_progress(self, progress: Progress) -> None:
         done, total = progress.done, progress.total
@@ -230,13 +276,14 @@ class ImportDialog(QDialog):
         for widget in (self.problem, self.status, self.progress):
             widget.hide()
 
-    def _add_row(self, name: str, edit: QLineEdit, button: QPushButton, row: int) -> None:
+    def _add_row(self, name: str, edit: QLineEdit, button: QPushButton | None, row: int) -> None:
         edit.setAccessibleName(name)
         title = label("muted")
         title.setText(name)
         self._grid.addWidget(title, row, 0)
-        self._grid.addWidget(edit, row, 1)
-        self._grid.addWidget(button, row, 2)
+        self._grid.addWidget(edit, row, 1, 1, 1 if button is not None else 2)
+        if button is not None:
+            self._grid.addWidget(button, row, 2)
 
     def _fit(self) -> None:
         """As high as its texts now are."""
@@ -256,7 +303,10 @@ def describe(summary: "ImportSummary") -> str:
         parts.append(f"{len(summary.target_codes)} target languages")
     if summary.num_parameters is not None:
         parts.append(f"{summary.num_parameters / 1e6:,.1f} million parameters")
-    memory = f"Importing it takes up to {max(summary.memory_bytes / _GIGABYTE, 0.1):.1f} GB of memory."
+    memory = (
+        f"Importing it needs {max(summary.memory_bytes / _GIGABYTE, 0.1):.1f} GB of memory and "
+        f"{max(summary.disk_bytes / _MEGABYTE, 1):,.0f} MB on the disk, and takes about {duration(summary.seconds)}."
+    )
     return "\n".join([" · ".join(parts), memory, *summary.notes])
 
 

@@ -35,17 +35,20 @@ class ImportJob(ModelFreeJob):
         source: as of `core.interop.importing.import_model`.
         target: the file to write.
         data: a folder with Multi30k, for models whose vocabularies are rebuilt from it.
+        languages: codes of source and target; None for what the files say.
+        num_heads: of models whose files do not say it; None for that of the published system.
     """
 
     source: str | Path
     target: Path
     data: Path | None = None
+    languages: tuple[str | None, str | None] = (None, None)
+    num_heads: int | None = None
 
     def work(self, progress: Tell, should_stop: ShouldStop) -> Path:
         """See `ModelFreeJob.work`. What was stopped leaves no file that was not there before."""
         progress(Progress(0, 0, "Preparing"))
         with collector_paused():
-            from core.checkpoint.file import save_checkpoint
             from core.interop.importing import import_model
             from core.interop.model import ImportOptions
             from core.interop.stopping import ImportStoppedError
@@ -53,7 +56,12 @@ class ImportJob(ModelFreeJob):
         check_writable(self.target)  # before minutes are spent on what cannot be saved
         model = import_model(
             self.source,
-            ImportOptions(data=self.data),
+            ImportOptions(
+                data=self.data,
+                source_language=self.languages[0],
+                target_language=self.languages[1],
+                num_heads=self.num_heads,
+            ),
             on_phase=lambda text: progress(Progress(0, 0, text)),
             on_download=lambda name, done, total: progress(Progress(done, total, f"Downloading {name}")),
             should_stop=should_stop,
@@ -62,7 +70,7 @@ class ImportJob(ModelFreeJob):
             raise ImportStoppedError
         progress(Progress(0, 0, f"Writing {self.target.name}"))
         was_there = self.target.exists()
-        save_checkpoint(model.checkpoint, self.target, half_precision=model.half_precision)
+        model.save(self.target)
         if should_stop() and not was_there:
             self.target.unlink(missing_ok=True)
             raise ImportStoppedError

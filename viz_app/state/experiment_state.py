@@ -142,8 +142,14 @@ class ExperimentState:
         self._history.push(self._edited(text))
 
     def prepare_text(self, text: str) -> None:
-        """The same as `edit_text`, but asked for once the model that is in use from now on is asked."""
-        self._history.push(self._edited(text))
+        """The same as `edit_text`, but asked for once the model that is in use from now on is asked.
+
+        What was never asked for, as the first example at the start, is nothing to go back to.
+        """
+        if self.result is None and not self.experiment.interventions and not self.can_undo:
+            self._history = ExperimentHistory(self._edited(text))
+        else:
+            self._history.push(self._edited(text))
         self._prepared_notice = self.notice
 
     def _edited(self, text: str) -> Experiment:

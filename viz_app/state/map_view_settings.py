@@ -9,6 +9,7 @@ from core.analysis.measures import Measure
 from core.analysis.roles import Role
 from core.analysis.selection import DEFAULT_LABEL_MODE, LABEL_MODES, Combination, HiddenKind, LabelMode, Selection
 from core.model.heads import Head
+from core.translation.result import MAP_KINDS, MapKind
 from viz_app.state.evented_options import option
 from viz_app.state.map_view import QUERIES_DOWN, Axes
 from viz_app.state.zoom import AUTO, Zoom
@@ -42,6 +43,7 @@ class MapViewSettings:
         line_threshold: lines for less than this part of the last colour's weight are left out.
         order: of the heads in the grid: by layer, by role, or the clearest first.
         shown_role: heads with another role are pale in the grid; None: none is.
+        folds_encoder, folds_decoder, folds_cross: whether the grid shows of this kind of attention its header alone.
     """
 
     events: ClassVar[SignalGroupDescriptor] = SignalGroupDescriptor()
@@ -61,11 +63,23 @@ class MapViewSettings:
     line_threshold: float = option(0.1)
     order: Order = option("layer", "grid")
     shown_role: Role | None = option(None, "grid")
+    folds_encoder: bool = option(False, "grid", key="translate/fold_encoder")
+    folds_decoder: bool = option(False, "grid", key="translate/fold_decoder")
+    folds_cross: bool = option(False, "grid", key="translate/fold_cross")
 
     @property
     def axes(self) -> Axes:
         """The words for the rows and columns of maps."""
         return QUERIES_DOWN
+
+    @property
+    def folded_kinds(self) -> tuple[MapKind, ...]:
+        """The kinds of which the grid shows the header alone."""
+        return tuple(kind for kind in MAP_KINDS if getattr(self, f"folds_{kind}"))
+
+    def toggle_fold(self, kind: MapKind) -> None:
+        """Folds the heads of a kind, or unfolds them."""
+        setattr(self, f"folds_{kind}", kind not in self.folded_kinds)
 
     @property
     def selection(self) -> Selection:

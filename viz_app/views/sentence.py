@@ -368,7 +368,8 @@ class SentencePanel(QFrame):
             return ""
         translation = result.changed
         if translation.is_given:
-            lines = [f"log-probability {_per_token(translation)}"]
+            before, now = result.original.log_probability, translation.log_probability
+            lines = [f"log-probability {_from_to(before, now) if result.is_changed else _per_token(translation)}"]
             if result.own is not None:
                 lines.append(f"the model's own {_per_token(result.own)}")
             return "\n".join(lines)

@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from core.analysis.sample_roles import SampleRoles, read_sample_roles, write_sample_roles
 from core.checkpoint.digest import model_digest
 from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from core.config import preset
 from core.corpora.loading import load_corpus
 from core.model.transformer import Transformer
+from core.translation.result import MAP_KINDS
 from tests.core.translators import ENGLISH, GERMAN, SHAPE
 from tools.add_word_counts import main
 
@@ -60,6 +62,16 @@ def test_weights_stay_as_they_are_to_the_last_bit(
     once = path.read_bytes()
     assert main([str(path), str(data)]) == 0
     assert path.read_bytes() == once, "again it is the same file"
+
+
+def test_roles_that_lie_beside_it_stay_valid(checkpoint: Checkpoint, data: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(checkpoint, path)
+    layers = {"encoder": 2, "decoder": 3, "cross": 3}
+    roles = SampleRoles({kind: (("mixed",) * 4,) * layers[kind] for kind in MAP_KINDS}, "5 pairs")
+    write_sample_roles(roles, path)
+    assert main([str(path), str(data)]) == 0
+    assert read_sample_roles(path) == roles
 
 
 def test_data_that_the_model_was_not_trained_on_are_refused(

@@ -19,7 +19,7 @@ from core.checkpoint.origin import Origin
 from core.cli.main import main
 from core.errors import ModelImportError
 from core.interop.importing import import_model
-from core.interop.model import ImportOptions
+from core.interop.model import ImportOptions, expected_seconds
 from core.interop.recognition import recognize
 from core.interop.stopping import ImportStoppedError
 from core.model.heads import Head
@@ -201,6 +201,24 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: change(folder / "config.json", activation_function="mish"),
         r"activation_function is 'mish'; one of relu, gelu, swish",
     ),
+    "activation that is a list": (
+        lambda folder: change(folder / "config.json", activation_function=["relu"]),
+        r"activation_function is \['relu'\]; one of relu, gelu, swish",
+    ),
+    "a number for a list of words": (
+        lambda folder: change(folder / "generation_config.json", bad_words_ids=7),
+        r"bad_words_ids is 7; a list was expected",
+    ),
+    "a number for a list of tokens": (
+        lambda folder: change(folder / "generation_config.json", suppress_tokens=7),
+        r"suppress_tokens is 7; a list was expected",
+    ),
+    "an spm whose table points anywhere": (
+        lambda folder: (folder / "source.spm").write_bytes(
+            (folder / "source.spm").read_bytes() + b"\x1a\x0c\x12\x0a\x04\x00\x00\x00\xff\xfe\xff\x7f\x61\x00"
+        ),
+        r"source\.spm is no SentencePiece model \(its table for normalizing points out of itself\)",
+    ),
     "vocabulary without an id": (
         lambda folder: (change(folder / "vocab.json", **{_token(folder, 17): None}),),
         r"vocab\.json has no token with the id 17\. A token for each of the 171 ids",
@@ -299,6 +317,33 @@ def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
     _with_weights(folder, lambda value: value * float("nan") if value.dim() == 2 else value)
     with pytest.raises(ModelImportError, match=r"is not finite"):
         import_model(folder)
+
+
+def test_the_public_api_imports_and_saves(folder: Path, tmp_path: Path) -> None:
+    from core import api
+
+    imported = api.import_model(folder, api.ImportOptions(source_language="es"))
+    imported.save(str(tmp_path / "model.safetensors"))
+    translator = api.Translator.load(tmp_path / "model.safetensors", "cpu")
+    assert translator.run_config.data.source_language == "es"
+    assert translator.run(api.Experiment(SENTENCE)).text
+    imported.save(tmp_path / "half.safetensors", half_precision=True)
+    assert (tmp_path / "half.safetensors").stat().st_size < (tmp_path / "model.safetensors").stat().st_size
+    with pytest.raises(api.ModelImportError, match=r"There is nothing at"):
+        api.import_model(tmp_path / "no such folder")
+
+
+def test_memory_disk_and_time_are_told_before_the_weights_are_read(folder: Path, tmp_path: Path) -> None:
+    summary = recognize(folder).summary
+    assert summary.disk_bytes == 4 * summary.num_parameters
+    assert summary.memory_bytes > summary.disk_bytes
+    half = make_folder(tmp_path / "half", dtype=torch.float16)
+    assert recognize(half).summary.disk_bytes == 2 * recognize(half).summary.num_parameters
+    assert expected_seconds(300_000_000, 300_000_000, is_pickled=False) == pytest.approx(5.0)
+    assert expected_seconds(10, 10, is_pickled=True) > expected_seconds(10, 10, is_pickled=False)
+    assert not summary.misses_languages
+    change(folder / "tokenizer_config.json", source_lang=None, target_lang=None)
+    assert recognize(folder.rename(folder.parent / "mine")).summary.misses_languages
 
 
 def test_an_import_can_be_stopped(folder: Path) -> None:

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from core.model import drafting
 from core.model.drafting import has_packed_products, make_drafter
+from core.model.transformer import DecoderState, Transformer
 from core.translation import speculation
 from core.translation.compilation import CompiledExperiment
 from core.translation.decoding import forbidding, greedy_from
@@ -211,6 +212,16 @@ def test_passes_that_differ_by_rounding_end_all_the_same(bundled: Translator, mo
 
 
 @needs_packed
+def test_states_are_rounded_to_7_bits_where_8_overflow(monkeypatch: pytest.MonkeyPatch) -> None:
+    weight, states = torch.ones(32, 64), torch.linspace(0, 1, 64)[None]
+    given: list[bool] = []
+    for overflows in (False, True):
+        monkeypatch.setattr(drafting, "_sums_overflow", lambda answer=overflows: given.append(answer) or answer)
+        assert drafting.packed_product(weight, None)(states)[0, 0] == pytest.approx(32, abs=0.5)
+    assert given == [False, True]
+
+
+@needs_packed
 def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
     model, source = bundled.model, torch.tensor([[5, 35, 21, 36, 415, 312, 64, 3], [7, 90, 21, 36, 15, 12, 64, 3]])
     for changed in (None, bundled.compile(Experiment("A", interventions=(HeadScaled(all_heads(bundled)[-1], 3.0),)))):
@@ -222,6 +233,37 @@ def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
                 exact, guessed = model.step(tokens, mine), make_drafter(model).step(tokens, other)
                 assert 0 < (exact - guessed).abs().max() < 1.0
                 assert exact.argmax(-1).tolist() == guessed.argmax(-1).tolist()
+
+
+class _Undecided:
+    """Guesses that are right and undecided: the best token and the one that was third are equally good."""
+
+    def __init__(self, model: Transformer, margin: float) -> None:
+        self._model, self._margin = model, margin
+        self.num_steps = 0
+
+    def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
+        self.num_steps += 1
+        logits = Transformer.step(self._model, tokens, state)
+        best, third = logits.topk(3).indices[0, [0, 2]].tolist()
+        logits[:, third] = logits[:, best] + self._margin * logits.std()
+        return logits
+
+
+@pytest.mark.parametrize(("margin", "num_exact"), [(0.01, "all"), (1.0, "none")])
+def test_a_near_tie_of_one_sentence_is_left_to_the_model(
+    bundled: Translator, monkeypatch: pytest.MonkeyPatch, margin: float, num_exact: str
+) -> None:
+    compiled = bundled.compile(Experiment("Zwei Hunde spielen im Schnee."))
+    expected = plainly(bundled, compiled)
+    drafter, exact, passes = _Undecided(bundled.model, margin), [], []
+    step, decoded = bundled.model.step, bundled.model.decode
+    monkeypatch.setattr(bundled.model, "step", lambda *given: exact.append(1) or step(*given))
+    monkeypatch.setattr(bundled.model, "decode", lambda *given, **more: passes.append(1) or decoded(*given, **more))
+    (found,) = decode(bundled, [compiled], [()], drafter=drafter)
+    assert found.ids == expected
+    assert len(exact) == (drafter.num_steps if num_exact == "all" else 0)
+    assert (len(passes) == 1) == (num_exact == "all"), "a wrong guess costs a pass, a step by the model none"
 
 
 def drafting_interventions(translator: Translator, compiled: CompiledExperiment):

@@ -106,8 +106,8 @@ def test_the_heads_of_a_layer_that_are_off_are_named_together() -> None:
     page = Text(worksheet_html(replace(LESSON, scenes=(replace(scene, saved=saved),))))
     expected = (
         "encoder 1·3 scaled 0.5",
+        "encoder 1·2 off",
         "cross, layer 1: heads 1–8 off",
         "cross, layer 2: heads 1, 3–4 off",
-        "encoder 1·2 off",
     )
     assert f"Changed: {'; '.join(expected)}\n" in page.text

@@ -2,7 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -61,6 +61,39 @@ def test_every_head_of_every_kind_has_a_place_of_its_own(qtbot: QtBot, theme: Th
         assert place is not None
         assert grid.rect().contains(place)
         assert not any(place.intersects(other) for other in places[index + 1 :] if other is not None)
+
+
+def test_a_click_on_the_title_of_a_kind_folds_its_heads(qtbot: QtBot, theme: Theme) -> None:
+    state, grid, _ = _grid(qtbot, theme, num_layers=6)
+    before = grid.place_of(Head("cross", 0, 0))
+    assert before is not None
+    title = QPoint(20, before.top() - 8)
+    assert grid.header_at(title) == "cross"
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=title)
+    assert state.settings.folded_kinds == ("cross",)
+    assert grid.place_of(Head("cross", 0, 0)) is None
+    unfolded = grid.place_of(Head("encoder", 5, 7))
+    assert unfolded is not None
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=QPoint(20, 24))
+    qtbot.mouseClick(grid, Qt.MouseButton.LeftButton, pos=QPoint(20, 24 + 27))
+    assert state.settings.folded_kinds == MAP_KINDS
+    assert grid.height() > 60, "the titles stay, to unfold them again"
+    grid.grab()
+    state.choose_head(Head("decoder", 2, 2))
+    for kind in ("encoder", "cross", "decoder"):
+        state.settings.toggle_fold(kind)
+    assert grid.place_of(Head("cross", 0, 0)) == before
+
+
+def test_what_is_folded_leaves_its_room_to_the_others(qtbot: QtBot, theme: Theme) -> None:
+    state, grid, _ = _grid(qtbot, theme, num_layers=6)
+    before = grid.place_of(Head("cross", 5, 7))
+    state.settings.folds_encoder = state.settings.folds_decoder = True
+    after = grid.place_of(Head("cross", 5, 7))
+    assert before is not None
+    assert after is not None
+    assert after.height() > before.height()
+    assert after.bottom() < 600
 
 
 def test_a_click_chooses_the_head_under_the_mouse(qtbot: QtBot, theme: Theme) -> None:

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QSize, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QFontMetrics, QImage
 from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
@@ -11,7 +11,7 @@ from tests.viz_app.synthetic import make_translation
 from viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, color_table, quantize, signed_color_table, signed_indices
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.heatmap.heatmap_layout import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, lay_out, thinned
-from viz_app.heatmap.lines_view import LinesView
+from viz_app.heatmap.lines_view import LinesPainter, LinesView
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Pair, Place
 from viz_app.state.picked_tokens import SelectionMode
@@ -316,6 +316,21 @@ def test_two_maps_of_two_experiments_live_side_by_side(qtbot: QtBot, theme: Them
     assert second.grab().toImage() == before
     assert first.cell_rect(Pair(8, 8)) is not None
     assert second.cell_rect(Pair(8, 8)) is None
+
+
+@pytest.mark.parametrize("width", [320, 640, 1200])
+def test_the_titles_of_the_lines_are_never_cut(state: ExperimentState, theme: Theme, width: int) -> None:
+    state.accept(ExperimentResult.of(make_translation("a b", "c d")))  # the shorter the words, the narrower the columns
+    view = state.maps.view()
+    assert view is not None
+    painter = LinesPainter(state, theme, view, QSize(width, 300))
+    metrics = QFontMetrics(theme.font("small"))
+    places = painter.title_places("token predicted", "looks at")
+    for place, shown in zip(places, ("token predicted", "looks at"), strict=True):
+        assert place.width() >= metrics.horizontalAdvance(shown)
+    assert places[0].left() >= 0
+    assert places[1].right() <= width
+    assert places[0].right() < places[1].left()
 
 
 def test_the_step_that_is_looked_at_has_no_colour_of_changes(heatmap: Heatmap, state: ExperimentState) -> None:

@@ -9,12 +9,15 @@ import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
+from safetensors.torch import save_file
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
+from core.checkpoint.file import load_checkpoint
 from core.config import RunConfig, preset
 from core.errors import AnalysisError
 from tests.core.interop.marian_models import make_folder
+from tests.core.interop.published import NotebookSeq2Seq
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.analysis.sample_languages import check_languages
@@ -106,6 +109,51 @@ def test_a_folder_as_argument_is_offered_and_cancelling_opens_the_bundled_model(
     assert window.model is not None
     assert window.model.path is None
     assert not window._preferences.models_folder.exists()
+
+
+@pytest.mark.heavy
+def test_languages_that_a_folder_does_not_say_are_asked_for(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    folder = make_folder(tmp_path / "mine", tokenizer={"source_lang": None, "target_lang": None})
+    window = make_window()
+    window.open_model(folder)
+    dialog = dialog_of(window)
+    qtbot.waitUntil(dialog.source_edit.isVisible, timeout=LIMIT_MS)
+    assert "a language that it does not name" in dialog.about.text()
+    assert "GB of memory" in dialog.about.text()
+    assert "MB on the disk" in dialog.about.text()
+    assert "takes about" in dialog.about.text()
+    assert not dialog.heads_edit.isVisible()
+    dialog.source_edit.setText("de")
+    dialog.target_language_edit.setText("f r")
+    dialog.import_button.click()
+    assert "'f r' is no code of a language" in dialog.problem.text()
+    assert not dialog.is_running
+    dialog.target_language_edit.setText("fr")
+    with qtbot.waitSignal(dialog.imported, timeout=LIMIT_MS) as imported:
+        dialog.import_button.click()
+    data = load_checkpoint(imported.args[0]).run.data
+    assert (data.source_language, data.target_language) == ("de", "fr")
+
+
+@pytest.mark.heavy
+def test_the_heads_that_a_file_does_not_say_can_be_typed(make_window: MakeWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    file, text = tmp_path / "tut6-model.pt", tmp_path / "text"
+    save_file(NotebookSeq2Seq(6, 6, width=32, layers=1, heads=2, inner=48).state_dict(), file)
+    text.mkdir()
+    for language, line in (("de", "ein hund"), ("en", "a dog")):  # two words, and four special tokens
+        (text / f"train.{language}").write_text(f"{line}\n{line}\n", encoding="utf-8")
+    window = make_window()
+    window.open_model(file)
+    dialog = dialog_of(window)
+    assert dialog.heads_edit.isVisible()
+    assert not dialog.source_edit.isVisible()
+    dialog.heads_edit.setText("2")
+    dialog.data_edit.setText(str(text))
+    with qtbot.waitSignal(dialog.imported, timeout=LIMIT_MS) as imported:
+        dialog.import_button.click()
+    assert load_checkpoint(imported.args[0]).run.model.num_heads == 2
 
 
 @pytest.mark.heavy

@@ -548,3 +548,14 @@ def test_a_word_forced_in_a_given_translation_says_that_this_is_dropped() -> Non
     assert state.notice == GIVEN_DROPPED
     state.force(1, "dog")
     assert state.notice == ""
+
+
+def test_an_example_that_gives_way_before_any_answer_is_nothing_to_go_back_to() -> None:
+    state = ExperimentState()
+    state.begin_text("Ein Hund.")
+    state.prepare_text("1 2 3")
+    assert state.experiment == Experiment("1 2 3")
+    assert not state.can_undo, "the model that is open cannot read it"
+    state.accept(ExperimentResult.of(make_translation("1 2 3", "1 2 3")))
+    state.prepare_text("Ein Hund.")
+    assert state.can_undo

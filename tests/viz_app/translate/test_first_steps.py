@@ -5,7 +5,9 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from core.analysis.roles import POSITION_SHARE
+from core.model.heads import Head
 from tests.viz_app.conftest import MakeWindow
+from viz_app.application import may_offer_first_steps
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.translate.first_steps import FirstSteps
@@ -91,6 +93,16 @@ def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWi
     window.offer_first_steps()
     assert window.state.settings.shown == "changed"
     assert "outlined cell" in steps_of(window).text.text(), "a strong cell is dark in one theme and light in the other"
+
+
+def test_they_are_not_offered_over_changes_that_are_there(make_window: MakeWindow, preferences: Preferences) -> None:
+    window = make_window(None, wait=False)
+    assert may_offer_first_steps(preferences, window)
+    window.state.toggle_head(Head("cross", 1, 5))
+    assert not may_offer_first_steps(preferences, window)
+    window.state.undo()
+    preferences.has_taken_first_steps = True
+    assert not may_offer_first_steps(preferences, window)
 
 
 def test_they_wait_for_the_first_translation(qtbot: QtBot, make_window: MakeWindow) -> None:

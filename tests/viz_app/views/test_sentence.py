@@ -95,6 +95,11 @@ def test_beside_a_given_translation_stands_the_models_own(panel: SentencePanel, 
     assert panel.sentence.text == "someone rests"
     assert panel.original_line.text() == "the model's own: Ein mann."
     assert "a token" in panel.facts.text()
+    state.toggle_head(Head("cross", 0, 0))
+    result = answer(state)
+    assert result.own is not None
+    before, now = (f"{each.log_probability:.2f}".replace("-", "−") for each in (result.original, result.changed))
+    assert panel.facts.text().startswith(f"log-probability {before} → {now}\n"), "what the change costs it"
 
 
 def test_editing_the_translation_gives_it(qtbot: QtBot, panel: SentencePanel, state: ExperimentState) -> None:

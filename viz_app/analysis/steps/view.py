@@ -49,8 +49,8 @@ class StepsTab(AnalysisTab):
     name: ClassVar[str] = "Steps"
     tip: ClassVar[str] = "Go through decoding token by token; force another token; set a row of attention"
     meaning: ClassVar[str] = (
-        "One decoding step at a time. Left: what the model could say here, and how probable; click a candidate to "
-        "force it, again to let the model choose. Right: where the chosen head looks; click a word to set the row."
+        "One decoding step. Left: what the model could say here; click it to force it, again to let the model choose. "
+        "Right: where the chosen head looks; click to set the row."
     )
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
