@@ -468,6 +468,7 @@ def test_another_measure_is_computed_and_another_model_named_in_the_page(real_tr
     assert part.content.facts["the scene was made with the model"] == "theirs"
 
 
+@pytest.mark.heavy
 def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
 ) -> None:
@@ -508,6 +509,7 @@ def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
     assert again.lessons.lesson.path is None, "it is not written to"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("damage", ["missing", "no lesson", "shorter"])
 def test_a_lesson_that_cannot_be_opened_again_is_told_once(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, damage: str

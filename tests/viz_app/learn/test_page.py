@@ -263,6 +263,7 @@ def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: 
     assert page.state.settings.label_mode == "read"
 
 
+@pytest.mark.heavy
 def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "decoding")
     figure = view.figures[0]
@@ -362,6 +363,7 @@ def room_taken(page: LearnPage, view: StationView) -> float:
     return sum(figure.height() for figure in view.figures) / view.height()
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["words", "layers", "decoding"])
 def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, page: LearnPage, name: str) -> None:
     page.resize(1080, 600)
@@ -377,8 +379,7 @@ def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, pa
     for figure in view.figures:
         assert figure.width() <= view.width()
     page.resize(1080, 600)
-    qtbot.wait(50)
-    assert [figure.height() for figure in view.figures] == pytest.approx(small, abs=2)
+    qtbot.waitUntil(lambda: [figure.height() for figure in view.figures] == pytest.approx(small, abs=2))
 
 
 def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(qtbot: QtBot, page: LearnPage) -> None:
@@ -395,6 +396,7 @@ def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(q
     assert figure.matrix.matrices[0].values.shape == (len(page.state.translation.read_tokens),) * 2
 
 
+@pytest.mark.heavy
 def test_another_language_of_the_texts_is_chosen_where_there_is_one(
     qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: LearnPage
 ) -> None:
