@@ -87,7 +87,7 @@ def _draw_weights(network: MarianMTModel) -> None:
             strength = 4.0
         parameter.normal_(std=strength * parameter.size(1) ** -0.5)  # at 1, states keep their length
     network.model.shared.weight[network.config.pad_token_id] = 0  # as in Marian, where decoding starts from zeros
-    network.get_submodule(f"model.{last}.final_layer_norm").weight.mul_(4)
+    network.get_parameter(f"model.{last}.final_layer_norm.weight").mul_(4)
 
 
 def _pieces() -> tuple[list[str], bytes]:
