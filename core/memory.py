@@ -1,9 +1,7 @@
 """How much memory this process may take at most: so that what cannot fit is refused before it is begun. No torch."""
 
-import ctypes
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,59 +51,6 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(words in str(error).lower() for words in _OUT_OF_MEMORY)
 
 
-def resident_memory() -> int | None:
-    """Bytes of this process that lie in memory; None if the system does not tell."""
-    pages = _pages_of_process(1)
-    return pages * os.sysconf("SC_PAGE_SIZE") if pages else None
-
-
-class HeapTrimmer:
-    """Now and then gives what is free in the heap back to the system, where much of it is.
-
-    Matrix products of changing shapes leave small blocks that stay, oneDNN's kernels, among large ones that go; glibc
-    then finds no gap for the next large one and takes more from the system. What later steps no longer touch of it is
-    given back here; what they do touch is taken anew soon, so this limits the growth and does not undo it. Where
-    nothing is known of the heap (not Linux, another C library), nothing is done.
-
-    Args:
-        trim: gives back what is free; None for glibc's way.
-        resident: the memory of the process.
-    """
-
-    NUM_STEPS = 250
-    """From one look to the next. The ten steps that follow take anew what was given back, which costs about a second of
-    processor time: 0.3 % of 250 steps of `notebook`, 1.6 % of 50."""
-    MAX_GROWTH = 800_000_000
-    """Bytes above what was left the last time, up to which the heap is left alone."""
-
-    def __init__(
-        self, trim: Callable[[], object] | None = None, resident: Callable[[], int | None] = resident_memory
-    ) -> None:
-        self._trim = trim or _trim_of_glibc()
-        self._resident = resident
-        self._left = resident() or 0
-        self._num_steps = 0
-
-    def after_step(self) -> None:
-        """To be called after each step, when its memory is free again."""
-        self._num_steps += 1
-        if self._num_steps % self.NUM_STEPS or self._trim is None:
-            return
-        if (self._resident() or 0) > self._left + self.MAX_GROWTH:
-            self._trim()
-            self._left = self._resident() or 0
-
-
-def _trim_of_glibc() -> Callable[[], object] | None:
-    if not sys.platform.startswith("linux"):
-        return None
-    try:
-        trim = ctypes.CDLL(None).malloc_trim
-    except (OSError, AttributeError):  # musl has none
-        return None
-    return lambda: trim(0)
-
-
 def _of_machine() -> MemoryLimit | None:
     try:
         num_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -136,14 +81,8 @@ def _of_process() -> MemoryLimit | None:
 
 def _address_space() -> int:
     """What this process has taken of its address space; 0 where the system does not tell."""
-    pages = _pages_of_process(0)
-    return pages * os.sysconf("SC_PAGE_SIZE") if pages else 0
-
-
-def _pages_of_process(column: int) -> int:
-    """A column of /proc/self/statm: 0 for the address space, 1 for what lies in memory; 0 where there is none."""
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[column])
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
         return 0
 

@@ -16,7 +16,6 @@ from core.corpora.noise import counts_of_training, with_noisy_sources
 from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.corpora.resegmentation import Resegmentation
 from core.errors import CheckpointError
-from core.memory import HeapTrimmer
 from core.model.transformer import Transformer
 from core.text.word_counts import WordCounts
 from core.training.compiling import choose_compiled
@@ -77,7 +76,6 @@ class TrainingSession:
         self._has_joined = False
         self._random_states: Tensor | None = None
         self._last_loss = 0.0
-        self.heap = HeapTrimmer()
         self.is_fused = self.device.type in ("cpu", "cuda")
         self.optimizer = torch.optim.Adam(
             self.model.parameters(),
@@ -160,7 +158,6 @@ class TrainingSession:
                 "). Finite numbers were expected. The step was not applied; files saved earlier are intact."
             )
         self.optimizer.step()
-        self.heap.after_step()
         return result
 
     def join(self, random_state: Tensor | None) -> None:

@@ -97,7 +97,7 @@ def never_end(*_: object) -> NoReturn:
 
 def say(text: str) -> None:
     """Tells how far it is."""
-    print(text, flush=True)
+    print(f"{text}\n", end="", flush=True)  # at once: two threads write
 
 
 if __name__ == "__main__":

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
@@ -447,6 +446,8 @@ class _Painter:
 def _font(size: int, *, is_bold: bool = False) -> ImageFont.FreeTypeFont:
     """The font of all exported figures, which matplotlib brings along."""
     name = "DejaVuSans-Bold.ttf" if is_bold else "DejaVuSans.ttf"
+    import matplotlib  # the window is painted before it is imported
+
     return ImageFont.truetype(str(Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name), size)
 
 

@@ -374,7 +374,7 @@ def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, pa
     page.resize(1890, 1000)
     qtbot.wait(50)
     large = [figure.height() for figure in view.figures]
-    assert sum(large) > 1.15 * sum(small)
+    assert sum(large) > 1.05 * sum(small)
     assert 0.55 < room_taken(page, view) <= 1.0, "it is used, and nothing scrolls"
     for figure in view.figures:
         assert figure.width() <= view.width()
