@@ -39,6 +39,7 @@ def installed_requirements(root: str, extras: tuple[str, ...]) -> dict[str, str]
     return found
 
 
+@pytest.mark.heavy
 def test_everything_installed_stands_at_its_pin() -> None:
     try:
         installed = installed_requirements("augenmerk", ("dev",))

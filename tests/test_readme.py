@@ -28,6 +28,7 @@ def ids(commands: list[list[str]]) -> list[str]:
 
 
 @with_bundled_model
+@pytest.mark.heavy
 def test_the_lines_of_python_run_and_give_the_rows_and_columns_they_name() -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     *lines, last = code.strip().splitlines()

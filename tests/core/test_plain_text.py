@@ -3,6 +3,8 @@
 import unicodedata
 from xml.etree import ElementTree
 
+import pytest
+
 from core.plain_text import one_line, printable
 
 
@@ -11,6 +13,7 @@ def test_ordinary_text_stays_as_it_is() -> None:
     assert printable(text) == text
 
 
+@pytest.mark.heavy
 def test_a_terminal_gets_no_control_character() -> None:
     everything = "".join(map(chr, range(0x11_0000)))
     left = {character for character in printable(everything) if unicodedata.category(character) in ("Cc", "Cs")}
@@ -19,6 +22,7 @@ def test_a_terminal_gets_no_control_character() -> None:
     assert printable("\u202egpj.exe\ud800") == r"\u202egpj.exe\ud800"
 
 
+@pytest.mark.heavy
 def test_any_text_can_stand_in_xml() -> None:
     text = printable("".join(map(chr, range(0x11_0000)))).translate({ord("&"): "&amp;", ord("<"): "&lt;"})
     assert ElementTree.fromstring(f"<text>{text}</text>").text is not None

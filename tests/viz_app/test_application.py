@@ -95,6 +95,7 @@ def test_a_screenshot_of_nothing_is_refused(qapp: QApplication, checkpoint: Path
         run_app(checkpoint, " ", tmp_path / "out.png")
 
 
+@pytest.mark.heavy
 def test_a_screenshot_that_cannot_be_written_says_so(
     qapp: QApplication, checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

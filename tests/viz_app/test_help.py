@@ -196,6 +196,7 @@ def test_the_palette_saves_and_copies_experiments(make_window: MakeWindow, qtbot
     assert "core.api" in QGuiApplication.clipboard().text()
 
 
+@pytest.mark.heavy
 def test_a_question_mark_can_be_typed(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     field = window.translate_page.sentence.input

@@ -52,6 +52,7 @@ def test_the_names_of_the_languages_are_whole_before_a_model_is_open(make_window
             assert name.width() >= name.sizeHint().width()
 
 
+@pytest.mark.heavy
 def test_the_window_opens_with_a_translated_sentence(make_window: MakeWindow) -> None:
     window = make_window(sentence="Ein Mann .")
     page = window.translate_page
@@ -116,6 +117,7 @@ def test_rows_are_named_by_the_word_predicted_until_a_person_chooses_otherwise(
     assert "while it reads that English token" in again.head.meaning.text()
 
 
+@pytest.mark.heavy
 def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     window = make_window()
     page = window.translate_page
@@ -128,6 +130,7 @@ def test_row_labels_follow_the_switch(make_window: MakeWindow, qtbot: QtBot, pre
     assert preferences.restored(MapViewSettings()).label_mode == "predicted"
 
 
+@pytest.mark.heavy
 def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window(sentence="Ein Mann schläft .").translate_page
     page.state.choose_head(Head("cross", 0, 0))
@@ -161,6 +164,7 @@ def test_a_pinned_cell_is_let_go_by_a_second_click_or_escape(make_window: MakeWi
     assert selection.pinned is None
 
 
+@pytest.mark.heavy
 def test_an_emptied_field_gets_a_hint_and_no_dialog(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     window.translate_page.sentence.input.clear()
@@ -227,6 +231,7 @@ def test_a_sentence_that_another_model_cannot_read_is_kept_and_the_reason_told_o
 
 
 @pytest.mark.allow_log_warnings
+@pytest.mark.heavy
 def test_an_unexpected_error_opens_a_dialog_with_details(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     with qtbot.waitSignal(window.failed):
@@ -236,6 +241,7 @@ def test_an_unexpected_error_opens_a_dialog_with_details(make_window: MakeWindow
     dialog.accept()
 
 
+@pytest.mark.heavy
 def test_a_broken_checkpoint_leaves_the_model_and_the_translation(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, tmp_path: Path
 ) -> None:
@@ -253,6 +259,7 @@ def test_a_broken_checkpoint_leaves_the_model_and_the_translation(
         _type(qtbot, window, "Hund")
 
 
+@pytest.mark.heavy
 def test_a_dropped_file_is_opened_and_remembered(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences, tmp_path: Path
 ) -> None:
@@ -294,6 +301,7 @@ def test_last_choices_come_back(make_window: MakeWindow, qtbot: QtBot, preferenc
     assert current_theme().is_dark
 
 
+@pytest.mark.heavy
 def test_examples_and_copy_button_work(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     panel = window.translate_page.sentence
@@ -307,6 +315,7 @@ def test_examples_and_copy_button_work(make_window: MakeWindow, qtbot: QtBot) ->
     assert QGuiApplication.clipboard().text() == panel.sentence.text
 
 
+@pytest.mark.heavy
 def test_the_train_page_is_made_when_it_is_wanted(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     assert window.train_page is None
@@ -337,6 +346,7 @@ class RunningPage:
         return not self.is_running()
 
 
+@pytest.mark.heavy
 def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     window.train_page = page = RunningPage(num_polls=3)  # type: ignore[assignment]
@@ -347,6 +357,7 @@ def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: Q
     qtbot.waitUntil(lambda: not window.isVisible())
 
 
+@pytest.mark.heavy
 def test_a_training_that_does_not_stop_can_be_left_after_a_while(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -430,6 +441,7 @@ def test_the_sentence_that_an_older_version_kept_comes_back(
     assert make_window(None, sentence=None).translate_page.sentence.sentence.text == "Zwei hunde."
 
 
+@pytest.mark.heavy
 def test_a_stored_sentence_of_ten_megabytes_is_set_aside_and_an_example_stands_in_its_place(
     make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -106,6 +106,7 @@ def test_the_gold_pairs_are_sound() -> None:
         assert pair.source[-1] != "." or pair.target[-1] != "." or final in pair.sure
 
 
+@pytest.mark.heavy
 def test_the_words_of_the_gold_pairs_are_those_of_the_tokenizers() -> None:
     german, english = SpacyTokenizer("de"), SpacyTokenizer("en")
     for pair in read_gold():

@@ -46,6 +46,7 @@ def blocks_of(model: Transformer, interventions: Interventions | None = None) ->
 
 
 @every_kind
+@pytest.mark.heavy
 def test_the_pass_is_that_of_the_model(config) -> None:
     model = make_model(config)
     for changes in CHANGES:

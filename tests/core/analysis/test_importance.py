@@ -40,6 +40,7 @@ def loss_pair_by_pair(translator: Translator, *scalings: HeadScaled) -> float:
     return -sum(values) / len(values)
 
 
+@pytest.mark.heavy
 def test_the_worth_of_a_head_is_the_loss_without_its_columns(
     translator: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:

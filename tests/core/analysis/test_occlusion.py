@@ -214,6 +214,7 @@ def test_a_word_that_was_removed_already_is_no_longer_there(word_translator: Tra
         occlude_source_words(word_translator, old, places=[2])
 
 
+@pytest.mark.heavy
 def test_rows_over_the_source_are_left_out_where_words_are_removed(word_translator: Translator) -> None:
     plain = word_translator.translate(SENTENCE)
     row = AttentionRow(Head("cross", 0, 0), 0, (1.0,) * len(plain.source_tokens))

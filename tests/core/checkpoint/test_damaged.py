@@ -315,6 +315,7 @@ class TestSubwords:
         assert problem in refusal(path)
 
 
+@pytest.mark.heavy
 def test_a_file_of_an_earlier_version_without_checksums_and_word_counts_is_read_as_ever(tmp_path: Path) -> None:
     parts = Parts.of(bundled_model_path().read_bytes())
     for name in ("checksums", "word_counts", "corpus_digest"):

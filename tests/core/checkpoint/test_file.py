@@ -337,6 +337,7 @@ class TestRefusals:
         assert message.count(", not [") <= 6
         assert "…" in message
 
+    @pytest.mark.heavy
     def test_a_byte_changed_in_the_header_is_never_a_traceback(self, file: Path) -> None:
         whole = bytearray(file.read_bytes())
         header = 8 + int.from_bytes(whole[:8], "little")

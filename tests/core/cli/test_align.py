@@ -33,6 +33,7 @@ def told(capsys: pytest.CaptureFixture[str], checkpoint: Path, *arguments: objec
     return capsys.readouterr().out
 
 
+@pytest.mark.heavy
 def test_the_ranking_is_that_of_the_library(untrained_checkpoint: Path, gold: Path, capsys) -> None:
     from core.analysis.alignment import read_gold
 

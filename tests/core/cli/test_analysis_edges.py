@@ -104,6 +104,7 @@ def test_a_sentence_of_one_mark_cannot_be_hidden_whole(tiny: Path, capsys) -> No
 
 
 @pytest.mark.parametrize("kind", ["encoder", "decoder", "cross"])
+@pytest.mark.heavy
 def test_all_heads_of_a_layer_off_leave_finite_numbers(tiny: Path, capsys, kind: str) -> None:
     for measure in MEASURES:
         found = told(

@@ -299,6 +299,7 @@ def test_training_says_how_it_goes(tmp_path: Path, capsys: pytest.CaptureFixture
         (["--preset", "copy-task-small", "--resume"], "last.safetensors"),
     ],
 )
+@pytest.mark.heavy
 def test_train_refuses_before_it_writes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], expected: str
 ) -> None:

@@ -41,6 +41,7 @@ def checkpoint(data: Path) -> Checkpoint:
 
 
 @pytest.mark.parametrize("half_precision", [True, False])
+@pytest.mark.heavy
 def test_weights_stay_as_they_are_to_the_last_bit(
     checkpoint: Checkpoint, data: Path, tmp_path: Path, half_precision: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -96,6 +96,7 @@ class TestTrainingBatches:
         training_batches(PAIRS, config, 1)
         assert random.random() == expected
 
+    @pytest.mark.heavy
     def test_they_are_those_of_an_independent_count(self, config: TrainingConfig) -> None:
         assert training_batches(PAIRS, config, 7) == expected_batches(PAIRS, config, 7)
 

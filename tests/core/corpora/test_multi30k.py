@@ -230,6 +230,7 @@ def test_without_a_network_the_message_says_what_to_do(tmp_path: Path, monkeypat
     assert names_in(tmp_path) == []
 
 
+@pytest.mark.heavy
 def test_a_server_that_falls_silent_is_given_up(tmp_path: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multi30k, "READ_TIMEOUT_S", 0.2)
     site.silent.add("train.de.gz")

@@ -64,6 +64,7 @@ def distance(expected: dict[tuple[str, ...], float], drawn: Counter[tuple[str, .
 
 @pytest.mark.parametrize("dropout", [0.1, 0.5])
 @pytest.mark.parametrize("word", ["einem", "leiter", "shirt"])
+@pytest.mark.heavy
 def test_pieces_are_drawn_from_the_distribution_of_bpe_dropout(subwords: Subwords, word: str, dropout: float) -> None:
     scores = subwords._bpe_dropout._scores
     text = WORD_MARK + word

@@ -21,6 +21,7 @@ LONG = {
 
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
+@pytest.mark.heavy
 def test_a_text_too_long_is_refused_at_once(word_translator: Translator, text: str) -> None:
     began = time.process_time()
     with pytest.raises(TextError, match=r"1,000 words|20,000|1,000 characters"):
@@ -32,6 +33,7 @@ def test_a_text_too_long_is_refused_at_once(word_translator: Translator, text: s
     assert time.process_time() - began < 5, "without the limit it takes minutes"
 
 
+@pytest.mark.heavy
 def test_the_longest_text_that_is_allowed_takes_a_moment() -> None:
     tokenizer = SpacyTokenizer("de")
     tokenizer("Ein Mann.")

@@ -31,6 +31,7 @@ def benchmarking(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.backends.cudnn, "benchmark", True)
 
 
+@pytest.mark.heavy
 def test_a_gpu_is_switched_and_everything_is_as_before_even_after_an_error() -> None:
     before = flags()
     assert before == (False, False, True, None)

@@ -221,6 +221,7 @@ class TestRDrop:
         assert actual == pytest.approx(expected, rel=0.02)
 
 
+@pytest.mark.heavy
 def test_the_last_rows_of_batches_have_few_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
     """For each shape oneDNN makes a kernel and keeps it, so that a new one at each step would fill the memory."""
     shapes: set[tuple[torch.Size, torch.Size]] = set()

@@ -113,6 +113,7 @@ def test_a_batch_gives_what_each_source_gives_alone(beam: int) -> None:
     assert len({len(row) for row in alone}) > 2
 
 
+@pytest.mark.heavy
 def test_without_an_end_token_the_most_probable_of_full_length_is_kept() -> None:
     model = wild_model("post")
     sources = random_sources(10)

@@ -77,6 +77,7 @@ def test_rows_end_with_the_end_token_and_hold_no_other() -> None:
 
 
 @pytest.mark.parametrize("decode", ["cached", "uncached"])
+@pytest.mark.heavy
 def test_forbidden_tokens_are_never_chosen(decode: str) -> None:
     model = wild_model("pre")
     sources = random_sources(20)

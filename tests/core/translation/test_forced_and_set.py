@@ -92,6 +92,7 @@ def test_each_step_tells_its_rank_its_entropy_and_its_alternatives(translator: T
     assert translation.ranks[1] > 1
 
 
+@pytest.mark.heavy
 def test_every_alternative_can_be_forced_by_its_entry(translator: Translator, plain: Translation) -> None:
     vocabulary = translator.checkpoint.codecs.target.vocabulary
     for rank, choice in enumerate(plain.alternatives[1], start=1):

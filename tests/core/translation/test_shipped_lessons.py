@@ -48,6 +48,7 @@ def weights_of(scene: Scene, result: ExperimentResult) -> np.ndarray:
     return result.changed.maps.of_kind(at.kind)[at.layer, at.head]
 
 
+@pytest.mark.heavy
 def test_four_lessons_ship_as_they_were_written(translator: Translator) -> None:
     assert [path.stem for path in PATHS] == list(LESSONS)
     for path, (title, drafts) in zip(PATHS, LESSONS.values(), strict=True):

@@ -222,6 +222,7 @@ def test_states_are_rounded_to_7_bits_where_8_overflow(monkeypatch: pytest.Monke
 
 
 @needs_packed
+@pytest.mark.heavy
 def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
     model, source = bundled.model, torch.tensor([[5, 35, 21, 36, 415, 312, 64, 3], [7, 90, 21, 36, 15, 12, 64, 3]])
     for changed in (None, bundled.compile(Experiment("A", interventions=(HeadScaled(all_heads(bundled)[-1], 3.0),)))):
@@ -251,6 +252,7 @@ class _Undecided:
 
 
 @pytest.mark.parametrize(("margin", "num_exact"), [(0.01, "all"), (1.0, "none")])
+@pytest.mark.heavy
 def test_a_near_tie_of_one_sentence_is_left_to_the_model(
     bundled: Translator, monkeypatch: pytest.MonkeyPatch, margin: float, num_exact: str
 ) -> None:

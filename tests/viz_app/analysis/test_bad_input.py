@@ -79,6 +79,7 @@ def test_all_heads_of_a_layer_off(
 
 
 @all_models
+@pytest.mark.heavy
 def test_a_forced_token_that_ends_the_sentence_at_once(make_context: MakeContext, qtbot: QtBot, model: str) -> None:
     context = make_context(model)
     panel = _panel(context, qtbot)
@@ -91,6 +92,7 @@ def test_a_forced_token_that_ends_the_sentence_at_once(make_context: MakeContext
 
 
 @all_models
+@pytest.mark.heavy
 def test_a_given_translation_of_words_that_the_model_does_not_know(
     make_context: MakeContext, qtbot: QtBot, model: str
 ) -> None:
@@ -103,6 +105,7 @@ def test_a_given_translation_of_words_that_the_model_does_not_know(
     _check_every_tab(panel, qtbot)
 
 
+@pytest.mark.heavy
 def test_a_refused_experiment_leaves_every_tab_as_it_is(make_context: MakeContext, qtbot: QtBot) -> None:
     context = make_context()
     panel, shown = _panel(context, qtbot), context.state.translation

@@ -170,6 +170,7 @@ def test_a_model_beside_the_file_is_found_by_its_digest(
     assert state.experiment == saved
 
 
+@pytest.mark.heavy
 def test_an_experiment_opened_before_any_model_is_looks_for_its_model_too(
     qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:
@@ -193,6 +194,7 @@ def test_an_experiment_opened_before_any_model_is_looks_for_its_model_too(
     assert state.experiment == saved
 
 
+@pytest.mark.heavy
 def test_an_experiment_that_waits_for_its_model_is_forgotten_with_another_one(
     qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:
@@ -213,6 +215,7 @@ def test_an_experiment_that_waits_for_its_model_is_forgotten_with_another_one(
         assert state.experiment != saved
 
 
+@pytest.mark.heavy
 def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
     qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:
@@ -259,6 +262,7 @@ def test_what_was_on_the_screen_comes_back(
     assert later.selection.head == state.selection.head
 
 
+@pytest.mark.heavy
 def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
     qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
 ) -> None:

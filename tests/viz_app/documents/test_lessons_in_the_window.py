@@ -496,6 +496,7 @@ def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     assert make_window(sentence=None).lessons.lesson.lesson is None, "it was closed"
 
 
+@pytest.mark.heavy
 def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, preferences: Preferences
 ) -> None:
@@ -542,6 +543,7 @@ def test_a_lesson_that_cannot_be_opened_again_is_told_once(
     assert not third.findChildren(QMessageBox)
 
 
+@pytest.mark.heavy
 def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, preferences: Preferences
 ) -> None:
@@ -556,6 +558,7 @@ def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
     assert again.state.selection.head == Head("decoder", 1, 2)
 
 
+@pytest.mark.heavy
 def test_a_new_start_with_a_sentence_shows_no_lesson(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
 ) -> None:

@@ -177,6 +177,7 @@ def test_labels_are_found_under_the_mouse(qtbot: QtBot, heatmap: Heatmap, state:
     assert heatmap.queries_at(QPointF(1, 1)) == ()
 
 
+@pytest.mark.heavy
 def test_painting_only_the_cells_leaves_the_picture_of_painting_all(
     heatmap: Heatmap, state: ExperimentState, qtbot: QtBot
 ) -> None:

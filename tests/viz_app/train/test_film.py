@@ -94,6 +94,7 @@ def test_click_on_the_strip_goes_there(panel: FilmPanel, playback: Playback, qtb
     assert panel.slider.value() == 1
 
 
+@pytest.mark.heavy
 def test_film_plays_to_its_end_and_from_its_beginning_again(
     panel: FilmPanel, playback: Playback, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

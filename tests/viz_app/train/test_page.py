@@ -280,6 +280,7 @@ def test_folder_is_chosen_by_dialog_and_a_cancelled_dialog_changes_nothing(
     assert page.form.choices().source() == tmp_path
 
 
+@pytest.mark.heavy
 def test_devices_are_found_in_a_worker(make_page: MakePage, qtbot: QtBot) -> None:
     page = make_page(ScriptedTraining())
     qtbot.waitUntil(lambda: list(page.form.device_menu.actions_by_name) == ["auto", "cpu", "cuda:0"])

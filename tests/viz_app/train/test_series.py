@@ -15,6 +15,7 @@ def test_short_curve_keeps_every_point() -> None:
     assert y.tolist() == [1, 4, 9, 16, 25]
 
 
+@pytest.mark.heavy
 def test_long_curve_never_exceeds_its_capacity() -> None:
     series = BoundedSeries(capacity=100)
     for step in range(1, 100_001):

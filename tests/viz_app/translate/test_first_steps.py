@@ -87,6 +87,7 @@ def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: M
     assert steps.isVisible()
 
 
+@pytest.mark.heavy
 def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window(None, sentence="Zwei Hunde spielen im Schnee.", loader=None)
     window.state.settings.shown = "difference"

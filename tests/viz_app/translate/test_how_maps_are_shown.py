@@ -87,6 +87,7 @@ def test_ctrl_clicks_put_heads_together(make_window: MakeWindow, qtbot: QtBot) -
     assert page.head.title.text() == "Cross-attention · layer 3 · head 3"
 
 
+@pytest.mark.heavy
 def test_a_layer_stays_combined_while_arrows_walk(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     page.head.scope_menu.actions_by_name["layer"].trigger()

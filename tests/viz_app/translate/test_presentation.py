@@ -123,6 +123,7 @@ def test_a_presenters_remote_steps_through_the_heads_without_a_lesson(make_windo
     assert shown.isVisible()
 
 
+@pytest.mark.heavy
 def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
     make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:

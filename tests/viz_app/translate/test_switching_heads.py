@@ -81,6 +81,7 @@ def test_the_small_switch_appears_under_the_mouse_and_switches(make_window: Make
     _wait_for_result(qtbot, page)
 
 
+@pytest.mark.heavy
 def test_a_head_that_is_off_is_struck_through(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
     qtbot.wait(50)  # the layout settles after the first translation
@@ -124,6 +125,7 @@ def test_a_key_switches_the_chosen_head(make_window: MakeWindow, qtbot: QtBot, k
     assert page.sentence.sentence.text == "Ein mann."
 
 
+@pytest.mark.heavy
 def test_the_menu_of_the_map_switches_the_head_that_is_shown(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
     page.state.choose_head(HEAD)
@@ -138,6 +140,7 @@ def test_the_menu_of_the_map_switches_the_head_that_is_shown(make_window: MakeWi
     assert page.state.experiment == Experiment("Ein Mann .")
 
 
+@pytest.mark.heavy
 def test_several_heads_are_reset_at_once(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
     page.state.choose_head(Head("cross", 1, 0))
@@ -178,6 +181,7 @@ class SlowTranslator(FakeTranslator):
         return super().run(experiment, should_stop=should_stop)
 
 
+@pytest.mark.heavy
 def test_of_many_switches_only_the_last_is_shown(make_window: MakeWindow, qtbot: QtBot) -> None:
     SlowTranslator.gate.clear()
     window = make_window(loader=SlowTranslator)
@@ -193,6 +197,7 @@ def test_of_many_switches_only_the_last_is_shown(make_window: MakeWindow, qtbot:
     assert shown == ["Off5 mann."]
 
 
+@pytest.mark.heavy
 def test_a_refused_experiment_says_why_and_the_next_is_computed(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     page = window.translate_page
@@ -209,6 +214,7 @@ def test_a_refused_experiment_says_why_and_the_next_is_computed(make_window: Mak
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+@pytest.mark.heavy
 def test_title_and_explanation_say_whose_maps_these_are_while_anything_is_changed(
     make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int]
 ) -> None:

@@ -41,6 +41,7 @@ def test_chips_wrap_within_the_width(chips: WordChips) -> None:
     assert chips.heightForWidth(2000) < chips.heightForWidth(300)
 
 
+@pytest.mark.heavy
 def test_pointing_at_a_word_shows_probability_and_five_alternatives_of_every_piece(
     qtbot: QtBot, chips: WordChips, state: ExperimentState
 ) -> None:
@@ -57,6 +58,7 @@ def test_pointing_at_a_word_shows_probability_and_five_alternatives_of_every_pie
     qtbot.waitUntil(lambda: not chips.card.isVisible())
 
 
+@pytest.mark.heavy
 def test_the_card_stays_while_the_mouse_comes_to_it(qtbot: QtBot, chips: WordChips) -> None:
     qtbot.mouseMove(chips, chips._chips[1][1].center())
     qtbot.mouseMove(chips, chips.rect().bottomRight())
@@ -102,6 +104,7 @@ def test_words_that_the_original_does_not_have_are_marked(chips: WordChips, stat
     assert [word.text for word in chips._new] == ["dog"]
 
 
+@pytest.mark.heavy
 def test_the_given_first_symbol_of_the_copy_task_stands_before_the_words(chips: WordChips, qtbot: QtBot) -> None:
     from dataclasses import replace
 

@@ -104,6 +104,7 @@ def test_dots_stand_below_the_rare_word_alone(field: SentenceInput) -> None:
 
 @pytest.mark.parametrize("scale", [0.8, 1.0, 2.0])
 @pytest.mark.parametrize("make_theme", [Theme.light, Theme.dark])
+@pytest.mark.heavy
 def test_dots_are_seen_at_every_size_and_in_both_themes(
     qapp: QApplication, theme: Theme, field: SentenceInput, make_theme, scale: float
 ) -> None:
@@ -141,6 +142,7 @@ def test_a_word_broken_over_lines_has_dots_in_each(qtbot: QtBot, field: Sentence
     field.viewport().grab()
 
 
+@pytest.mark.heavy
 def test_the_reason_stands_under_the_mouse_on_the_word_and_nowhere_else(qtbot: QtBot, field: SentenceInput) -> None:
     field.mark(SentenceMarks(rare={Span(7, 14): TIP}))
     point_at(field, middle_of(field, Span(7, 14)))
@@ -206,6 +208,7 @@ class KnowingTranslator(FakeTranslator):
         return replace(translation, coverage=Coverage(rare, is_foreign, "picture captions"))
 
 
+@pytest.mark.heavy
 def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWindow, qtbot: QtBot) -> None:
     window: MainWindow = make_window(loader=KnowingTranslator)
     sentence, model_button = window.translate_page.sentence, window.top_bar.model_button

@@ -21,6 +21,7 @@ def field(qtbot: QtBot, theme: Theme) -> SentenceInput:
     return field
 
 
+@pytest.mark.heavy
 def test_typing_asks_once_a_moment_after_the_last_key(qtbot: QtBot, field: SentenceInput) -> None:
     asked: list[tuple[str, bool]] = []
     field.text_settled.connect(lambda text, is_asked: asked.append((text, is_asked)))

@@ -241,6 +241,7 @@ def test_a_newer_experiment_ends_the_one_in_hand(qtbot: QtBot) -> None:
     worker.close()
 
 
+@pytest.mark.heavy
 def test_an_experiment_goes_before_a_long_job_which_then_goes_on(qtbot: QtBot, worker: InferenceWorker) -> None:
     asker = Asker(worker)
     asker.ask(LoadJob(None))

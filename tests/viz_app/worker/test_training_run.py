@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -37,6 +38,7 @@ def _body(num_events: int) -> Callable[..., TrainingFinished]:
     return body
 
 
+@pytest.mark.heavy
 def test_training_events_come_in_order_and_in_handfuls(qtbot: QtBot) -> None:
     run = TrainingRun(_request(), body=_body(500))
     handfuls: list[list[TrainingEvent]] = []
@@ -55,6 +57,7 @@ def test_training_events_come_in_order_and_in_handfuls(qtbot: QtBot) -> None:
     assert not run.is_running
 
 
+@pytest.mark.heavy
 def test_a_training_that_fails_says_why(qtbot: QtBot) -> None:
     def body(*_: object) -> TrainingFinished:
         raise CorpusError("No pairs. Some were expected.")
@@ -65,6 +68,7 @@ def test_a_training_that_fails_says_why(qtbot: QtBot) -> None:
     assert finished.args == [TrainingFailure("No pairs. Some were expected.")]
 
 
+@pytest.mark.heavy
 def test_failure_carries_what_the_error_proposes(qtbot: QtBot) -> None:
     proposal = Proposal("a learning rate of 0.1 instead of 0.2", {"learning_rate": 0.1})
 
@@ -88,6 +92,7 @@ def _failing_save_body(
     raise StorageError("No space left.")
 
 
+@pytest.mark.heavy
 def test_training_waits_for_an_answer_when_a_save_has_failed(qtbot: QtBot) -> None:
     run = TrainingRun(_request(), body=_failing_save_body)
     events: list[TrainingEvent] = []
@@ -102,6 +107,7 @@ def test_training_waits_for_an_answer_when_a_save_has_failed(qtbot: QtBot) -> No
     assert finished.args == [TrainingFailure("No space left.")]
 
 
+@pytest.mark.heavy
 def test_stopping_ends_a_training_that_waits_for_an_answer(qtbot: QtBot) -> None:
     run = TrainingRun(_request(), body=_failing_save_body)
     events: list[TrainingEvent] = []

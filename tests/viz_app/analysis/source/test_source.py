@@ -264,6 +264,7 @@ def test_nothing_is_asked_out_of_sight(words_tab: SourceTab, qtbot: QtBot, trans
 
 
 @pytest.mark.parametrize("width", [340, 430])
+@pytest.mark.heavy
 def test_nothing_is_cut_however_narrow(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, width: int) -> None:
     tab = show_tab(make_context("words"), SourceTab, width=width)
     assert isinstance(tab, SourceTab)
