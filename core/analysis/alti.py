@@ -20,7 +20,7 @@ are multiplied from layer to layer (rollout). Feed-forward networks and final no
 no share; they may change how much of a share survives, which this method does not see.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,7 @@ from core.model.heads import AttentionKind
 from core.model.layers import AnnotatedLayerNorm, Residual
 from core.model.transformer import Interventions, Transformer
 from core.translation.compilation import interventions_of
-from core.translation.result import FloatArray, Translation, read_only
+from core.translation.result import FloatArray, Translation, TranslationStoppedError, read_only
 from core.translation.translator import Translator
 
 
@@ -72,7 +72,9 @@ class BlockTrace:
     hidden: Tensor
 
 
-def contributions_of(translator: Translator, translation: Translation) -> Contributions:
+def contributions_of(
+    translator: Translator, translation: Translation, should_stop: Callable[[], bool] = lambda: False
+) -> Contributions:
     """ALTI+ for one pair, read by teacher forcing. Not while another thread uses the model.
 
     The first token has only `<sos>` for a prefix; that share is what the model takes from there being a start at all.
@@ -82,13 +84,16 @@ def contributions_of(translator: Translator, translation: Translation) -> Contri
     Args:
         translator: whose model is looked at.
         translation: its own, a given one, or one of a model with the same vocabularies.
+        should_stop: asked before each layer: a large model takes seconds for a long sentence.
 
     Raises:
         AnalysisError: the experiment changes a head that this model has not.
+        TranslationStoppedError: `should_stop` said so.
     """
     interventions = interventions_of(translator.model, translation.experiment)
-    parts = trace_blocks(translator.model, translation.source_ids, translation.read_ids, interventions)
+    parts = trace_blocks(translator.model, translation.source_ids, translation.read_ids, interventions, should_stop)
     encoder = _encoder_shares(parts.encoder)
+    _stop_if(should_stop)
     source, prefix = _decoder_shares(parts.decoder, parts.cross)
     return Contributions(translation, _array(source @ encoder), _array(prefix), _array(encoder))
 
@@ -99,8 +104,13 @@ def trace_blocks(
     source_ids: Sequence[int],
     read_ids: Sequence[int],
     interventions: Interventions | None = None,
+    should_stop: Callable[[], bool] = lambda: False,
 ) -> BlockTrace:
-    """The parts of every attention block, for S source ids and the T ids that the decoder reads."""
+    """The parts of every attention block, for S source ids and the T ids that the decoder reads.
+
+    Raises:
+        TranslationStoppedError: `should_stop`, asked before each layer, said so.
+    """
 
     def changes(kind: AttentionKind, layer: int) -> AttentionChanges | None:
         return None if interventions is None else interventions.of(kind, layer)
@@ -110,6 +120,7 @@ def trace_blocks(
     states = model.source_embedding(torch.tensor([source_ids], device=device))
     encoder, decoder, cross = [], [], []
     for index, layer in enumerate(model.encoder_layers):
+        _stop_if(should_stop)
         block = _Block(layer.self_attention, layer.attention_residual, changes("encoder", index))  # type: ignore[arg-type]
         states, parts = block.through(states, None, None)
         encoder.append(parts)
@@ -118,6 +129,7 @@ def trace_blocks(
     mask = model.target_mask(read, interventions)
     states = model.target_embedding(read)
     for index, layer in enumerate(model.decoder_layers):
+        _stop_if(should_stop)
         block = _Block(layer.self_attention, layer.self_residual, changes("decoder", index))  # type: ignore[arg-type]
         states, parts = block.through(states, None, mask)
         decoder.append(parts)
@@ -126,6 +138,11 @@ def trace_blocks(
         cross.append(parts)
         states = _feed_forward(layer, states)
     return BlockTrace(encoder, decoder, cross, encoded[0], model.decoder_norm(states)[0])
+
+
+def _stop_if(should_stop: Callable[[], bool]) -> None:
+    if should_stop():
+        raise TranslationStoppedError
 
 
 def _feed_forward(layer: nn.Module, states: Tensor) -> Tensor:

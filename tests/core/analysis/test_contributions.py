@@ -15,6 +15,7 @@ from core.model.interventions import SentenceChanges, all_heads, compile_interve
 from core.model.transformer import Interventions, Transformer
 from core.resources import example_sentences
 from core.translation.experiment import AttentionRow, Experiment, GivenTarget
+from core.translation.result import TranslationStoppedError
 from core.translation.translator import Translator
 from tests.core.model.small_models import KINDS, make_model
 from tests.core.translators import read_given
@@ -279,3 +280,13 @@ def test_the_floor_of_a_model_is_its_lowest_hundredth(untrained_checkpoint: Path
     assert share_floor(sample, 50) == pytest.approx(0.6)
     with pytest.raises(AnalysisError, match="no word in the sample"):
         share_floor([])
+
+
+def test_it_can_be_stopped_before_each_layer(word_translator: Translator) -> None:
+    translation = word_translator.translate(SENTENCE)
+    model = word_translator.run_config.model
+    for number in range(model.num_encoder_layers + model.num_decoder_layers + 1):
+        answers = iter([False] * number + [True])
+        with pytest.raises(TranslationStoppedError):
+            contributions_of(word_translator, translation, lambda: next(answers))  # noqa: B023  # called at once
+        assert next(answers, None) is None, "it was asked until it said stop, and not again"

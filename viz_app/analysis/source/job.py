@@ -39,7 +39,7 @@ class SourceJob:
         from core.analysis.occlusion import occlude_source_words
 
         model = real(translator)
-        contributions = contributions_of(model, translation)
+        contributions = contributions_of(model, translation, should_stop)
         if len(translation.source_words) == 1:
             return SourceFindings(contributions, None, "Without its only word nothing of the source is left.")
         try:

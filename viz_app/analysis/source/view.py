@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from core.analysis.contributions import METHOD
@@ -86,6 +87,12 @@ class SourceTab(AnalysisTab):
         if translation is not None and is_lacking:
             self.ask(SourceJob(translation, self.source.original, self.source.known_original), self._take)
         self.redraw()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The tab is left: nothing waits behind what it asked by itself; it asks again when it is back."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self.cancel()
 
     def redraw(self) -> None:
         """Shows the words, and what is known of them."""

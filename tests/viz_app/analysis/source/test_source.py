@@ -309,3 +309,21 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     assert [bar.is_new for bar in words_tab.shares.bars] == [each.before is None for each in source.shares()]
     assert all(bar.before_text for bar in words_tab.words.bars)
     assert f"(was {np.mean(old[:-1]):.0%})" in words_tab._shares_title.text()
+
+
+def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
+    words_tab: SourceTab, qtbot: QtBot
+) -> None:
+    words_tab.hide()
+    words_tab.state.toggle_head(Head("cross", 0, 0))
+    settle(qtbot, words_tab)
+    words_tab.show()
+    assert words_tab.request.is_running
+    asked = words_tab._asked
+    assert asked is not None
+    words_tab.hide()
+    assert asked.is_over
+    assert not words_tab.request.is_running
+    words_tab.show()
+    settle(qtbot, words_tab)
+    assert words_tab.source.findings is not None
