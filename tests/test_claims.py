@@ -19,6 +19,7 @@ def bundled() -> Translator:
     return Translator.load(device="cpu")
 
 
+@pytest.mark.slow
 def test_no_claim_is_stale(bundled: Translator) -> None:
     found = list(claims.all_claims(bundled))
     stale = [f"{each.where}: {each.says}; today {each.today}" for each in found if not each.holds]

@@ -35,6 +35,7 @@ def test_optimiser_steps_are_noticed(tmp_path: Path) -> None:
         ("heavy", "while time.process_time() - began < 1: pass", "make it cheaper, or mark it"),
     ],
 )
+@pytest.mark.slow
 def test_a_test_that_costs_more_than_it_says_fails(
     tmp_path: Path, mark: str, body: str, message: str, is_marked: bool
 ) -> None:
@@ -62,6 +63,7 @@ def test_it():
 @pytest.mark.subprocess
 @pytest.mark.parametrize("jobs", ["0", "1"])
 @pytest.mark.parametrize("is_marked", [False, True])
+@pytest.mark.slow
 def test_a_test_that_should_be_marked_is_listed_at_the_end(tmp_path: Path, jobs: str, is_marked: bool) -> None:
     file = tmp_path / "test_of_a_cost.py"
     file.write_text(f"""

@@ -42,6 +42,7 @@ def modules_imported_by(*arguments: str) -> set[str]:
     return set(result.stderr.split())
 
 
+@pytest.mark.slow
 def test_every_module_of_core_imports_with_the_screen_hidden() -> None:
     result = run_python("-c", IMPORT_WITH_MODULES_HIDDEN, "core", ",".join(SCREEN))
     assert result.returncode == 0, result.stderr
@@ -53,6 +54,7 @@ def test_the_state_of_the_window_imports_with_screen_and_torch_hidden() -> None:
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.slow
 def test_training_imports_with_spacy_hidden() -> None:
     """A GPU server without spaCy trains from a prepared file."""
     code = IMPORT_WITH_MODULES_HIDDEN.replace("package = ", "import core.corpora; package = ")
@@ -84,6 +86,7 @@ def test_command_line_without_window_knows_the_same_commands() -> None:
         assert word in result.stdout
 
 
+@pytest.mark.slow
 def test_translating_imports_neither_screen_nor_training(untrained_checkpoint: Path) -> None:
     run = "import sys\nfrom viz_app.launch import main\nassert main(sys.argv[1:]) == 0"
     modules = modules_imported_by(run, "translate", "Ein Mann steht.", "--checkpoint", str(untrained_checkpoint))

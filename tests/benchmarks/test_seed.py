@@ -10,6 +10,7 @@ from core.training.session import TrainingSession
 
 
 @pytest.mark.training
+@pytest.mark.slow
 def test_the_naive_step_has_the_parameters_and_the_first_loss_of_ours() -> None:
     corpus = made_up_corpus()
     run = preset("notebook")

@@ -41,11 +41,13 @@ def output_of(code: str, environment: str = "", *arguments: str) -> str:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="chosen on Linux only")
 @pytest.mark.figures
 @pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.slow
 def test_spinning_is_chosen_before_torch(entry: str, tmp_path: object) -> None:
     assert "GOMP_SPINCOUNT is 20000 before torch\n" in output_of(ENTRIES[entry], "", f"{tmp_path}/picture.png")
 
 
 @pytest.mark.parametrize("setting", ["GOMP_SPINCOUNT=7", "OMP_WAIT_POLICY=passive"])
+@pytest.mark.slow
 def test_what_the_user_set_holds(setting: str) -> None:
     show = "; import core.threads; print(core.threads.spinning()); print(os.environ.get('GOMP_SPINCOUNT'))"
     expected = "7" if setting.startswith("GOMP") else "None"
@@ -63,6 +65,7 @@ def test_what_the_user_set_holds(setting: str) -> None:
         ("torch.set_num_threads(37); ", "", 37, "computing on 37 threads, as was set"),
     ],
 )
+@pytest.mark.slow
 def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environment: str, number: int, told: str) -> None:
     code = (
         f"import torch; {before}import logging; logging.basicConfig(level='INFO', stream=sys.stdout); import core.api; "

@@ -61,6 +61,7 @@ def runs(draw: st.DrawFn) -> dict[str, Any]:
 @pytest.mark.heavy
 @pytest.mark.parametrize("kind", ["word", "subword"])
 @given(text=TEXTS, given_text=st.one_of(st.none(), TEXTS), word=TEXTS, step=st.integers(0, 3))
+@pytest.mark.slow
 def test_any_text_is_translated_or_refused(
     request: pytest.FixtureRequest, kind: str, text: str, given_text: str | None, word: str, step: int
 ) -> None:

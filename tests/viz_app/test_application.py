@@ -58,6 +58,7 @@ def _ask(qtbot: QtBot, window: MainWindow, text: str) -> None:
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_the_window_is_painted_before_torch_spacy_or_matplotlib_is_imported(checkpoint: Path, tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-c", WATCH_THE_FIRST_PAINT, str(checkpoint), str(tmp_path / "out.png")],

@@ -137,6 +137,7 @@ def assert_run_is_kept(folder: Path, num_steps: int) -> None:
         for each in map(signal.Signals, SIGNALS)
     ],
 )
+@pytest.mark.slow
 def test_a_signal_saves_sentence_and_training_and_ends(
     make_window: MakeWindow, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -168,6 +169,7 @@ def test_a_window_told_to_end_at_random_moments_loses_no_step(make_window: MakeW
 @pytest.mark.parametrize(
     "deed", ["stuck", pytest.param("stuck-load", marks=SLOW), pytest.param("stuck-train", marks=SLOW)]
 )
+@pytest.mark.slow
 def test_a_thread_that_never_ends_is_left_behind_when_the_window_is_closed(
     make_window: MakeWindow, tmp_path: Path, deed: str
 ) -> None:
@@ -177,6 +179,7 @@ def test_a_thread_that_never_ends_is_left_behind_when_the_window_is_closed(
     assert kept_sentence(tmp_path) == SENTENCE
 
 
+@pytest.mark.slow
 def test_a_signal_ends_a_window_whose_thread_never_ends(make_window: MakeWindow, tmp_path: Path) -> None:
     window = make_window("stuck")
     window.wait_for(lambda line: line == "stuck")
@@ -208,6 +211,7 @@ def display() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
 
 
 @pytest.mark.parametrize("deeds", ["", pytest.param("train", marks=SLOW)])
+@pytest.mark.slow
 def test_without_its_display_the_window_saves_and_ends(
     make_window: MakeWindow, tmp_path: Path, display: tuple[str, subprocess.Popen[bytes]], deeds: str
 ) -> None:
@@ -223,6 +227,7 @@ def test_without_its_display_the_window_saves_and_ends(
         assert_run_is_kept(tmp_path, window.num_steps)
 
 
+@pytest.mark.slow
 def test_a_crash_is_written_down_for_the_next_window(make_window: MakeWindow, tmp_path: Path) -> None:
     window = make_window("crash")
     window.wait_for(lambda line: line == "typed")

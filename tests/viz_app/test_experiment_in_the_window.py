@@ -568,6 +568,7 @@ def _take_a_picture(file: Path, picture: Path) -> subprocess.CompletedProcess[st
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_the_app_opens_an_experiment_from_the_command_line_with_the_model_beside_it(
     experiment_file: Path, translator: Translator, tmp_path: Path
 ) -> None:
@@ -580,6 +581,7 @@ def test_the_app_opens_an_experiment_from_the_command_line_with_the_model_beside
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_an_experiment_that_cannot_be_opened_from_the_command_line_ends_with_its_problem(
     experiment_file: Path, tmp_path: Path
 ) -> None:

@@ -65,6 +65,7 @@ def _change_the_page(window: MainWindow, qtbot: QtBot) -> None:
     [_open_models, _translate, _change_the_theme, _dismiss_dialogs, _change_the_picture, _change_the_page],
     ids=lambda act: act.__name__.strip("_"),
 )
+@pytest.mark.slow
 def test_doing_it_again_leaves_as_many_objects_as_there_were(
     make_window: MakeWindow, qtbot: QtBot, act: Callable[[MainWindow, QtBot], None]
 ) -> None:

@@ -74,6 +74,7 @@ def test_letters_in_the_style_sheet_are_scaled_once(qapp: QApplication) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("scale", [80, 150, 200])
 @pytest.mark.parametrize("is_changed_at_runtime", [False, True])
+@pytest.mark.slow
 def test_nothing_is_cut_off(
     make_window: MakeWindow, preferences: Preferences, qapp: QApplication, scale: int, is_changed_at_runtime: bool
 ) -> None:
@@ -117,7 +118,7 @@ def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> int:
     return round(100 * current_theme().scale)
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_keys_change_the_scale_and_it_is_remembered(
     make_window: MakeWindow, qtbot: QtBot, preferences: Preferences
 ) -> None:

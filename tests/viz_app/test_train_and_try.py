@@ -20,6 +20,7 @@ def _close(window: MainWindow, qtbot: QtBot) -> None:
     window.deleteLater()
 
 
+@pytest.mark.slow
 def test_a_model_can_be_tried_while_it_is_trained_and_closing_keeps_it(
     qtbot: QtBot, preferences: Preferences, theme: Theme, tmp_path: Path
 ) -> None:

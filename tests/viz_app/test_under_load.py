@@ -48,6 +48,7 @@ def _shown(page: TranslatePage) -> str:
     return page.state.translation.source_text.strip() if page.state.translation is not None else ""
 
 
+@pytest.mark.slow
 def test_hands_are_answered_while_a_real_training_goes_on(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     _train(window, qtbot, tmp_path / "runs")
     page, training = window.translate_page, window.train_page
@@ -70,6 +71,7 @@ def test_hands_are_answered_while_a_real_training_goes_on(window: MainWindow, qt
     assert training.is_running()
 
 
+@pytest.mark.slow
 def test_lag_is_measured_beside_a_real_training(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     _train(window, qtbot, tmp_path / "runs")
     found = measure(window, 1.0)

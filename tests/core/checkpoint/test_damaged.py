@@ -179,7 +179,7 @@ def test_overwritten_bytes_are_noticed(tmp_path: Path, file: Path, damage: str) 
         load_checkpoint(path)  # without the state, which is not needed to translate
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_every_byte_of_a_resumable_checkpoint_counts(tmp_path: Path, file: Path) -> None:
     """Whatever byte is overwritten by another: it is noticed before a run goes on from it."""
     checkpoint = load_checkpoint(file)

@@ -452,6 +452,7 @@ def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_model_is_built_without_the_half_of_torch_that_compiles() -> None:
     program = (
         "import sys\n"

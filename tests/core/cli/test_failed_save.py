@@ -101,6 +101,7 @@ def test_a_person_who_says_stop_can_go_on_later(
 
 @pytest.mark.subprocess
 @pytest.mark.skipif(os.name != "posix", reason="RLIMIT_FSIZE is of POSIX systems")
+@pytest.mark.slow
 def test_without_a_person_it_ends_says_what_to_do_and_keeps_the_older_file(config: Path, tmp_path: Path) -> None:
     """A real refusal of the system, in a process of its own, as in a job on a server."""
     arguments = ["train", "--config", str(config), "--out", str(tmp_path / "run"), "--device", "cpu"]

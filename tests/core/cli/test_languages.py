@@ -25,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_a_corpus_is_prepared_in_its_languages(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = folder / "prepared.safetensors"
     prepare = ["data", "prepare", "--data", str(folder), "--preset", "notebook", "--out", str(out)]

@@ -201,6 +201,7 @@ def test_numbers_of_each_line(untrained_checkpoint: Path, given, capsys) -> None
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_slow_writer_gets_each_answer_before_it_writes_on(untrained_checkpoint: Path) -> None:
     command = [sys.executable, "-m", "core", "translate", "-", "--jsonl", "--checkpoint", str(untrained_checkpoint)]
     with subprocess.Popen(

@@ -58,6 +58,7 @@ def test_translate_prints_one_line(untrained_checkpoint: Path, capsys: pytest.Ca
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_translate_reads_standard_input(untrained_checkpoint: Path) -> None:
     command = [sys.executable, "-m", "core", "translate", "-", "--json", "--checkpoint", str(untrained_checkpoint)]
     done = subprocess.run(command, input=SENTENCE, capture_output=True, encoding="utf-8", cwd=REPOSITORY, check=True)
@@ -248,6 +249,7 @@ def test_evaluate_refuses_uneven_files(
 
 
 @pytest.mark.training
+@pytest.mark.slow
 def test_prepare_then_train_then_resume_then_translate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     prepared, run = folder / "data.safetensors", folder / "run"
     assert main(["data", "prepare", "--data", str(folder), "--preset", "notebook", "--out", str(prepared)]) == 0
@@ -311,6 +313,7 @@ def test_train_refuses_before_it_writes(
 
 @pytest.mark.subprocess
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
+@pytest.mark.slow
 def test_a_polite_kill_stops_and_keeps(tmp_path: Path, number: signal.Signals) -> None:
     run = tmp_path / "run"
     command = [sys.executable, "-m", "core", "train", "--preset", "copy-task-small", "--out", str(run)]
@@ -345,6 +348,7 @@ print(os.waitstatus_to_exitcode(status))
 
 @pytest.mark.subprocess
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal that is closed sends SIGHUP on POSIX alone")
+@pytest.mark.slow
 def test_a_terminal_that_is_closed_stops_and_keeps(tmp_path: Path) -> None:
     """The bar cannot be drawn any more, either: writing to the terminal fails from then on."""
     run = tmp_path / "run"
@@ -413,6 +417,7 @@ def test_standard_output_on_a_full_disk_is_told(
 @pytest.mark.subprocess
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("command", [["translate", SENTENCE], ["analyze", SENTENCE], ["info"]])
+@pytest.mark.slow
 def test_a_command_whose_output_finds_no_space_ends_with_one_message(
     untrained_checkpoint: Path, command: list[str]
 ) -> None:

@@ -149,6 +149,7 @@ class TestMulti30k:
     def test_splits_have_the_published_sizes(self, notebook: PreparedCorpus) -> None:
         assert (len(notebook.train), len(notebook.validation), notebook.num_left_out) == (29_000, 1014, 0)
 
+    @pytest.mark.slow
     def test_subwords_spell_every_training_word_and_know_every_letter(self, multi30k_folder: Path) -> None:
         found = read_folder(multi30k_folder, "de", "en")
         train = SentencePairs(found.train.source[:4000], found.train.target[:4000])
@@ -449,6 +450,7 @@ print(train(run, load_corpus(sys.argv[1], run), Path(sys.argv[2]), device="cpu")
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_machine_without_spacy_and_without_a_screen_trains_from_the_file(file: Path, tmp_path: Path) -> None:
     result = subprocess.run(
         [sys.executable, "-c", TRAIN_WITH_MODULES_HIDDEN, str(file), str(tmp_path / "run")],

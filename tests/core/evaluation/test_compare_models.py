@@ -23,7 +23,7 @@ def files(tmp_path: Path) -> list[str]:
     return ["--source", str(tmp_path / "val.de.gz"), "--reference", str(tmp_path / "val.en.gz")]
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_every_way_of_typing_has_a_row_with_the_score_that_evaluate_gives(
     files: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -120,6 +120,7 @@ def test_weights_in_several_files_are_put_together(folder: Path) -> None:
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_pickled_weights_are_the_same(tmp_path: Path) -> None:
     plain, pickled = (
         import_model(make_folder(tmp_path / file, file=file)).checkpoint.weights for file in ("safetensors", "bin")

@@ -16,6 +16,7 @@ from core.interop.stopping import ImportStoppedError
 pytestmark = pytest.mark.subprocess
 
 
+@pytest.mark.slow
 def test_tensors_in_plain_containers_come_out(tmp_path: Path) -> None:
     weight = torch.randn(3, 4)
     values = OrderedDict(
@@ -40,6 +41,7 @@ def test_tensors_in_plain_containers_come_out(tmp_path: Path) -> None:
     assert torch.equal(found["more"]["pair"][0], weight)
 
 
+@pytest.mark.slow
 def test_the_format_from_before_2020_is_read(tmp_path: Path) -> None:
     torch.save({"weight": torch.arange(4.0)}, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
     assert torch.equal(read_pickled(tmp_path / "old.pt")["weight"], torch.arange(4.0))
@@ -60,6 +62,7 @@ def malicious(kind: str, path: Path, touched: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["pickle alone", "in an archive"])
+@pytest.mark.slow
 def test_code_is_refused_and_never_runs(kind: str, tmp_path: Path) -> None:
     path, touched = tmp_path / "model.pt", tmp_path / "touched"
     malicious(kind, path, touched)
@@ -68,12 +71,14 @@ def test_code_is_refused_and_never_runs(kind: str, tmp_path: Path) -> None:
     assert not touched.exists()
 
 
+@pytest.mark.slow
 def test_a_whole_module_is_refused(tmp_path: Path) -> None:
     torch.save(torch.nn.Linear(2, 2), tmp_path / "module.pt")
     with pytest.raises(ModelImportError, match="it holds code or objects, which are never run"):
         read_pickled(tmp_path / "module.pt")
 
 
+@pytest.mark.slow
 def test_what_is_no_dictionary_of_tensors_is_refused(tmp_path: Path) -> None:
     torch.save([torch.ones(2)], tmp_path / "list.pt")
     with pytest.raises(ModelImportError, match="it holds a list, not a dictionary"):
@@ -84,6 +89,7 @@ def test_what_is_no_dictionary_of_tensors_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"PK\x03\x04 and then nothing", b"\x80\x02", b"\x80\x02}q\x00.", b""])
+@pytest.mark.slow
 def test_a_damaged_file_is_refused(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "damaged.pt"
     path.write_bytes(content)
@@ -91,6 +97,7 @@ def test_a_damaged_file_is_refused(content: bytes, tmp_path: Path) -> None:
         read_pickled(path)
 
 
+@pytest.mark.slow
 def test_a_cut_off_file_is_refused(tmp_path: Path) -> None:
     torch.save({"weight": torch.ones(1000)}, tmp_path / "model.pt")
     data = (tmp_path / "model.pt").read_bytes()
@@ -99,6 +106,7 @@ def test_a_cut_off_file_is_refused(tmp_path: Path) -> None:
         read_pickled(tmp_path / "model.pt")
 
 
+@pytest.mark.slow
 def test_a_small_file_of_a_huge_tensor_is_refused(tmp_path: Path) -> None:
     torch.save({"huge": torch.ones(1).expand(200_000_000)}, tmp_path / "huge.pt")
     with pytest.raises(ModelImportError, match=r"huge\.pt"):
@@ -128,6 +136,7 @@ def test_time_is_limited_and_reading_can_be_stopped(tmp_path: Path) -> None:
         read_pickled(tmp_path / "model.pt", should_stop=lambda: True)
 
 
+@pytest.mark.slow
 def test_modules_beside_the_user_are_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     torch.save({"weight": torch.ones(2)}, tmp_path / "model.pt")
     (tmp_path / "torch.py").write_text("raise SystemExit(9)")

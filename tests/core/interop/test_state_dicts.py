@@ -138,6 +138,7 @@ def test_the_annotated_transformer_computes_what_its_modules_compute(
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_pickled_state_dict_of_several_gpus_is_imported_by_the_command(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -183,6 +184,7 @@ def test_half_a_state_dict_is_refused(data: Path, tmp_path: Path) -> None:
         import_file(tmp_path / "other.safetensors", data)
 
 
+@pytest.mark.slow
 def test_vocabularies_of_multi30k_have_the_published_sizes(multi30k_folder: Path, tmp_path: Path) -> None:
     theirs = NotebookSeq2Seq(7853, 5893, width=8, layers=1, heads=2, inner=8)
     save_file(theirs.state_dict(), tmp_path / "model.safetensors")

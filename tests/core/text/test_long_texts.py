@@ -33,7 +33,7 @@ def test_a_text_too_long_is_refused_at_once(word_translator: Translator, text: s
     assert time.process_time() - began < 5, "without the limit it takes minutes"
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_the_longest_text_that_is_allowed_takes_a_moment() -> None:
     tokenizer = SpacyTokenizer("de")
     tokenizer("Ein Mann.")

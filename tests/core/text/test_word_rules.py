@@ -87,6 +87,7 @@ def test_any_text_is_cut_as_spacy_cuts_it(language: str, both) -> None:
         assert ours(text) == theirs(text), repr(text)
 
 
+@pytest.mark.slow
 def test_all_of_multi30k_is_cut_as_spacy_cuts_it(multi30k_folder: Path, language: str, both) -> None:
     ours, theirs = both
     paths = sorted(multi30k_folder.glob(f"*.{language}.gz"))
@@ -125,6 +126,7 @@ def test_a_missing_file_of_rules_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_sentence_is_translated_without_spacy_and_without_what_only_training_needs(
     untrained_checkpoint: Path,
 ) -> None:

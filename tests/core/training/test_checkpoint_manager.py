@@ -96,6 +96,7 @@ class TestNumberKept:
 
 
 class TestOlderOne:
+    @pytest.mark.slow
     def test_if_the_newest_is_damaged_the_run_goes_on_from_the_one_before_and_says_so(self, tmp_path: Path) -> None:
         run = copy_run(keep_last=3, checkpoint_steps=2, sample_size=0)
         _, whole = record(run, tmp_path / "whole")

@@ -30,6 +30,7 @@ def tracing(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.mark.usefixtures("tracing")
+@pytest.mark.slow
 def test_a_compiled_model_takes_the_same_steps(corpus: PreparedCorpus) -> None:
     plain = TrainingSession(text_run({"dropout": 0.0}), corpus, "cpu")
     compiled = TrainingSession(text_run({"dropout": 0.0}, compile=True), corpus, "cpu")
@@ -46,6 +47,7 @@ def test_a_compiled_model_takes_the_same_steps(corpus: PreparedCorpus) -> None:
 
 @pytest.mark.usefixtures("tracing")
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+@pytest.mark.slow
 def test_what_was_compiled_before_the_first_step_serves_batches_of_any_length(
     corpus: PreparedCorpus, precision: str
 ) -> None:
@@ -60,6 +62,7 @@ def test_what_was_compiled_before_the_first_step_serves_batches_of_any_length(
 
 
 @pytest.mark.usefixtures("tracing")
+@pytest.mark.slow
 def test_trying_the_compiler_draws_no_random_number_of_the_run(corpus: PreparedCorpus) -> None:
     session = TrainingSession(text_run(), corpus, "cpu")
     before = torch.get_rng_state()

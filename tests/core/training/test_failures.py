@@ -73,6 +73,7 @@ def test_a_run_that_explodes_ends_before_it_saves(tmp_path: Path) -> None:
     assert not (tmp_path / "run" / BEST).exists()
 
 
+@pytest.mark.slow
 def test_a_change_that_fails_leaves_the_run_as_it_was(tmp_path: Path) -> None:
     run = copy_run(schedule="constant", learning_rate=1e-3, num_epochs=3, sample_size=0)
     _, whole = record(run, tmp_path / "whole")
@@ -112,6 +113,7 @@ def test_absurd_weights_are_not_saved_whatever_the_loss_was() -> None:
         MemoryError(),
     ],
 )
+@pytest.mark.slow
 def test_memory_used_up_proposes_smaller_batches_that_learn_the_same(
     tmp_path: Path, monkeypatch, error: Exception
 ) -> None:

@@ -122,6 +122,7 @@ CHECKS = {check.__name__: check for check in (check_that_room_is_waited_for, che
 @pytest.mark.training
 @posix_only
 @pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.slow
 def test_a_full_file_system_destroys_nothing_and_delays_the_run_only(tmp_path: Path, check: str) -> None:
     disk = tmp_path / "disk"
     with small_file_system(disk):
@@ -131,6 +132,7 @@ def test_a_full_file_system_destroys_nothing_and_delays_the_run_only(tmp_path: P
 
 @posix_only
 @pytest.mark.parametrize("check", CHECKS)
+@pytest.mark.slow
 def test_a_limit_on_files_destroys_nothing_and_delays_the_run_only(tmp_path: Path, check: str) -> None:
     """In a process of its own: the limit holds for everything that a process writes."""
     command = f"""

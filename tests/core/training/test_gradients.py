@@ -193,6 +193,7 @@ class TestLeftUndone:
         session = TrainingSession(text_run(), corpus, "cpu")
         assert session.step([whole_batch(corpus)], 1.0, lambda: True) is not None
 
+    @pytest.mark.slow
     def test_a_run_stopped_within_a_step_resumes_to_the_last_bit(self, tmp_path: Path, monkeypatch) -> None:
         monkeypatch.setattr("core.training.gradients.max_tokens_at_once", lambda size, device: 20)
         run = copy_run(num_epochs=1)

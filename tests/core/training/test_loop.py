@@ -143,6 +143,7 @@ class TestEvents:
         assert (started.device, started.device_reason) == ("cpu", "asked for")
         assert started.folder == tmp_path / "run"
 
+    @pytest.mark.slow
     def test_a_short_run_that_fits_its_schedule_rises_to_the_full_rate_and_cools_down(self, tmp_path: Path) -> None:
         """As set, it would begin at 30 % of its rate and only fall, and its warm-up would never end."""
         run = text_run(
@@ -171,6 +172,7 @@ class TestEvents:
             assert [event.learning_rate for event in (*first.of(StepDone), *second.of(StepDone))] == rates
             assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, folder / LAST)
 
+    @pytest.mark.slow
     def test_a_short_run_begun_by_an_earlier_version_goes_on_with_its_schedule_as_set(self, tmp_path: Path) -> None:
         then = text_run(schedule="noam", warmup_steps=400, num_epochs=3, cooldown_epochs=10, sample_size=0)
         corpus = text_corpus(then)
@@ -350,6 +352,7 @@ class TestStop:
         assert epoch.training_loss == pytest.approx(sum(said.losses) / 3)
         assert finished.best_validation_loss == epoch.validation_loss
 
+    @pytest.mark.slow
     def test_where_judging_would_take_long_a_part_of_the_split_is_judged_or_nothing(
         self, tmp_path: Path, monkeypatch
     ) -> None:
@@ -389,6 +392,7 @@ class TestStopWhileValidating:
     @pytest.mark.parametrize("how", ["keep", "pause"])
     @pytest.mark.parametrize("phase", ["Validating", "Translating a sample"])
     @pytest.mark.parametrize("epoch", [1, 2])
+    @pytest.mark.slow
     def test_it_acts_within_a_batch_and_nothing_is_lost(self, tmp_path: Path, how: str, phase: str, epoch: int) -> None:
         run = copy_run(num_epochs=3)
         whole, everything = record(run, tmp_path / "whole")
@@ -493,6 +497,7 @@ class TestFolder:
 
 class TestResume:
     @pytest.mark.parametrize("stop_after", [1, 5, 7, 10])
+    @pytest.mark.slow
     def test_a_resumed_run_is_the_uninterrupted_one_to_the_last_bit(self, tmp_path: Path, stop_after: int) -> None:
         """With dropout, in the middle of an epoch and at its end; the order of the data goes on too."""
         run = copy_run()
@@ -512,6 +517,7 @@ class TestResume:
         ]
         assert ends[0][-len(ends[1]) :] == [(epoch, loss, pytest.approx(mean)) for epoch, loss, mean in ends[1]]
 
+    @pytest.mark.slow
     def test_micro_batches_and_tokens_go_on_as_well(self, tmp_path: Path) -> None:
         run = text_run(batch_unit="tokens", batch_size=80, num_accumulated=2, schedule="noam", warmup_steps=9)
         corpus = text_corpus(run)
@@ -522,6 +528,7 @@ class TestResume:
         assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
 
     @pytest.mark.parametrize("from_folder", [True, False], ids=["as its folder says", "as the checkpoint says"])
+    @pytest.mark.slow
     def test_a_run_begun_before_batching_was_a_choice_goes_on_as_it_was(
         self, tmp_path: Path, from_folder: bool
     ) -> None:
@@ -539,6 +546,7 @@ class TestResume:
         assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
 
     @pytest.mark.parametrize("settings", [{"source_noise": 0.5}, {"source_noise": 0.5, "batching": "random"}])
+    @pytest.mark.slow
     def test_noise_on_sources_goes_on_as_well(self, tmp_path: Path, settings: dict[str, Any]) -> None:
         """Resumed within an epoch or at its end: each has its own noise, whoever asks and when."""
         run = text_run(num_epochs=3, **settings)
@@ -553,6 +561,7 @@ class TestResume:
         assert clean.losses != whole.losses
 
     @pytest.mark.subprocess
+    @pytest.mark.slow
     def test_subword_dropout_goes_on_as_well_in_another_process(self, tmp_path: Path) -> None:
         run = text_run(num_epochs=3)
         data = run.data.replace(num_subwords=60, keep_spaces=False)
@@ -574,6 +583,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         assert [*first.losses, *json.loads(second.stdout)] == whole.losses
         assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "parts" / LAST)
 
+    @pytest.mark.slow
     def test_batches_at_random_go_on_as_well(self, tmp_path: Path) -> None:
         run = text_run(batching="random", num_accumulated=2, schedule="noam", schedule_unit="micro-batches")
         corpus = text_corpus(run)
@@ -584,6 +594,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         _, by_length = record(text_run(num_accumulated=2, batching="bucketed"), tmp_path / "by length", corpus=corpus)
         assert by_length.losses[0] != whole.losses[0]
 
+    @pytest.mark.slow
     def test_a_run_goes_on_from_a_checkpoint_written_before_a_crash(self, tmp_path: Path) -> None:
         run = copy_run(checkpoint_steps=4)
         _, whole = record(run, tmp_path / "whole")
@@ -598,6 +609,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         assert second.losses == whole.losses[4:]
         assert_equal_to_the_last_bit(tmp_path / "whole" / LAST, tmp_path / "run" / LAST)
 
+    @pytest.mark.slow
     def test_a_complete_run_can_be_made_longer(self, tmp_path: Path) -> None:
         _, whole = record(copy_run(num_epochs=3), tmp_path / "whole")
         record(copy_run(num_epochs=2), tmp_path / "run")
@@ -662,6 +674,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
             record(run, tmp_path / "run", corpus=text_corpus(run, number=16), resume=True)
 
     @pytest.mark.parametrize("stop_after", [3, 8, 11])
+    @pytest.mark.slow
     def test_changed_data_of_the_same_words_is_refused_until_it_is_allowed(
         self, tmp_path: Path, stop_after: int
     ) -> None:
@@ -881,6 +894,7 @@ class TestLearning:
         assert [step.learning_rate for step in steps] == pytest.approx(expected)
         assert said.of(EpochDone)[-1].learning_rate == steps[-1].learning_rate
 
+    @pytest.mark.slow
     def test_a_cooling_run_goes_on_to_the_last_bit_too(self, tmp_path: Path) -> None:
         run = copy_run(cooldown_epochs=2)
         _, whole = record(run, tmp_path / "whole")

@@ -109,6 +109,7 @@ def test_without_the_package_it_says_what_to_install(tmp_path: Path, monkeypatch
 @pytest.mark.subprocess
 @needs_tensorboard
 @pytest.mark.skipif(os.name != "posix", reason="RLIMIT_FSIZE is of POSIX systems")
+@pytest.mark.slow
 def test_event_files_that_cannot_be_written_are_said_once_and_end_nothing(tmp_path: Path) -> None:
     """In a process of its own, whose event file may not grow beyond 300 bytes."""
     script = """

@@ -33,6 +33,7 @@ def test_losses_and_weights_are_the_same_whether_or_not_samples_are_translated(t
     assert all(bool((one.state[name] == other.state[name]).all()) for name in one.state)
 
 
+@pytest.mark.slow
 def test_the_score_of_the_sample_is_that_of_evaluating_the_same_sentences(tmp_path: Path) -> None:
     run = text_run(num_epochs=8, learning_rate=5e-3, sample_size=12)
     corpus = text_corpus(run)

@@ -17,6 +17,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 @pytest.mark.heavy
 @every_kind
+@pytest.mark.slow
 def test_cached_and_uncached_decoding_choose_the_same_tokens(kind: str) -> None:
     model = wild_model(kind)
     found = [greedy(model, source, [20], RULES)[0] for source in random_sources(40)]

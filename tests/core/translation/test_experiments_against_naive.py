@@ -136,7 +136,7 @@ def test_run_is_what_the_naive_code_gives(translator: Translator, cases: list[Ca
     check_results(translator, cases, [translator.run(case.experiment) for case in cases], has_maps=True)
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_compare_gives_what_the_naive_code_gives_beside_the_score_of_the_original(
     translator: Translator, cases: list[Case]
 ) -> None:
@@ -214,7 +214,7 @@ def test_an_experiment_is_compared_with_its_baseline(translator: Translator, cas
         assert (found.own is None) != isinstance(case.experiment.output, GivenTarget)
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_the_random_experiments_cover_everything() -> None:
     """Without this, the proof above could be one of a few easy cases."""
     outputs: Counter[type] = Counter()
@@ -596,6 +596,7 @@ def test_run_many_of_nothing_is_nothing(words: Translator) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("output", OUTPUTS, ids=["greedy", "beam", "given"])
+@pytest.mark.slow
 def test_one_sentence_under_many_interventions_at_once(words: Translator, output: Output) -> None:
     """The encoder reads the sentence once for all that agree on it; none of them sees the changes of another."""
     baseline = words.run(Experiment(SENTENCE, output))

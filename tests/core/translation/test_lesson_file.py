@@ -187,6 +187,7 @@ def _read_or_message(read: Callable[[], Any]) -> Any:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("change", [_with_another_shape, _with_other_bytes])
+@pytest.mark.slow
 def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(change: Any, tmp_path: Path) -> None:
     random_numbers = random.Random(12)
     path = tmp_path / "fuzzed.augenmerk"

@@ -92,6 +92,7 @@ def test_python_runs_and_gives_what_the_app_gives(
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_python_is_what_a_person_would_write(untrained_checkpoint: Path) -> None:
     assert to_python(Experiment("Zwei Hunde.", Beam(4), (HeadScaled(Head("cross", 1, 4)), ForcedToken(2, "▁dog")))) == (
         "from core.api import Beam, Experiment, ForcedToken, Head, HeadScaled, Translator\n"
@@ -202,6 +203,7 @@ def test_every_command_runs_and_gives_what_the_app_gives(
 @pytest.mark.subprocess
 @pytest.mark.skipif(os.name != "posix", reason="the command is for a POSIX shell")
 @pytest.mark.parametrize("name", ["given", "a dash"])
+@pytest.mark.slow
 def test_a_shell_runs_the_command_and_prints_the_same(untrained_checkpoint: Path, tmp_path: Path, name: str) -> None:
     program = tmp_path / "augenmerk"
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m core "$@"\n')

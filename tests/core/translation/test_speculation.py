@@ -96,6 +96,7 @@ def drafts_like(ids: Sequence[int], num_tokens: int, generator: random.Random) -
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("drafts_itself", [False, True])
+@pytest.mark.slow
 def test_the_draft_changes_nothing(name: str, drafts_itself: bool) -> None:
     translator, generator, num_near_ties = make_translator(name), random.Random(name), 0
     drafter = None if drafts_itself else make_drafter(translator.model)

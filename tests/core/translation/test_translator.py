@@ -243,7 +243,7 @@ def test_a_beam_translation_carries_its_own_maps_and_probabilities(translator: T
     assert len(translation.alternatives) == len(translation.predicted_tokens)
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_a_beam_search_finds_other_translations_one_by_one_and_in_a_corpus(subword_translator: Translator) -> None:
     texts = [*GERMAN[:6], "", "Zwei Hunde."]
     alone = [subword_translator.translate(text, beam=3, length_penalty=0.5).text if text else "" for text in texts]

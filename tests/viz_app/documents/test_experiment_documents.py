@@ -232,6 +232,7 @@ def test_without_its_model_an_experiment_is_shown_with_the_one_in_use(
 
 
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_copied_python_and_command_give_the_experiment_again(
     documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
 ) -> None:
@@ -262,7 +263,7 @@ def test_what_was_on_the_screen_comes_back(
     assert later.selection.head == state.selection.head
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_what_is_on_the_screen_is_kept_soon_after_a_result_without_any_end(
     qtbot: QtBot, documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences
 ) -> None:

@@ -140,6 +140,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_drawn(tmp_pa
 
 @needs_ffmpeg
 @pytest.mark.subprocess
+@pytest.mark.slow
 def test_a_video_has_every_moment_in_its_order(tmp_path: Path) -> None:
     save_film(film(), tmp_path / "film.mp4")
     ffmpeg = ffmpeg_path()

@@ -139,6 +139,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_loses_nothing(
 
 @pytest.mark.figures
 @pytest.mark.parametrize(("entry", "name"), FILES)
+@pytest.mark.slow
 def test_a_disk_that_is_full_is_told_and_the_older_file_stays(
     page: MapsPage, menu: ExportMenu, tmp_path: Path, full_disk, entry: str, name: str
 ) -> None:
@@ -244,6 +245,7 @@ def test_the_page_in_sight_is_exported_not_one_that_is_hidden(
 
 
 @pytest.mark.figures
+@pytest.mark.slow
 def test_a_caption_can_be_left_out_and_this_is_remembered(
     page: MapsPage, menu: ExportMenu, preferences: Preferences, tmp_path: Path
 ) -> None:

@@ -93,6 +93,7 @@ def test_an_svg_of_control_characters_is_xml(page: MapsPage, saving: Saving, tmp
 
 @pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
+@pytest.mark.slow
 def test_control_characters_leave_a_pdf_and_a_png_whole(
     page: MapsPage, saving: Saving, tmp_path: Path, what: str
 ) -> None:
@@ -142,6 +143,7 @@ def test_an_svg_is_shapes_and_text_with_the_caption(page: MapsPage, saving: Savi
 
 @pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
+@pytest.mark.slow
 def test_a_pdf_holds_lines_and_fonts_with_umlauts(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
     save(saving, page, what, tmp_path / "picture.pdf")
     assert (tmp_path / "picture.pdf").read_bytes().startswith(b"%PDF")
@@ -305,6 +307,7 @@ def test_a_caption_says_what_was_picked_and_that_a_translation_was_given(page: M
 
 
 @pytest.mark.figures
+@pytest.mark.slow
 def test_a_picture_of_one_hundred_tokens_is_whole(saving: Saving, page: MapsPage, tmp_path: Path) -> None:
     page.state.show_translation(make_translation(" ".join(["wort"] * 98), " ".join(["word"] * 98)))
     saving.save_map(tmp_path / "picture.svg")
@@ -327,6 +330,7 @@ def changed(page: MapsPage, translation: Translation) -> Translation:
 
 
 @pytest.mark.figures
+@pytest.mark.slow
 def test_files_name_the_interventions_in_plain_words(
     page: MapsPage, saving: Saving, changed: Translation, tmp_path: Path
 ) -> None:

@@ -54,6 +54,7 @@ def choose(page: TrainPage, name: str) -> None:
 
 
 @pytest.mark.parametrize("stop_after", [3, 10], ids=["within its first epoch", "later"])
+@pytest.mark.slow
 def test_unfinished_run_goes_on_after_another_was_looked_at(
     page: TrainPage, qtbot: QtBot, tmp_path: Path, script: ScriptedTraining, stop_after: int
 ) -> None:
@@ -157,6 +158,7 @@ def test_a_finished_run_is_given_more_epochs(
     assert not page.panel.message.isVisible()
 
 
+@pytest.mark.slow
 def test_more_epochs_are_really_trained(qtbot: QtBot, tmp_path: Path) -> None:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     make_run(tmp_path / "runs" / "ended", None)

@@ -175,7 +175,7 @@ def test_status_line_follows_the_run(make_page: MakePage, qtbot: QtBot) -> None:
     assert lines[-1] == "notebook: training finished"
 
 
-@pytest.mark.heavy
+@pytest.mark.slow
 def test_page_is_redrawn_five_times_a_second_at_most(make_page: MakePage, qtbot: QtBot) -> None:
     assert DRAIN_INTERVAL_MS >= 200
     script = ScriptedTraining(num_epochs=200)

@@ -94,6 +94,7 @@ def test_another_vocabulary_is_said_and_the_run_stays_byte_for_byte(
     assert files(tmp_path / "run") == before
 
 
+@pytest.mark.slow
 def test_a_folder_in_which_another_training_is_at_work_is_left_alone(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -108,6 +109,7 @@ def test_a_folder_in_which_another_training_is_at_work_is_left_alone(
     assert page.state.status is Status.FINISHED
 
 
+@pytest.mark.slow
 def test_an_absurd_rate_offers_to_go_on_from_the_last_good_checkpoint(
     page: TrainPage, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -125,6 +127,7 @@ def test_an_absurd_rate_offers_to_go_on_from_the_last_good_checkpoint(
     assert (tmp_path / "run" / LAST).read_bytes() == good
 
 
+@pytest.mark.slow
 def test_memory_used_up_in_a_forward_pass_offers_a_change_that_works(
     page: TrainPage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

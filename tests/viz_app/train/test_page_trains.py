@@ -45,6 +45,7 @@ def wait_for_end(qtbot: QtBot, page: TrainPage) -> None:
 
 
 @pytest.mark.training
+@pytest.mark.slow
 def test_copy_task_is_trained_stopped_resumed_and_tried(page: TrainPage, qtbot: QtBot) -> None:
     type_epochs(qtbot, page, "2")
     click(qtbot, page.panel.start_button)

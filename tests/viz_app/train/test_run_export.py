@@ -83,6 +83,7 @@ def test_the_table_has_exactly_the_numbers_of_every_step(
 
 
 @pytest.mark.figures
+@pytest.mark.slow
 def test_pictures_show_the_charts_in_sight_as_they_are_shown(
     window: MainWindow, page: TrainPage, tmp_path: Path
 ) -> None:
