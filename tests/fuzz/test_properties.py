@@ -124,6 +124,7 @@ def test_whatever_stands_in_place_of_settings_is_refused_or_read(values: Any) ->
 
 
 @given(text=st.one_of(st.text(max_size=300), st.text(alphabet="[]{}=\"'#\n.0123456789eE-:TZabc", max_size=300)))
+@pytest.mark.heavy
 def test_any_text_is_settings_or_refused(text: str) -> None:
     try:
         from_toml(text)
@@ -132,6 +133,7 @@ def test_any_text_is_settings_or_refused(text: str) -> None:
 
 
 @given(data=st.one_of(st.binary(max_size=200), JSON.map(lambda value: json.dumps(value).encode())))
+@pytest.mark.heavy
 def test_any_bytes_are_strict_json_or_refused(data: bytes) -> None:
     for allow in (True, False):
         try:

@@ -187,6 +187,7 @@ def test_the_sheet_of_keys_fits_the_smallest_window(make_window: MakeWindow) -> 
     sheet.close()
 
 
+@pytest.mark.heavy
 def test_the_palette_saves_and_copies_experiments(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     next(command for command in window.commands if command.name == "Commands").act()

@@ -88,6 +88,7 @@ def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtb
     assert not panel.controls.read_button.isEnabled()
 
 
+@pytest.mark.heavy
 def test_arrows_walk_heads_once_the_sentence_is_left(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     window.activateWindow()
@@ -152,6 +153,7 @@ def test_a_hovered_chip_and_a_hovered_row_find_each_other(make_window: MakeWindo
     assert lit.copy(place) == unlit.copy(place)
 
 
+@pytest.mark.heavy
 def test_a_pinned_cell_is_let_go_by_a_second_click_or_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
     page.state.choose_head(Head("cross", 0, 0))
@@ -406,6 +408,7 @@ def test_a_refusal_is_shown_under_the_chips_until_another_text_is_asked_for(
 
 
 @pytest.mark.parametrize("width", [1280, 1440])
+@pytest.mark.heavy
 def test_nothing_jumps_while_a_sentence_is_translated(make_window: MakeWindow, width: int) -> None:
     window = make_window()
     window.resize(width, 900)
@@ -457,6 +460,7 @@ def test_a_stored_sentence_of_ten_megabytes_is_set_aside_and_an_example_stands_i
     assert preferences.session_path.with_name("sentence.txt.unreadable").read_text() == text
 
 
+@pytest.mark.heavy
 def test_a_million_characters_are_cut_and_the_window_says_so_until_there_is_room(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:

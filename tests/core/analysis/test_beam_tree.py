@@ -86,6 +86,7 @@ def test_greedy_decoding_is_followed_as_far_as_it_was_kept(bundled: Translator, 
     assert tree.texts[1] == greedy.text
 
 
+@pytest.mark.heavy
 def test_a_beam_of_one_is_greedy_decoding(bundled: Translator) -> None:
     tree = beam_tree(bundled, SENTENCE, Beam(1))
     assert [node.token for node in tree.nodes if node.is_chosen] == list(

@@ -58,6 +58,7 @@ def test_the_worth_of_a_head_is_the_loss_without_its_columns(
         assert abs(expected) > 1e-4
 
 
+@pytest.mark.heavy
 def test_worth_is_measured_under_the_scalings_that_are_given(translator: Translator) -> None:
     scalings = (
         HeadScaled(Head("encoder", 1, 0), 0.0),

@@ -283,11 +283,13 @@ class TestSubwords:
         assert "settings of the subwords" in refusal(path)
 
     @pytest.mark.parametrize("number", [4, 5, 200])
+    @pytest.mark.heavy
     def test_parts_that_are_never_written_are_refused(self, tmp_path: Path, number: int) -> None:
         path = self.changed(tmp_path / "x.safetensors", lambda fields: fields.append((number, 2, b"\x0a\x00")))
         assert f"a field {number}" in refusal(path)
 
     @pytest.mark.parametrize("model_type", [1, 3, 4, 99])
+    @pytest.mark.heavy
     def test_another_kind_of_model_is_refused(self, tmp_path: Path, model_type: int) -> None:
         def change_model(fields: list[tuple[int, int, Any]]) -> None:
             place = next(place for place, field in enumerate(fields) if field[0] == 2)
@@ -308,6 +310,7 @@ class TestSubwords:
         ],
         ids=["empty", "no UTF-8", "too long", "not finite", "of bytes"],
     )
+    @pytest.mark.heavy
     def test_a_damaged_piece_is_refused(self, tmp_path: Path, piece: list[tuple[int, int, Any]], problem: str) -> None:
         path = self.changed(
             tmp_path / "x.safetensors", lambda fields: fields.__setitem__(100, (1, 2, join_message(piece)))

@@ -60,6 +60,7 @@ def test_it_tells_models_apart(untrained_checkpoint: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not bundled_model_path().is_file(), reason="the bundled model is not here")
+@pytest.mark.heavy
 def test_that_of_the_bundled_model_is_always_the_same() -> None:
     """Experiment files refer to it: a release that computes another digest of the same model finds none of theirs."""
     digest = model_digest(load_checkpoint(bundled_model_path()))

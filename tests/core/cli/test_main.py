@@ -148,6 +148,7 @@ def test_evaluate_gives_the_promised_keys(
     assert len(hypotheses.read_text(encoding="utf-8").splitlines()) == 4
 
 
+@pytest.mark.heavy
 def test_evaluate_says_how_it_decoded(
     untrained_checkpoint: Path, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -75,6 +75,7 @@ def test_roles_that_lie_beside_it_stay_valid(checkpoint: Checkpoint, data: Path,
     assert read_sample_roles(path) == roles
 
 
+@pytest.mark.heavy
 def test_data_that_the_model_was_not_trained_on_are_refused(
     checkpoint: Checkpoint, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

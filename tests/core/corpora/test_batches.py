@@ -89,6 +89,7 @@ class TestTrainingBatches:
         assert training_batches(PAIRS, config, 3) == first
         assert training_batches(PAIRS, config.replace(seed=99), 3) != first
 
+    @pytest.mark.heavy
     def test_random_numbers_of_others_are_left_alone(self, config: TrainingConfig) -> None:
         random.seed(5)
         expected = random.random()
@@ -153,6 +154,7 @@ class TestAgainstTorchtextItself:
             spread[config.batching] = float(tokens.std() / tokens.mean())
         assert spread["random"] < 0.2 < 0.5 < spread["bucketed"]
 
+    @pytest.mark.heavy
     def test_a_token_batch_can_be_drawn_at_random_too(self) -> None:
         config = TOKENS.replace(batching="random")
         batches = training_batches(PAIRS, config, 1)

@@ -80,6 +80,7 @@ def test_each_resample_is_a_set_that_torchtext_would_score_so() -> None:
         assert score == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.heavy
 def test_the_interval_holds_the_score_and_narrows_with_more_sentences() -> None:
     widths = []
     for num_sentences in (50, 800):

@@ -127,6 +127,7 @@ def test_forcing_what_was_chosen_anyway_changes_nothing(translator: Translator, 
     assert_same(replace(forced, experiment=plain.experiment), plain)
 
 
+@pytest.mark.heavy
 def test_a_change_that_is_taken_back_leaves_no_trace(translator: Translator, plain: Translation) -> None:
     head = Head("cross", 1, 0)
     forced = ForcedToken(1, other_choice(translator, plain, 1))

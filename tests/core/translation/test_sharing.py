@@ -62,6 +62,7 @@ def run_as_python(source: str) -> dict[str, object]:
     return names
 
 
+@pytest.mark.heavy
 def test_python_gives_the_same_experiment_to_the_last_bit() -> None:
     random_numbers = random.Random(5)
     for _ in range(400):

@@ -306,6 +306,7 @@ def test_a_missing_bundled_model_is_said(monkeypatch: pytest.MonkeyPatch, tmp_pa
         Translator.load()
 
 
+@pytest.mark.heavy
 def test_many_experiments_score_an_old_translation_each_under_its_own_changes(translator: Translator) -> None:
     plain = translator.translate(SENTENCES[0])
     rows = AttentionRow(Head("cross", 0, 1), 2, (1.0,) * len(plain.source_tokens))

@@ -196,6 +196,7 @@ def test_the_next_dialog_begins_where_the_last_file_went(menu: ExportMenu, tmp_p
     menu.dialog.reject()
 
 
+@pytest.mark.heavy
 def test_before_there_are_maps_only_the_page_is_exported(
     page: MapsPage, menu: ExportMenu, told: list[str], tmp_path: Path
 ) -> None:

@@ -404,6 +404,7 @@ def test_browsers_know_the_fonts_of_a_picture_of_the_page(saving: Saving, tmp_pa
         assert len(names) > 2
 
 
+@pytest.mark.heavy
 def test_a_sentence_that_looks_like_a_font_is_left_alone(page: MapsPage, saving: Saving, tmp_path: Path) -> None:
     words = '<g font-family="Sans Serif"'
     page.state.show_translation(make_translation(text=f"{words} >"))

@@ -294,6 +294,7 @@ def test_the_target_language_is_chosen_and_stands_in_the_sentence(make_window: M
     assert state.languages == ("German", "Dutch")
 
 
+@pytest.mark.heavy
 def test_a_model_of_one_pair_offers_no_target_language(make_window: MakeWindow) -> None:
     assert not make_window().translate_page.sentence.target_menu.isVisible()
 

@@ -76,6 +76,7 @@ def wait_for_end(qtbot: QtBot, page: TrainPage) -> None:
     qtbot.waitUntil(lambda: not page.is_running())
 
 
+@pytest.mark.heavy
 def test_page_says_what_will_happen_before_the_first_run(make_page: MakePage) -> None:
     page = make_page(ScriptedTraining())
     assert page.state.status is Status.IDLE

@@ -96,6 +96,7 @@ def test_a_layer_stays_combined_while_arrows_walk(make_window: MakeWindow, qtbot
 
 
 @pytest.mark.parametrize("scale", ["layer", "own"])
+@pytest.mark.heavy
 def test_a_scale_is_chosen_and_remembered(make_window: MakeWindow, preferences: Preferences, scale: str) -> None:
     page = _page(make_window)
     before = page.heads.grid.grab().toImage()
@@ -175,6 +176,7 @@ def test_clicked_words_are_summed_said_shaded_and_lit_in_all_heads(make_window: 
     assert page.head.pick_line.label.text().startswith("Click cells to pin them")
 
 
+@pytest.mark.heavy
 def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = _page(make_window)
     grid, heatmap = page.heads.grid, page.head.heatmap
@@ -191,6 +193,7 @@ def test_a_pinned_cell_lights_up_in_all_heads_until_escape(make_window: MakeWind
     assert grid.grab().toImage() == before
 
 
+@pytest.mark.heavy
 def test_the_grid_can_be_sorted_and_every_head_then_says_which_it_is(make_window: MakeWindow) -> None:
     page = _page(make_window)
     translation = page.state.translation

@@ -23,6 +23,7 @@ def presented(window: MainWindow, qtbot: QtBot) -> Presentation:
     return window.presentation
 
 
+@pytest.mark.heavy
 def test_it_fills_the_screen_without_controls(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     shown = presented(window, qtbot)
@@ -84,6 +85,7 @@ def test_keys_walk_switch_and_compare(make_window: MakeWindow, qtbot: QtBot) -> 
     assert not state.experiment.interventions
 
 
+@pytest.mark.heavy
 def test_it_shows_lines_where_the_page_does(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     shown = presented(window, qtbot)
@@ -106,6 +108,7 @@ def test_without_a_translation_it_says_so(make_window: MakeWindow, qtbot: QtBot)
     assert not shown.isVisible()
 
 
+@pytest.mark.heavy
 def test_a_presenters_remote_steps_through_the_heads_without_a_lesson(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     state, shown = window.state, presented(window, qtbot)

@@ -46,6 +46,7 @@ def test_a_hint_says_how_before_anything_is_off(make_window: MakeWindow) -> None
     assert not interventions.reset_button.isVisible()
 
 
+@pytest.mark.heavy
 def test_a_right_click_shows_the_changed_translation_beside_the_original_and_what_that_lost(
     make_window: MakeWindow, qtbot: QtBot
 ) -> None:
@@ -65,6 +66,7 @@ def test_a_right_click_shows_the_changed_translation_beside_the_original_and_wha
     assert page.state.original is original
 
 
+@pytest.mark.heavy
 def test_the_small_switch_appears_under_the_mouse_and_switches(make_window: MakeWindow, qtbot: QtBot) -> None:
     page = make_window().translate_page
     grid, chosen = page.heads.grid, page.state.selection.head
@@ -157,6 +159,7 @@ def test_several_heads_are_reset_at_once(make_window: MakeWindow, qtbot: QtBot) 
     assert page.sentence.interventions.hint.isVisible()
 
 
+@pytest.mark.heavy
 def test_the_next_sentence_is_tried_with_the_same_heads_off(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     page = window.translate_page

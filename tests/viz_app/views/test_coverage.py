@@ -233,6 +233,7 @@ def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWind
     assert not sentence.coverage_notice.isVisible()
 
 
+@pytest.mark.heavy
 def test_the_notice_is_about_what_was_typed_not_about_what_is_changed(make_window: MakeWindow, qtbot: QtBot) -> None:
     window: MainWindow = make_window(sentence="foreign text", loader=KnowingTranslator)
     page = window.translate_page

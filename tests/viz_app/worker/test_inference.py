@@ -289,6 +289,7 @@ def test_another_model_makes_every_question_pointless(qtbot: QtBot, worker: Infe
     assert len(asker.results) == 2, "two models, and no number"
 
 
+@pytest.mark.heavy
 def test_a_model_that_does_not_open_leaves_jobs_going(qtbot: QtBot, worker: InferenceWorker) -> None:
     asker = Asker(worker)
     asker.ask(LoadJob(None))

@@ -241,6 +241,7 @@ def test_hovering_one_map_reads_the_value_in_all_three(tab: CompareTab, qtbot: Q
     assert tab.maps.value.text().startswith("Hover")
 
 
+@pytest.mark.heavy
 def test_an_empty_second_sentence_is_told_in_the_tab_and_loses_nothing(tab: CompareTab, qtbot: QtBot) -> None:
     _compare(qtbot, tab, SECOND)
     before = tab.comparing.comparison
@@ -413,6 +414,7 @@ def test_focus_stays_in_the_tab_when_what_had_it_disappears(tab: CompareTab, qtb
     assert tab.window().focusWidget() is tab.question_buttons["checkpoint"]
 
 
+@pytest.mark.heavy
 def test_another_model_is_compared_with_the_same_sentence(
     tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot
 ) -> None:

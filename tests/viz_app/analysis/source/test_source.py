@@ -166,6 +166,7 @@ def test_a_replacement_that_cannot_be_read_leaves_what_is_shown(words_tab: Sourc
     assert tab.state.experiment.interventions == ()
 
 
+@pytest.mark.heavy
 def test_the_only_word_stays(make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot) -> None:
     tab = _shown(make_context("words", "Hund"), show_tab)
     assert tab._words_title.text() == "Without its only word nothing of the source is left."
