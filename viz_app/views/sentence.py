@@ -91,7 +91,7 @@ class SentencePanel(QFrame):
         self._shown_example: Example | None = None
         self._left_out: dict[SentenceInput, str] = {}
         self._typed_text = ""
-        self.is_folded = False
+        self.is_folded = self._is_wide = False
         self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
         self._indents = [QWidget() for _ in range(2)]
         self._original_row, self._words_side = QWidget(), QWidget()
@@ -150,6 +150,9 @@ class SentencePanel(QFrame):
         """With another width the original line may fit elsewhere; and fonts may be others, see `Theme.apply`."""
         super().resizeEvent(event)
         self._fit_names()
+        if self.is_folded and self._is_wide != (is_wide := self.width() >= scaled(NARROW_PAGE)):
+            self._is_wide = is_wide
+            self._arrange()
         self._fit_side()
         self._place_original()
 
@@ -436,7 +439,7 @@ class SentencePanel(QFrame):
         self.target_menu.hide()
         column.addLayout(labelled_row(self._source_name, self.input, corner))
         scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
-        pair = QHBoxLayout()
+        pair = self._buttons = QHBoxLayout()
         pair.setContentsMargins(0, 0, 0, 0)
         scales(pair.setSpacing, 2)
         pair.addStretch(1)
@@ -469,7 +472,7 @@ class SentencePanel(QFrame):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Folded, facts stand below the buttons and the original line beside the chips: as few rows as there can be."""
+        """Folded, facts stand beside or below the buttons, and the original line beside the chips: few rows are left."""
         corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
         policy = self.original_line.sizePolicy()
         # beside the chips it takes what they leave; in a line of its own it keeps it: heads must not move from under
@@ -487,7 +490,10 @@ class SentencePanel(QFrame):
         scales(self._column.setSpacing, 4 if self.is_folded else 5)
         if self.is_folded:
             self._words_row.addWidget(self._side, 0, corner)
-            self._side_column.addWidget(self.facts, 0, corner)
+            if self._is_wide:
+                self._buttons.insertWidget(1, self.facts, 0, corner)
+            else:
+                self._side_column.addWidget(self.facts, 0, corner)
             scales(self.facts.setContentsMargins, 0, 0, 7, 0)
             self._place_original()
         else:
