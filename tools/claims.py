@@ -25,6 +25,7 @@ from core.config import preset
 from core.corpora.parallel import read_pair
 from core.evaluation.scores import evaluate
 from core.model.heads import Head
+from core.percent import percent
 from core.resources import bundled_model_path, resource_path
 from core.translation.experiment import Beam, Experiment, GivenTarget, Greedy
 from core.translation.lesson_file import Scene, read_lesson_file
@@ -91,7 +92,7 @@ def of_gallery(translator: Translator) -> Iterator[Claim]:
         except StopIteration:
             yield Claim(where, says, f"one of them is not in “{translation.text}”", holds=False)
             continue
-        yield Claim(where, f"{says}, {MIN_WEIGHT:.0%} at least", f"{weight:.0%}", weight > MIN_WEIGHT)
+        yield Claim(where, f"{says}, {percent(MIN_WEIGHT)} at least", f"{percent(weight)}", weight > MIN_WEIGHT)
         if (wrong := FAILURES.get(example.text)) is not None:
             yield Claim(where, f"becomes “{wrong}”", f"“{translation.text}”", translation.text == wrong)
     last = gallery()[-1].text
@@ -215,7 +216,7 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
         for source in (word for word in translation.source_words if word.text == "kein"):
             weight = float(translation.maps.cross[VAIN.layer, VAIN.head, target.start, source.start])
     holds = weight > 0.9 and translation.text == FAILURES[SHIRT]
-    return f"“{translation.text}”; {VAIN.short_name} gives “kein” {weight:.0%} at “shirt”", holds
+    return f"“{translation.text}”; {VAIN.short_name} gives “kein” {percent(weight)} at “shirt”", holds
 
 
 # --- model card and README -------------------------------------------------------------------------------------------

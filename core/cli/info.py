@@ -10,6 +10,7 @@ from core.cli.options import add_device, load_translator
 from core.config import PRESETS, ModelConfig, preset
 from core.errors import CheckpointError, ConfigError
 from core.model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
+from core.percent import percent
 from core.plain_text import one_line
 from core.text.languages import language_name
 from core.text.word_counts import RARE_BELOW
@@ -169,8 +170,11 @@ def _sized(options: argparse.Namespace) -> tuple[str, ModelConfig, tuple[int, in
 
 
 def _size_line(name: str, size: Size, whole: Size) -> str:
-    shares = size.num_parameters / whole.num_parameters, size.num_flops / whole.num_flops
-    return f"{name:26} {size.num_parameters:14,} {shares[0]:6.1%} {size.num_flops:18,} {shares[1]:6.1%}"
+    shares = [
+        percent(part / of_all, decimals=1)
+        for part, of_all in ((size.num_parameters, whole.num_parameters), (size.num_flops, whole.num_flops))
+    ]
+    return f"{name:26} {size.num_parameters:14,} {shares[0]:>7} {size.num_flops:18,} {shares[1]:>7}"
 
 
 def parameters_by_module(model: "Transformer") -> Counter[str]:

@@ -24,6 +24,7 @@ from core.cli.notes import print_notes
 from core.cli.options import add_beam, add_checkpoint, load_translator
 from core.errors import ConfigError
 from core.imports import collector_paused
+from core.percent import percent
 from core.plain_text import one_line, printable
 from core.storage import atomic_path, check_writable
 from core.threads import compute_on
@@ -185,7 +186,7 @@ def print_beside(own: "Translation", given: "Translation") -> None:
         num_tokens = len(each.log_probabilities)
         print(
             f"{name + ':':<7}log-probability {each.log_probability:8.3f} nats, {num_tokens} tokens, "
-            f"{math.exp(each.log_probability / num_tokens):.1%} a token (geometric mean)"
+            f"{percent(math.exp(each.log_probability / num_tokens), 1)} a token (geometric mean)"
         )
 
 

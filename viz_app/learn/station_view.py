@@ -106,7 +106,7 @@ class StationView(QWidget):
             return
         for map_figure in self.figures:
             if map_figure.takes_height:
-                room -= map_figure.minimumSizeHint().height()
+                room -= map_figure.column.totalMinimumHeightForWidth(map_figure.width())
         for figure in others:
             figure.set_limit(room // len(others))
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.analysis.measures import MEASURES, Measure
+from core.percent import percent
 from core.text.vocabulary import MARKS
 from viz_app.state import map_text
 from viz_app.state.experiment_state import ExperimentState
@@ -125,7 +126,7 @@ def _cells(state: ExperimentState) -> str:
 
 
 def _lines(state: ExperimentState) -> str:
-    threshold = f"those under {state.settings.line_threshold:.0%} of the strongest colour are left out"
+    threshold = f"those under {percent(state.settings.line_threshold)} of the strongest colour are left out"
     colors = " Orange lines are for more, blue ones for less." if _is_signed(state) else ""
     return f"are the wider the larger the number behind them; {threshold}.{colors} They {_cells(state)}"
 

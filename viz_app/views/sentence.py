@@ -472,7 +472,7 @@ class SentencePanel(QFrame):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Folded, facts stand beside or below the buttons, and the original line beside the chips: few rows are left."""
+        """Folded, facts stand beside or below the buttons, the original line beside the chips: few rows are left."""
         corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
         policy = self.original_line.sizePolicy()
         # beside the chips it takes what they leave; in a line of its own it keeps it: heads must not move from under

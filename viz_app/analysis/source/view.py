@@ -6,6 +6,7 @@ from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from core.analysis.contributions import METHOD
+from core.percent import percent
 from core.translation.experiment import SourceWordRemoved, SourceWordReplaced
 from viz_app.analysis.source.job import SourceJob
 from viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
@@ -113,8 +114,8 @@ class SourceTab(AnalysisTab):
         shares, mean, before = self.source.shares(), self.source.mean_share(), self.source.mean_share_before()
         self._shares_title.setText(
             "share of the source\n"
-            + (f"{mean:.0%} on average" if mean is not None else WAITING if not findings else "")
-            + (f" (was {before:.0%})" if mean is not None and before is not None else "")
+            + (f"{percent(mean)} on average" if mean is not None else WAITING if not findings else "")
+            + (f" (was {percent(before)})" if mean is not None and before is not None else "")
         )
         if findings is None and translation is not None:
             words = [word.text for word in translation.target_words]
@@ -191,17 +192,18 @@ class SourceTab(AnalysisTab):
 
 
 def _share_bar(share: OutputShare) -> Bar:
-    parts = "\n".join(f"{word}  {part:.0%}" for word, part in share.parts)
-    tip = f"{share.word}: {share.source:.0%} from the source, {1 - share.source:.0%} from the words before\n{parts}"
+    parts = "\n".join(f"{word}  {percent(part)}" for word, part in share.parts)
+    told = f"{percent(share.source)} from the source, {percent(1 - share.source)} from the words before"
+    tip = f"{share.word}: {told}\n{parts}"
     return Bar(
         share.word,
         share.source,
-        f"{share.source:.0%}",
+        f"{percent(share.source)}",
         is_changed=share.warning is not None,
         is_new=share.is_new,
         tip=tip,
         before=share.before,
-        before_text=f"{share.before:.0%}" if share.before is not None else "",
+        before_text=f"{percent(share.before)}" if share.before is not None else "",
     )
 
 

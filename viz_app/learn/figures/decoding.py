@@ -22,7 +22,7 @@ BEAM = Beam(4, 0.0)
 """Plain probabilities are compared: what is found is more probable, whatever its length."""
 MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP = 28, 100, 12, 30, 4
 """A column is as wide as its widest token."""
-HEADER, HEADING_WIDTH, EDGE = 18, 44, 8
+HEADER, EDGE = 18, 8
 AROUND_CHIPS = 75
 """Of the room of a figure, what its heading and a scroll bar take."""
 MIN_FACTOR, MAX_FACTOR = 0.85, 1.8
@@ -232,7 +232,7 @@ class CandidateTable(ChipDrawing):
         candidates = [
             [each.token for each in candidates[:NUM_CANDIDATES]] for candidates in self._translation.alternatives
         ]
-        self._places = self._columns(candidates, HEADING_WIDTH, scaled(GAP))
+        self._places = self._columns(candidates, MIN_CELL, scaled(GAP))
         return QSize(self._places.end, scaled(HEADER) + NUM_CANDIDATES * (scaled(CELL_HEIGHT) + 4))
 
     def place_of(self, step: int, rank: int) -> QRectF:
@@ -268,7 +268,11 @@ class CandidateTable(ChipDrawing):
         for step, candidates in enumerate(translation.alternatives):
             painter.setFont(theme.font("small"))
             painter.setPen(theme.color("muted"))
-            painter.drawText(QPointF(self.place_of(step, 0).left() + 2, theme.scaled(HEADER) - 5), f"step {step + 1}")
+            first = self.place_of(step, 0)
+            heading = f"step {step + 1}"
+            if painter.fontMetrics().horizontalAdvance(heading) > first.width():
+                heading = str(step + 1)
+            painter.drawText(QPointF(first.left() + 2, theme.scaled(HEADER) - 5), heading)
             for rank, candidate in enumerate(candidates[:NUM_CANDIDATES]):
                 is_chosen = candidate.token == translation.predicted_tokens[step]
                 place = self.place_of(step, rank)

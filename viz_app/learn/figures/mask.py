@@ -31,7 +31,10 @@ class MaskFigure(StationFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         style = MatrixStyle(
-            colors="sequential", cell_heights=(7, MAX_CELL), aimed_height=MATRIX_HEIGHT, legend=lambda top: ("hidden", "", "seen")
+            colors="sequential",
+            cell_heights=(7, MAX_CELL),
+            aimed_height=MATRIX_HEIGHT,
+            legend=lambda top: ("hidden", "", "seen"),
         )
         self.matrix = LabelledMatrix("Causal mask", style)
         self.matrix.hovered.connect(self._say)

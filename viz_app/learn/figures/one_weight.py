@@ -265,8 +265,9 @@ class WeightTable(QWidget):
     def _draw_weight(self, painter: QPainter, places: "_Columns", key: int, weight: float) -> None:
         theme, line = current_theme(), self.line_of(key)
         left, width = places.lefts[3], places.widths[3] - scaled(NUMBER_WIDTH)
-        painter.fillRect(QRectF(left, line.top() + self._line / 3, width, self._line * 0.4), theme.color("raised"))
-        painter.fillRect(QRectF(left, line.top() + self._line / 3, width * weight, self._line * 0.4), theme.color("accent"))
+        top, height = line.top() + self._line / 3, self._line * 0.4
+        painter.fillRect(QRectF(left, top, width, height), theme.color("raised"))
+        painter.fillRect(QRectF(left, top, width * weight, height), theme.color("accent"))
         self._draw_number(painter, places, 3, line, percent(weight).replace("less than", "<").replace("more than", ">"))
 
     def _draw_number(self, painter: QPainter, places: "_Columns", column: int, line: QRectF, text: str) -> None:

@@ -149,7 +149,7 @@ class EpochPictures(QWidget):
     def add(self, epoch: int, translation: Translation) -> None:
         """One more epoch."""
         self.epochs.append((epoch, *best_copier(translation)))
-        self.setAccessibleDescription(", ".join(f"epoch {each}: {share:.0%}" for each, _, share in self.epochs))
+        self.setAccessibleDescription(", ".join(f"epoch {each}: {percent(share)}" for each, _, share in self.epochs))
         self.update()
 
     def place_of(self, index: int) -> QRectF:
