@@ -94,6 +94,14 @@ class ExportMenu(QMenu):
         self._fit_entries()
         self._enable_all()
 
+    @property
+    def offered(self) -> list[QAction]:
+        """Entries that can export something now."""
+        self._fit_entries()
+        found = [action for action in self.entries.values() if action.isVisible() and action.isEnabled()]
+        self._enable_all()
+        return [action for action in found if not action.isCheckable()]
+
     def save_film(self, heads: FilmHeads, saving: Saving, target: Path) -> None:
         """Writes the film of these heads in a thread of its own, or says in a dialog why not."""
         film = saving.film(heads)

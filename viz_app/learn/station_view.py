@@ -73,6 +73,7 @@ class StationView(QWidget):
             shown.setText(text.filled(values_of(self._state, text.values)))
         for prediction in self.predictions:
             prediction.refresh()
+        self._share_later()
 
     def shutdown(self) -> None:
         """The page is closed."""
@@ -93,8 +94,12 @@ class StationView(QWidget):
             for _, shown in self.texts:
                 shown.setText("")  # or the size of code in it would stay
             self.refresh()
-        self._share_room()
+        self._share_later()
         self._text_area.setMinimumWidth(self._text_column.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
+
+    def _share_later(self) -> None:
+        """When the figures have their widths, and their headings the lines that they need."""
+        QTimer.singleShot(0, self, self._share_room)
 
     def _share_room(self) -> None:
         """Figures get the height of the page, in equal parts; beside a map, which takes the rest, they are lower."""

@@ -20,12 +20,12 @@ from viz_app.widgets.parts import label
 NUM_CANDIDATES = 4
 BEAM = Beam(4, 0.0)
 """Plain probabilities are compared: what is found is more probable, whatever its length."""
-MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP = 28, 100, 12, 30, 4
+MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP = 28, 100, 9, 30, 4
 """A column is as wide as its widest token."""
 HEADER, EDGE = 18, 8
 AROUND_CHIPS = 75
 """Of the room of a figure, what its heading and a scroll bar take."""
-MIN_FACTOR, MAX_FACTOR = 0.85, 1.8
+MIN_FACTOR, MAX_FACTOR = 0.83, 1.8
 """Chips are at most so much smaller than usual, for a long sentence, and so much larger, on a large page."""
 BEAM_QUESTION = "beam"
 WAITING_FOR_ANSWER = "Answer the question, and both paths are marked here."
