@@ -326,7 +326,7 @@ class HeatmapPainter:
         tokens = metrics.elidedText(lines[0], Qt.TextElideMode.ElideMiddle, max(size.width() - 40, 60))
         width = max(metrics.horizontalAdvance(tokens), metrics.horizontalAdvance(lines[1])) + 22
         height = 2 * metrics.height() + 14
-        box = _value_place(place, QSizeF(width, height), QSizeF(size), self.layout.window)
+        box = value_place(place, QSizeF(width, height), QSizeF(size), self.layout.window)
         x, y = box.left(), box.top()
         painter.setPen(QPen(theme.color("border"), 1))
         painter.setBrush(theme.color("panel"))
@@ -338,7 +338,7 @@ class HeatmapPainter:
         painter.drawText(QPointF(x + 11, y + 7 + metrics.height() + metrics.ascent()), lines[1])
 
 
-def _value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF) -> QRectF:
+def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF) -> QRectF:
     """Where the box of a value stands: aslant from its cell, as row and column are to stay in sight.
 
     Args:

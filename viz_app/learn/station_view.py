@@ -87,7 +87,7 @@ class StationView(QWidget):
             self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The text is never narrower than its widest button: it does not scroll sideways."""
+        """Text and figures fit the page anew."""
         super().resizeEvent(event)
         if self._base_px != current_theme().base_px:
             self._base_px = current_theme().base_px
@@ -95,14 +95,18 @@ class StationView(QWidget):
                 shown.setText("")  # or the size of code in it would stay
             self.refresh()
         self._share_later()
-        self._text_area.setMinimumWidth(self._text_column.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
 
     def _share_later(self) -> None:
         """When the figures have their widths, and their headings the lines that they need."""
         QTimer.singleShot(0, self, self._share_room)
 
     def _share_room(self) -> None:
-        """Figures get the height of the page, in equal parts; beside a map, which takes the rest, they are lower."""
+        """Figures get the height of the page, in equal parts; beside a map, which takes the rest, they are lower.
+
+        Neither text nor figures are narrower than their widest part: they do not scroll sideways.
+        """
+        for area in (self._text_area, self._figure_area):
+            area.setMinimumWidth(area.widget().minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
         room = self.height() - scaled(GAP) * (len(self.figures) - 1)
         others = [figure for figure in self.figures if not figure.takes_height]
         if len(others) == len(self.figures):
@@ -172,7 +176,8 @@ class StationView(QWidget):
         scales(row.setSpacing, GAP)
         self._text_area = VerticalScrollArea(text, takes_keys=True)
         row.addWidget(self._text_area, TEXT_SHARE)
-        row.addWidget(VerticalScrollArea(figures), FIGURE_SHARE)
+        self._figure_area = VerticalScrollArea(figures)
+        row.addWidget(self._figure_area, FIGURE_SHARE)
 
     def _show_whole(self, prediction: PredictView) -> None:
         """A verdict may be longer than the room below its question."""

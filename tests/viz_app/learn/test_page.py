@@ -15,7 +15,7 @@ from core.translation.translator import Translator
 from viz_app.heatmap.labelled_matrix import MatrixCell
 from viz_app.learn import station as texts
 from viz_app.learn.actions import shuffled
-from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
+from viz_app.learn.figures.decoding import WAITING_FOR_ANSWER, BeamFigure, DecodingFigure
 from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
 from viz_app.learn.figures.loud_and_needed import LoudAndNeededFigure
@@ -28,9 +28,12 @@ from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station_view import StationView
 from viz_app.theme import Theme
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 from viz_app.worker import InferenceWorker
 
 TIMEOUT_MS = 20_000
+PAGE_OF_A_LAPTOP, SMALLEST_PAGE = (1404, 839), (904, 530)
+"""What a window of 1440 × 900 and the smallest one leave the page."""
 
 
 @pytest.fixture
@@ -295,6 +298,84 @@ def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPag
     verdict = answer(qtbot, view.predictions[0], "better")
     assert verdict.startswith("Right.")
     assert all(text in verdict for text in figure.tree.texts)
+
+
+@pytest.mark.heavy
+def test_neither_path_is_marked_before_the_reader_has_predicted(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "decoding")
+    figure = view.figures[1]
+    assert isinstance(figure, BeamFigure)
+
+    def is_drawn() -> bool:
+        return figure.tree is not None and figure.tree.texts[1] == page.state.translation.text  # type: ignore[union-attr]
+
+    qtbot.waitUntil(is_drawn, timeout=TIMEOUT_MS)
+    hidden = figure.drawing.grab().toImage()
+    assert figure.says.text() == WAITING_FOR_ANSWER
+    assert not figure.drawing.accessibleDescription()
+    answer(qtbot, view.predictions[0], "same")
+    assert figure.says.text() != WAITING_FOR_ANSWER
+    assert figure.drawing.grab().toImage() != hidden
+    view.tries[0].click()
+    settle(qtbot, page)
+    qtbot.waitUntil(is_drawn, timeout=TIMEOUT_MS)
+    assert figure.says.text() == WAITING_FOR_ANSWER, "another sentence is another question"
+
+
+def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "training")
+    figure = next(each for each in view.figures if isinstance(each, SmoothingFigure))
+    qtbot.waitUntil(lambda: bool(figure.chart.curves), timeout=TIMEOUT_MS)
+    assert [curve.name for curve in figure.chart.curves] == ["no smoothing"]
+    answer(qtbot, view.predictions[0], "rises")
+    assert [curve.name for curve in figure.chart.curves] == ["smoothing 0.1", "no smoothing"]
+
+
+@pytest.mark.heavy
+def test_text_question_and_figures_of_a_station_are_in_sight_together_on_a_laptop(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    """In a window of 1440 × 900. Training has three figures, and the thumbnails of all heads scroll by themselves."""
+    page.resize(*PAGE_OF_A_LAPTOP)
+    for name in (each.name for each in page.stations):
+        view = station(qtbot, page, name)
+        qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
+        qtbot.wait(60)
+        areas = [each for each in view.findChildren(VerticalScrollArea) if each.parent() is view]
+        assert len(areas) == 2
+        scrolls = [area.verticalScrollBar().maximum() for area in areas]
+        assert scrolls[0] == 0, f"the text of {name}"
+        assert scrolls[1] == 0 or name == "training", f"the figures of {name}"
+
+
+@pytest.mark.heavy
+def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page: LearnPage) -> None:
+    """A window is at least as wide as `CONTENT_SIZE`, at every scale; see there."""
+    page.resize(*SMALLEST_PAGE)
+    for name in (each.name for each in page.stations):
+        view = station(qtbot, page, name)
+        qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
+        qtbot.wait(60)
+        assert page.width() == SMALLEST_PAGE[0], f"{name} makes the page wider"
+        for area in view.findChildren(VerticalScrollArea):
+            if area.parent() is view:
+                assert area.horizontalScrollBar().maximum() == 0, name
+                assert area.geometry().right() <= view.width(), name
+
+
+@pytest.mark.heavy
+def test_a_verdict_is_brought_into_sight(qtbot: QtBot, page: LearnPage) -> None:
+    page.resize(1080, 600)
+    view = station(qtbot, page, "decoding")
+    prediction = view.predictions[0]
+    answer(qtbot, prediction, "same")
+
+    def is_in_sight() -> bool:
+        area = view._text_area.viewport()
+        bottom = prediction.verdict.mapTo(area, prediction.verdict.rect().bottomLeft()).y()
+        return 0 < bottom <= area.height()
+
+    qtbot.waitUntil(is_in_sight)
 
 
 def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPage) -> None:

@@ -25,7 +25,8 @@ MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP = 28, 100, 9, 30, 4
 HEADER, EDGE = 18, 8
 AROUND_CHIPS = 75
 """Of the room of a figure, what its heading and a scroll bar take."""
-MIN_FACTOR, MAX_FACTOR = 0.83, 1.8
+SCROLL_BAR = 12
+MIN_FACTOR, MAX_FACTOR, FACTOR_STEP = 0.83, 1.8, 0.02
 """Chips are at most so much smaller than usual, for a long sentence, and so much larger, on a large page."""
 BEAM_QUESTION = "beam"
 WAITING_FOR_ANSWER = "Answer the question, and both paths are marked here."
@@ -166,6 +167,8 @@ class ChipDrawing(QWidget):
         if not natural.isEmpty():
             fits = min(width / natural.width(), height / natural.height())
             self.factor = max(MIN_FACTOR, min(MAX_FACTOR, fits))
+            while self.factor > MIN_FACTOR and self.natural_size().width() > width:  # letters are whole pixels large
+                self.factor = max(MIN_FACTOR, self.factor - FACTOR_STEP)
             self.setFixedSize(self.natural_size())
         self.update()
 
@@ -382,7 +385,7 @@ class _AcrossScrollArea(QScrollArea):
     def sizeHint(self) -> QSize:
         """As high as the content and a scroll bar."""
         content = self.widget()
-        return QSize(300, content.height() + 12 if content is not None else 60)
+        return QSize(300, content.height() + scaled(SCROLL_BAR) if content is not None else 60)
 
     def fit_height(self) -> None:
         """Another content has another height."""
