@@ -198,6 +198,25 @@ def test_the_palette_saves_and_copies_experiments(make_window: MakeWindow, qtbot
 
 
 @pytest.mark.heavy
+def test_the_palette_offers_exports_only_of_what_there_is(make_window: MakeWindow) -> None:
+    def offered(window: MainWindow) -> set[str]:
+        next(command for command in window.commands if command.name == "Commands").act()
+        dialog = palette(window)
+        names = {dialog.results.item(row).text() for row in range(dialog.results.count())}
+        dialog.close()
+        dialog.deleteLater()
+        QApplication.sendPostedEvents(dialog, QEvent.Type.DeferredDelete)
+        return {name for name in names if name.startswith("Export: ")}
+
+    window = make_window()
+    with_maps = offered(window)
+    assert any("large map" in name for name in with_maps)
+    assert not any("charts" in name or "film" in name or "metrics" in name for name in with_maps)
+    window.show_page(TRAIN)
+    assert [name.partition(" (")[0] for name in offered(window)] == ["Export: The whole page"]
+
+
+@pytest.mark.heavy
 def test_a_question_mark_can_be_typed(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     field = window.translate_page.sentence.input

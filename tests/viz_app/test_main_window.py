@@ -532,6 +532,25 @@ def test_a_small_window_shows_most_rows_of_a_long_sentence(
 
 
 @pytest.mark.heavy
+def test_a_button_brings_back_the_thumbnails_whose_place_the_tabs_took(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    page = window.translate_page
+    window.resize(1100, 700)
+    page.toggle_analysis()
+    qtbot.waitUntil(page.thumbnails_button.isVisible)
+    assert page.heads.isHidden()
+    assert not page.thumbnails_button.visibleRegion().isEmpty()
+    qtbot.mouseClick(page.thumbnails_button, Qt.MouseButton.LeftButton)
+    assert page.heads.isVisible()
+    assert page.analysis.isHidden()
+    assert not page.thumbnails_button.isVisible()
+    page.toggle_analysis()
+    window.resize(1600, 900)
+    qtbot.waitUntil(page.heads.isVisible)
+    assert not page.thumbnails_button.isVisible(), "both have room"
+
+
+@pytest.mark.heavy
 def test_long_sentences_leave_the_maps_their_room_on_a_low_page(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(sentence=" ".join(["Leiter"] * 98) + " .")
     page, sentence = window.translate_page, window.translate_page.sentence

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -96,17 +96,19 @@ class StationView(QWidget):
             self.refresh()
         self._share_later()
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Neither text nor figures are narrower than their widest part: they do not scroll sideways."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            for area in (self._text_area, self._figure_area):
+                area.setMinimumWidth(area.widget().minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
+        return super().eventFilter(watched, event)
+
     def _share_later(self) -> None:
         """When the figures have their widths, and their headings the lines that they need."""
         QTimer.singleShot(0, self, self._share_room)
 
     def _share_room(self) -> None:
-        """Figures get the height of the page, in equal parts; beside a map, which takes the rest, they are lower.
-
-        Neither text nor figures are narrower than their widest part: they do not scroll sideways.
-        """
-        for area in (self._text_area, self._figure_area):
-            area.setMinimumWidth(area.widget().minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
+        """Figures get the height of the page, in equal parts; beside a map, which takes the rest, they are lower."""
         room = self.height() - scaled(GAP) * (len(self.figures) - 1)
         others = [figure for figure in self.figures if not figure.takes_height]
         if len(others) == len(self.figures):
@@ -178,6 +180,8 @@ class StationView(QWidget):
         row.addWidget(self._text_area, TEXT_SHARE)
         self._figure_area = VerticalScrollArea(figures)
         row.addWidget(self._figure_area, FIGURE_SHARE)
+        for content in (text, figures):
+            content.installEventFilter(self)
 
     def _show_whole(self, prediction: PredictView) -> None:
         """A verdict may be longer than the room below its question."""

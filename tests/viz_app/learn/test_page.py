@@ -340,7 +340,7 @@ def test_text_question_and_figures_of_a_station_are_in_sight_together_on_a_lapto
     for name in (each.name for each in page.stations):
         view = station(qtbot, page, name)
         qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
-        qtbot.wait(60)
+        resting_heights(qtbot, view)
         areas = [each for each in view.findChildren(VerticalScrollArea) if each.parent() is view]
         assert len(areas) == 2
         scrolls = [area.verticalScrollBar().maximum() for area in areas]
@@ -355,7 +355,7 @@ def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page:
     for name in (each.name for each in page.stations):
         view = station(qtbot, page, name)
         qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
-        qtbot.wait(60)
+        resting_heights(qtbot, view)
         assert page.width() == SMALLEST_PAGE[0], f"{name} makes the page wider"
         for area in view.findChildren(VerticalScrollArea):
             if area.parent() is view:
@@ -439,6 +439,18 @@ def test_the_hint_names_nothing_that_is_not_on_the_page(page: LearnPage) -> None
     assert "head" not in hint
 
 
+def resting_heights(qtbot: QtBot, view: StationView) -> list[int]:
+    """Of the figures, when they change no more."""
+    seen: list[list[int]] = [[]]
+
+    def rest() -> bool:
+        seen.append([figure.height() for figure in view.figures])
+        return len(seen) > 8 and all(heights == seen[-1] for heights in seen[-8:])
+
+    qtbot.waitUntil(rest, timeout=TIMEOUT_MS)
+    return seen[-1]
+
+
 def room_taken(page: LearnPage, view: StationView) -> float:
     """How much of the page's height the figures of a station take, all together."""
     return sum(figure.height() for figure in view.figures) / view.height()
@@ -450,11 +462,9 @@ def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, pa
     page.resize(1080, 600)
     view = station(qtbot, page, name)
     qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
-    qtbot.wait(50)
-    small = [figure.height() for figure in view.figures]
+    small = resting_heights(qtbot, view)
     page.resize(1890, 1000)
-    qtbot.wait(50)
-    large = [figure.height() for figure in view.figures]
+    large = resting_heights(qtbot, view)
     assert sum(large) > 1.05 * sum(small)
     assert 0.55 < room_taken(page, view) <= 1.0, "it is used, and nothing scrolls"
     for figure in view.figures:

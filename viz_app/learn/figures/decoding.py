@@ -100,8 +100,12 @@ class BeamFigure(StationFigure):
         self._fit()
 
     def _fit(self) -> None:
-        self.drawing.fit(_inner_width(self), self._room - scaled(AROUND_CHIPS) - self.says.height())
+        self.drawing.fit(_inner_width(self), self._room - scaled(AROUND_CHIPS) - self._words_height())
         self._area.fit_height()
+
+    def _words_height(self) -> int:
+        """Of the text below, in as many lines as it needs."""
+        return max(0, self.says.heightForWidth(_inner_width(self)))
 
     def refresh(self) -> None:
         """Asks for the search in this sentence; what is changed in the model plays no part."""
