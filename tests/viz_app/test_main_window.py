@@ -540,10 +540,12 @@ def test_a_button_brings_back_the_thumbnails_whose_place_the_tabs_took(make_wind
     qtbot.waitUntil(page.thumbnails_button.isVisible)
     assert page.heads.isHidden()
     assert not page.thumbnails_button.visibleRegion().isEmpty()
+    assert not page.analysis_button.isVisible(), "it would do the same"
     qtbot.mouseClick(page.thumbnails_button, Qt.MouseButton.LeftButton)
     assert page.heads.isVisible()
     assert page.analysis.isHidden()
     assert not page.thumbnails_button.isVisible()
+    assert page.analysis_button.isVisible()
     page.toggle_analysis()
     window.resize(1600, 900)
     qtbot.waitUntil(page.heads.isVisible)

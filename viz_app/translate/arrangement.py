@@ -22,7 +22,7 @@ class Arrangement(QSplitter):
         analysis: the tabs.
         analysis_button: opens and closes them.
         thumbnails_button: brings all heads back, where the tabs have taken their place.
-        buttons: both, side by side.
+        buttons: both, of which one is shown: where the tabs took the heads' place, closing them is bringing these back.
     """
 
     def __init__(
@@ -82,7 +82,11 @@ class Arrangement(QSplitter):
         """In a narrow page the tabs take the place of the thumbnails: the large map and the texts keep their room."""
         has_room = self.analysis.isHidden() or self.width() >= scaled(NARROW)
         set_visible(self._heads, has_room, focus_to=self._head)
-        set_visible(self.thumbnails_button, not has_room, focus_to=self._heads)
+        shown, hidden = self.analysis_button, self.thumbnails_button
+        if not has_room:
+            shown, hidden = hidden, shown
+        shown.setVisible(True)
+        set_visible(hidden, False, focus_to=shown)
 
     def toggle_analysis(self) -> None:
         """Opens the analysis tabs if they are closed, and the other way round."""

@@ -14,7 +14,7 @@ from viz_app.widgets.parts import label
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 from viz_app.widgets.two_line_button import TwoLineButton
 
-WIDTH, MAX_HEIGHT, MARGIN, BESIDE = 560, 560, 8, 14
+WIDTH, MAX_HEIGHT, MARGIN, BESIDE = 560, 560, 8, 16
 """What is beside the content: the frame and a scroll bar."""
 
 

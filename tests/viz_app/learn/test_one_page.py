@@ -161,5 +161,5 @@ def test_what_is_predicted_is_computed_from_the_preset(qtbot: QtBot, page: Learn
     prediction.choices["attention"].click()
     prediction.look.click()
     qtbot.waitUntil(lambda: bool(prediction.verdict.text()), timeout=TIMEOUT_MS)
-    assert prediction.verdict.text().startswith("No: embeddings, positions, output")
+    assert prediction.verdict.text().startswith("No: token and position tables")
     assert "5,084,677 parameters" in prediction.verdict.text()
