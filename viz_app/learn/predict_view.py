@@ -72,6 +72,11 @@ class PredictView(QFrame):
         self.refresh()
 
     @property
+    def check(self) -> str:
+        """The name of the check that answers it."""
+        return self._predict.check
+
+    @property
     def chosen(self) -> str | None:
         """The name of the choice."""
         return next((name for name, button in self.choices.items() if button.isChecked()), None)

@@ -184,9 +184,12 @@ class StationView(QWidget):
             content.installEventFilter(self)
 
     def _show_whole(self, prediction: PredictView) -> None:
-        """A verdict may be longer than the room below its question."""
+        """A verdict may be longer than the room below its question; a figure that shows the answer may be below."""
         self._text_column.layout().activate()  # type: ignore[union-attr]
         QTimer.singleShot(0, prediction, partial(self._text_area.ensureWidgetVisible, prediction, 0, scaled(GAP)))
+        for figure in self.figures:
+            if figure.question == prediction.check:
+                QTimer.singleShot(0, figure, partial(self._figure_area.ensureWidgetVisible, figure, 0, 0))
 
     def _text(self, text: Paragraph, role: str) -> QLabel:
         shown = QLabel()

@@ -329,6 +329,8 @@ def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: Q
     assert [curve.name for curve in figure.chart.curves] == ["no smoothing"]
     answer(qtbot, view.predictions[0], "rises")
     assert [curve.name for curve in figure.chart.curves] == ["smoothing 0.1", "no smoothing"]
+    qtbot.waitUntil(lambda: not figure.chart.visibleRegion().isEmpty())
+    assert figure.chart.visibleRegion().boundingRect().height() == figure.chart.height(), "it is scrolled to"
 
 
 @pytest.mark.heavy

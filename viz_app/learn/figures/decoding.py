@@ -25,10 +25,9 @@ MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP = 28, 100, 9, 30, 4
 HEADER, EDGE = 18, 8
 AROUND_CHIPS = 75
 """Of the room of a figure, what its heading and a scroll bar take."""
-SCROLL_BAR = 12
+SCROLL_BAR, FRAME = 12, 1
 MIN_FACTOR, MAX_FACTOR, FACTOR_STEP = 0.83, 1.8, 0.02
 """Chips are at most so much smaller than usual, for a long sentence, and so much larger, on a large page."""
-BEAM_QUESTION = "beam"
 WAITING_FOR_ANSWER = "Answer the question, and both paths are marked here."
 
 
@@ -82,6 +81,7 @@ class BeamFigure(StationFigure):
     """
 
     caption = "Beam search: four partial translations are kept at each step"
+    question = "beam"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -129,7 +129,7 @@ class BeamFigure(StationFigure):
         tree = self.tree
         if tree is None:
             return
-        is_answered = self._asked is not None and self.context.answers.has(BEAM_QUESTION, self._asked.source_text)
+        is_answered = self._asked is not None and self.context.answers.has(self.question, self._asked.source_text)
         self.drawing.show_tree(tree, is_marked=is_answered)
         by_beam, greedy = tree.texts
         if not is_answered:
@@ -367,7 +367,7 @@ def _draw_chip(
 
 
 def _inner_width(figure: StationFigure) -> int:
-    return figure.width() - 2 * scaled(PANEL_MARGIN)
+    return figure.width() - 2 * scaled(PANEL_MARGIN) - 2 * FRAME
 
 
 def _shown(token: str) -> str:

@@ -46,6 +46,7 @@ class StationFigure(QFrame):
         caption: one line above it: what is drawn.
         takes_height: whether it grows with the page.
         options_known: the names of its options.
+        question: the check of the question whose answer it shows once it was given; empty if there is none.
         context, state, controller: see `LearnContext`.
         options: from the station's text.
         request: the answer that the figure waits for; `waiting` says so, `problem` why there is none.
@@ -55,6 +56,7 @@ class StationFigure(QFrame):
     caption: ClassVar[str]
     takes_height: ClassVar[bool] = False
     options_known: ClassVar[frozenset[str]] = frozenset()
+    question: ClassVar[str] = ""
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -16,7 +16,6 @@ from viz_app.widgets.parts import label
 SETTINGS = ((512, 4000), (512, 8000), (256, 4000))
 """Width and warm-up steps: the three curves of The Annotated Transformer."""
 NUM_STEPS, STRIDE = 20_000, 50
-SMOOTHING_QUESTION = "smoothing"
 LOSS_OF_ODDS = "The loss, when the model gives the right word these odds against each of the others."
 WAITING_FOR_ANSWER = "Answer the question, and the curve with smoothing is drawn too."
 
@@ -67,6 +66,7 @@ class SmoothingFigure(StationFigure):
     """
 
     caption = "Label smoothing: the right word gets 0.9, not 1"
+    question = "smoothing"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -105,7 +105,7 @@ class SmoothingFigure(StationFigure):
         )
         odds = found.odds.astype(np.float64)
         curves = [Curve("no smoothing", odds, found.plain_loss)]
-        is_answered = self.context.answers.has(SMOOTHING_QUESTION)
+        is_answered = self.context.answers.has(self.question)
         if is_answered:
             curves.insert(0, Curve("smoothing 0.1", odds, found.smoothed_loss))
         self._below.setText(LOSS_OF_ODDS if is_answered else f"{LOSS_OF_ODDS} {WAITING_FOR_ANSWER}")
