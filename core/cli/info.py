@@ -125,11 +125,11 @@ def _print_words(translator: "Translator", text: str) -> int:
     source = encode_source(text, translator.checkpoint.codecs.source, translator.run_config)
     coverage = translator.coverage(text)
     assert coverage is not None
+    respelled = {word.start: word for word in coverage.respelled_words}
+    rare = {word.start: word for word in coverage.rare_words}
     for each, spelling in zip(source.words, source.spellings, strict=True):
-        told = [
-            word.explanation for word in (*coverage.respelled_words, *coverage.rare_words) if word.start == each.start
-        ]
-        print(counts.of(spelling), one_line(each.text), *map(one_line, told), sep="\t")
+        told = [one_line(words[each.start].explanation) for words in (respelled, rare) if each.start in words]
+        print(counts.of(spelling), one_line(each.text), *told, sep="\t")
     if coverage.notice:
         print(f"augenmerk: note: {one_line(coverage.notice)}", file=sys.stderr)
     return 0
