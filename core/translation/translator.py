@@ -630,7 +630,7 @@ class Steps:
 def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:
     """The same model, whose source codec reads words as the training data spell them.
 
-    Those of a checkpoint and of a corpus read words as they are: training and its validation know nothing of this.
+    Those of a checkpoint and of a corpus read words as they are, so losses in training are not those of restored text.
     """
     codecs = checkpoint.codecs
     return replace(checkpoint, codecs=replace(codecs, source=codecs.source.restoring_spelling(checkpoint.word_counts)))
