@@ -47,6 +47,7 @@ def test_text_unlike_the_training_data_is_noted(file: Path, capsys: pytest.Captu
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.heavy
 def test_a_file_that_does_not_tell_gives_null(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checkpoint = ["--checkpoint", str(untrained_checkpoint)]
     assert main(["translate", "This is English.", "--json", *checkpoint]) == 0
