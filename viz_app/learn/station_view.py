@@ -100,7 +100,8 @@ class StationView(QWidget):
         """Neither text nor figures are narrower than their widest part: they do not scroll sideways."""
         if event.type() == QEvent.Type.LayoutRequest:
             for area in (self._text_area, self._figure_area):
-                area.setMinimumWidth(area.widget().minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
+                if (content := area.widget()) is not None:
+                    area.setMinimumWidth(content.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
         return super().eventFilter(watched, event)
 
     def _share_later(self) -> None:
