@@ -69,6 +69,15 @@ KEYS_OF_LESSONS = (
     ("Page Up, Down", "The scene before, the next scene"),
     ("← →", "The same, from the maps or the lesson bar"),
 )
+LESSON_EDITS = {
+    "update": "update this scene from the screen",
+    "texts": "change the texts of this scene",
+    "earlier": "move this scene earlier",
+    "later": "move this scene later",
+    "delete": "delete this scene",
+    "rename": "rename",
+}
+"""Buttons of the lesson bar, by what the palette calls them."""
 KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
@@ -402,6 +411,12 @@ class MainWindow(QMainWindow):
                 Command("Lesson: export a worksheet", self.lessons.ask_for_worksheet, group="Files"),
                 Command("Lesson: close", self.lessons.close, group="Files"),
             ]
+        buttons = self.lessons.bar.edit_buttons
+        of_lesson += [
+            Command(f"Lesson: {what}", buttons[name].click, group="Files")
+            for name, what in LESSON_EDITS.items()
+            if self.lessons.lesson.lesson is not None and buttons[name].isEnabled()
+        ]
         CommandPalette((*self.commands, *learn, *lessons, *of_lesson, *files), self).open()
 
     def _show_keys(self) -> None:

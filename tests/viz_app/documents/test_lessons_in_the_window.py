@@ -24,6 +24,7 @@ from viz_app.main_window import LEARN, TRANSLATE, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
 from viz_app.state.model_info import ModelInfo
+from viz_app.widgets.commands import CommandPalette
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
@@ -200,6 +201,38 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     assert bar.place.text() == "1 of 1"
     bar.edit_buttons["save"].click()
     assert len(read_lesson_file(tmp_path / "mine.augenmerk").scenes) == 1
+
+
+def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    lesson = window.lessons.lesson
+
+    def titles() -> list[str]:
+        return [scene.title for scene in lesson.scenes]
+
+    def do(words: str) -> None:
+        next(command for command in window.commands if command.keys == "Ctrl+K").act()
+        (palette,) = window.findChildren(CommandPalette)
+        qtbot.keyClicks(palette.field, words)
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: not window.findChildren(CommandPalette))
+
+    before = titles()
+    assert len(before) > 1
+    do("lesson scene later")
+    assert titles() == [before[1], before[0], *before[2:]]
+    do("lesson scene earlier")
+    assert titles() == before
+    do("lesson change texts")
+    assert isinstance(window.lessons.dialog, SceneDialog)
+    window.lessons.dialog.title.clear()
+    qtbot.keyClicks(window.lessons.dialog.title, "Another title")
+    qtbot.keyClick(window.lessons.dialog.title, Qt.Key.Key_Return)
+    assert titles() == ["Another title", *before[1:]]
+    do("lesson delete scene")
+    assert titles() == before[1:]
+    window.lessons.save_to(path)  # else the window asks when it is closed
 
 
 def test_texts_of_a_scene_are_changed_in_a_dialog(qtbot: QtBot, window: MainWindow, path: Path) -> None:

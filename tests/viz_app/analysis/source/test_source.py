@@ -11,6 +11,7 @@ from core.analysis.alti import contributions_of
 from core.analysis.contributions import METHOD
 from core.analysis.occlusion import occlude_source_words
 from core.model.heads import Head
+from core.percent import percent
 from core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -66,7 +67,7 @@ def test_every_output_word_has_its_share_and_the_method_its_name(tab: SourceTab)
     assert all(0 <= each.source <= 1 for each in shares)
     assert [bar.value for bar in tab.shares.bars] == pytest.approx([each.source for each in shares])
     assert sum(share for _, share in shares[0].parts) <= shares[0].source + 1e-5
-    assert f"{tab.source.mean_share():.0%} on average" in tab._shares_title.text()
+    assert f"{percent(tab.source.mean_share())} on average" in tab._shares_title.text()
 
 
 def test_a_warning_stands_where_the_source_collapses(tab: SourceTab) -> None:
@@ -309,7 +310,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     assert [bar.before for bar in words_tab.shares.bars] == [each.before for each in source.shares()]
     assert [bar.is_new for bar in words_tab.shares.bars] == [each.before is None for each in source.shares()]
     assert all(bar.before_text for bar in words_tab.words.bars)
-    assert f"(was {np.mean(old[:-1]):.0%})" in words_tab._shares_title.text()
+    assert f"(was {percent(np.mean(old[:-1]))})" in words_tab._shares_title.text()
 
 
 def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
