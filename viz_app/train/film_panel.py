@@ -33,7 +33,7 @@ MAX_LINES = 3
 """Of the translation; a longer one scrolls, so that the heads below stay visible."""
 TALL_PX = 400
 """From this height of the panel on, the translation may use all of them."""
-LOW_PX = 240
+LOW_PX = 256
 """Below it there is no room for thumbnails; heads are chosen by the menus."""
 EMPTY = "This run has no film."
 

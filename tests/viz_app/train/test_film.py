@@ -177,8 +177,8 @@ def test_translations_stand_beside_their_references(qtbot: QtBot, playback: Play
 
 def test_a_low_panel_has_no_thumbnails_instead_of_cut_ones(panel: FilmPanel, qtbot: QtBot) -> None:
     assert panel.area.isVisible()
-    panel.resize(900, 225)
+    panel.setFixedHeight(240)  # as low as the smallest window makes it
     qtbot.waitUntil(lambda: not panel.area.isVisible())
     assert panel.head_menu.isVisible(), "heads are chosen by the menus"
-    panel.resize(900, 420)
+    panel.setFixedHeight(420)
     qtbot.waitUntil(panel.area.isVisible)
