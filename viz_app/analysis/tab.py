@@ -15,7 +15,7 @@ from viz_app.state.request_state import RequestState
 from viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scales
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import label
-from viz_app.worker import ExperimentController, Job, Request
+from viz_app.worker import ABOUT_A_RESULT, ExperimentController, Job, Request
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class AnalysisTab(QWidget):
             self._redraw_in_sight()
 
     def _on_result_changed(self) -> None:
-        if self._asked is not None and self._asked.job.scope == "sentence":
+        if self._asked is not None and self._asked.job.scope in ABOUT_A_RESULT:
             self.cancel()
         if not self.request.is_running:
             self.request.problem = ""
