@@ -1,5 +1,6 @@
 """Models of other projects, opened in the window: folders, files, names; what is not whole; the target language."""
 
+import json
 import os
 import shutil
 from dataclasses import replace
@@ -18,6 +19,7 @@ from core.config import RunConfig, preset
 from core.errors import AnalysisError
 from tests.core.interop.marian_models import make_folder
 from tests.core.interop.published import NotebookSeq2Seq
+from tests.core.interop.test_importing import change
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.analysis.sample_languages import check_languages
@@ -194,6 +196,63 @@ def test_half_a_folder_is_refused_by_the_name_of_what_is_missing(
     dialog.cancel_button.click()
     assert window.model is before
     assert not list(window._preferences.models_folder.glob("*"))
+
+
+SPOILED = {
+    "a link out of the folder": (
+        lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("/etc/hostname")),
+        ("vocab.json", "lies outside the folder", "expected"),
+    ),
+    "another architecture": (
+        lambda folder: change(folder / "config.json", model_type="bart", architectures=["BartModel"]),
+        ("config.json", "BartModel", "Marian model (MarianMTModel)", "expected"),
+    ),
+    "shapes that do not fit": (
+        lambda folder: change(folder / "config.json", d_model=64),
+        ("model.safetensors", "has the shape [32, 32]; [64, 64] was expected"),
+    ),
+    "cut off": (
+        lambda folder: os.truncate(folder / "model.safetensors", 20_000),
+        ("model.safetensors", "may be cut off", "expected"),
+    ),
+    "a vocabulary with a missing id": (
+        lambda folder: change(folder / "vocab.json", **{token_with(folder, 17): None}),
+        ("vocab.json", "has no token with the id 17", "expected"),
+    ),
+    "too little memory": (lambda folder: None, ("GB of memory", "are free", "expected")),
+}
+
+
+def token_with(folder: Path, token_id: int) -> str:
+    vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    return next(token for token, each in vocabulary.items() if each == token_id)
+
+
+@pytest.mark.heavy
+def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
+    make_window: MakeWindow, qtbot: QtBot, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make_window()
+    before = window.model
+    for name, (spoil, words) in SPOILED.items():
+        copy = tmp_path / name.replace(" ", "-")
+        shutil.copytree(folder, copy)
+        spoil(copy)
+        if name == "too little memory":
+            monkeypatch.setattr("core.interop.weights.available_memory", lambda: 1000)
+        window.open_model(copy)
+        dialog = dialog_of(window)
+        dialog.import_button.click()
+        qtbot.waitUntil(lambda dialog=dialog: not dialog.is_running and dialog.problem.isVisible(), timeout=LIMIT_MS)
+        for word in words:
+            assert word in dialog.problem.text(), name
+        assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width()), "all of it can be read"
+        dialog.cancel_button.click()
+        assert window.model is before
+        assert not list(window._preferences.models_folder.glob("*")), "nothing is half written"
+        qtbot.waitUntil(lambda: window._loader.import_dialog is None)
+    with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
+        window.translate_page.sentence.input.set_text("Zwei Hunde .")
 
 
 @pytest.mark.heavy
