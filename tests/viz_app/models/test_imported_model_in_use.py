@@ -113,3 +113,22 @@ def test_no_word_is_marked_as_rare_and_no_other_text_is_said_to_be_unknown(windo
     assert window.state.translation is not None
     assert window.state.translation.coverage is None
     assert not panel.coverage_notice.isVisible()
+
+
+def test_a_model_of_several_target_languages_translates_into_the_one_that_is_chosen(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    file = tmp_path / "opus-mt-de-mul.safetensors"
+    import_model(make_folder(tmp_path / "opus-mt-de-mul", codes=True, tokenizer={"target_lang": "mul"})).save(file)
+    window = make_window(file, sentence="Ein Mann sieht viele Kinder.", loader=None)
+    panel, state = window.translate_page.sentence, window.state
+    assert panel.target_menu.isVisible()
+    assert list(panel.target_menu.actions_by_name) == [">>nld<<", ">>fra<<", ">>deu<<"], "by their names"
+    for code, name in ((">>fra<<", "French"), (">>nld<<", "Dutch")):
+        with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
+            panel.target_menu.actions_by_name[code].trigger()
+        assert state.translation is not None
+        assert state.translation.source_text == f"{code} Ein Mann sieht viele Kinder."
+        assert state.translation.source_tokens[0] == code
+        assert state.languages == ("German", name)
+        assert panel._target_name.text() == name

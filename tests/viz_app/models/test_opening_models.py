@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from core.config import RunConfig, preset
 from core.errors import AnalysisError
 from tests.core.interop.marian_models import make_folder
 from tests.core.interop.published import NotebookSeq2Seq
+from tests.core.interop.test_hub import NAME, Hub
 from tests.core.interop.test_importing import change
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
@@ -368,3 +370,70 @@ def test_a_sample_in_other_languages_is_refused_by_their_names() -> None:
 
 def with_target(run: RunConfig, language: str) -> RunConfig:
     return replace(run, data=replace(run.data, target_language=language))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("typed", "code", "name"),
+    [
+        ("Portuguese", "pt", "Portuguese"),
+        ("zho_Hans", "zho_Hans", "Chinese"),
+        ("pt-BR", "pt-BR", "Portuguese"),
+        ("kmr", "kmr", "kmr"),
+    ],
+)
+def test_languages_are_typed_by_code_or_english_name(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, typed: str, code: str, name: str
+) -> None:
+    folder = make_folder(tmp_path / "mine", tokenizer={"source_lang": None, "target_lang": None})
+    window = make_window(loader=None, checkpoint=None)
+    window.open_model(folder)
+    dialog = dialog_of(window)
+    qtbot.waitUntil(dialog.source_edit.isVisible, timeout=LIMIT_MS)
+    dialog.source_edit.setText("german")
+    dialog.target_language_edit.setText("Português")
+    dialog.import_button.click()
+    assert "'Português' is no code of a language" in dialog.problem.text()
+    assert "English name" in dialog.problem.text()
+    dialog.target_language_edit.setText(typed)
+    with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS) as opened:
+        dialog.import_button.click()
+    data = opened.args[0].run.data
+    assert (data.source_language, data.target_language) == ("de", code)
+    assert window.state.languages == ("German", name)
+
+
+@pytest.fixture
+def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A server with one repository, whose files are from German to French."""
+    server = Hub(folder)
+    monkeypatch.setenv("HF_ENDPOINT", server.address)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    yield server
+    server.close()
+
+
+@pytest.mark.heavy
+def test_languages_that_a_name_at_hugging_face_does_not_tell_can_be_typed(
+    make_window: MakeWindow, qtbot: QtBot, hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    window = make_window()
+    window._loader.choose_name()
+    dialog = dialog_of(window)
+    assert isinstance(dialog, HubDialog)
+    for name, tells in (("Helsinki-NLP/opus-mt-de-en", True), ("x/opus-mt-tc-big-de-zle", True), ("me/mine", False)):
+        dialog.name_edit.setText(name)
+        assert dialog.source_edit.isVisible() == dialog.target_language_edit.isVisible() == (not tells)
+        assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width())
+    dialog.source_edit.setText("Deutsch")
+    dialog.import_button.click()
+    assert "'Deutsch' is no code of a language" in dialog.problem.text()
+    assert not hub.requests, "nothing is asked for before"
+    dialog.source_edit.setText("Luxembourgish")
+    dialog.target_language_edit.setText("fra")
+    dialog.name_edit.setText(NAME)  # its name tells them: what was typed for another is not taken
+    with qtbot.waitSignal(dialog.imported, timeout=LIMIT_MS) as imported:
+        dialog.import_button.click()
+    data = load_checkpoint(imported.args[0]).run.data
+    assert (data.source_language, data.target_language) == ("de", "fr"), "as its files say"
