@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from core.translation.result import Translation
@@ -50,6 +50,8 @@ class AnalysisTab(QWidget):
         name: on the tab.
         tip: of the tab.
         meaning: the sentence.
+        stops_when_left: whether what it asked is cancelled when it is left, so that nothing waits behind it; it asks
+            again when it is back.
         context, state, controller, preferences: see `AnalysisContext`.
         request: the answer that the tab waits for.
         column: the layout of the content.
@@ -60,6 +62,7 @@ class AnalysisTab(QWidget):
     name: ClassVar[str]
     tip: ClassVar[str]
     meaning: ClassVar[str]
+    stops_when_left: ClassVar[bool] = False
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -129,6 +132,12 @@ class AnalysisTab(QWidget):
         super().showEvent(event)
         if not event.spontaneous():
             self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The tab is left."""
+        super().hideEvent(event)
+        if self.stops_when_left and not event.spontaneous():
+            self.cancel()
 
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""

@@ -17,9 +17,13 @@ from core.resources import bundled_model_path, example_sentences
 from core.translation.result import MAP_KINDS
 from tests.core.interop.marian_models import make_folder
 from tests.viz_app.conftest import MakeWindow
+from viz_app.analysis.alignment.view import AlignmentTab
+from viz_app.analysis.compare.view import CompareTab
 from viz_app.analysis.heads.view import HeadsTab
+from viz_app.analysis.source.view import SourceTab
 from viz_app.examples import gallery
 from viz_app.main_window import MainWindow
+from viz_app.state.map_view_settings import SHOWN_MAPS
 from viz_app.state.role_words import HERE, role_in_short, role_in_words
 from viz_app.translate.first_steps import FirstSteps
 from viz_app.views.gallery import GalleryPopup
@@ -132,3 +136,59 @@ def test_a_model_of_several_target_languages_translates_into_the_one_that_is_cho
         assert state.translation.source_tokens[0] == code
         assert state.languages == ("German", name)
         assert panel._target_name.text() == name
+
+
+@pytest.fixture(scope="module")
+def deep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of 6 + 6 layers with 16 heads, as the tc-big models of OPUS-MT, but narrow: 288 maps."""
+    folder = make_folder(
+        tmp_path_factory.mktemp("deep") / "opus-mt-tc-big-de-en",
+        **{"encoder_layers": 6, "decoder_layers": 6, "encoder_attention_heads": 16, "decoder_attention_heads": 16},
+    )
+    file = folder.parent / "deep.safetensors"
+    import_model(folder).save(file)
+    return file
+
+
+def test_every_tab_answers_for_a_model_of_288_heads(
+    make_window: MakeWindow, qtbot: QtBot, deep: Path, imported: Path, tmp_path: Path
+) -> None:
+    window = make_window(deep, sentence="Ein Mann sieht viele Kinder.", loader=None)
+    state, panel = window.state, window.analysis
+    assert sum(layers * heads for layers, heads in map(state.maps.shape, MAP_KINDS)) == 288
+    window.translate_page.toggle_analysis()
+    for place, button in enumerate(panel.buttons):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        tab = panel.tab
+        assert tab is panel.tabs[place]
+        text = tmp_path / "two.txt"
+        text.write_text("Ein Mann läuft.\tA man runs.\nEin Hund steht.\tA dog stands.\n", encoding="utf-8")
+        if isinstance(tab, HeadsTab):
+            tab.use_file(text)
+            qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
+            assert tab.request.is_running
+        if isinstance(tab, AlignmentTab):
+            qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
+            qtbot.waitUntil(lambda tab=tab: tab.request.progress is not None, timeout=LIMIT_MS)
+            qtbot.mouseClick(tab.ranker.stop, Qt.MouseButton.LeftButton)
+        if isinstance(tab, CompareTab):
+            qtbot.mouseClick(tab.question_buttons["checkpoint"], Qt.MouseButton.LeftButton)
+            tab.use_checkpoint(imported)
+        qtbot.waitUntil(lambda tab=tab: not tab.request.is_running, timeout=LIMIT_MS)
+        assert tab.request.problem == "", tab.name
+        if isinstance(tab, HeadsTab):
+            assert tab.heads.importance is not None
+            assert tab.heads.importance.is_complete
+            assert tab.heads.importance.cross.shape == (6, 16)
+        if isinstance(tab, SourceTab):
+            assert tab.source.findings is not None
+            assert all(word.without is not None for word in tab.source.words())
+        if isinstance(tab, CompareTab):
+            assert tab.comparing.comparison is not None
+        state.toggle_head(Head("cross", 5, 15))
+        for shown in SHOWN_MAPS:
+            state.settings.shown = shown
+            qtbot.waitUntil(lambda: not state.request.is_running, timeout=LIMIT_MS)
+            assert not tab.grab().isNull()
+        state.reset()
+        qtbot.waitUntil(lambda: not state.request.is_running, timeout=LIMIT_MS)

@@ -70,6 +70,7 @@ class CompareTab(AnalysisTab):
     """
 
     name: ClassVar[str] = "Compare"
+    stops_when_left: ClassVar[bool] = True
     tip: ClassVar[str] = "Two sentences in one model, or one sentence in two checkpoints, with the difference"
     meaning: ClassVar[str] = (
         "The chosen head in both, and second minus first, over the words that both have. It says where attention "

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from core.analysis.contributions import METHOD
@@ -46,6 +45,7 @@ class SourceTab(AnalysisTab):
     """
 
     name: ClassVar[str] = "Source"
+    stops_when_left: ClassVar[bool] = True
     tip: ClassVar[str] = "How much of each output word comes from the source; remove or replace a source word"
     meaning: ClassVar[str] = (
         f"Left, by {METHOD}: the share of the source in each output word; the rest is the words before. An estimate of "
@@ -98,12 +98,6 @@ class SourceTab(AnalysisTab):
             known = {**self.source.without}
             job = WithoutWordsJob(translation, tuple(sorted((*known, *places))), known)
             self.ask(job, self._take_translations, on_partial=self._take_translations)
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """The tab is left: nothing waits behind what it asked by itself; it asks again when it is back."""
-        super().hideEvent(event)
-        if not event.spontaneous():
-            self.cancel()
 
     def redraw(self) -> None:
         """Shows the words, and what is known of them."""

@@ -528,3 +528,25 @@ def test_a_word_without_end_makes_no_tab_wider_than_it_is(
     for part in (tab.texts, tab.maps):
         assert part.geometry().right() <= content.width()
     assert content.width() <= tab._area.viewport().width()
+
+
+@pytest.mark.parametrize("question", ["sentence", "checkpoint"])
+def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
+    tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot, question: str
+) -> None:
+    if question == "sentence":
+        tab.sentence.setText(SECOND)
+        tab.sentence.setModified(True)
+        qtbot.mouseClick(tab.compare, Qt.MouseButton.LeftButton)
+    else:
+        qtbot.mouseClick(tab.question_buttons["checkpoint"], Qt.MouseButton.LeftButton)
+        tab.use_checkpoint(model_files["single"])
+    asked = tab._asked
+    assert asked is not None
+    tab.hide()
+    assert asked.is_over
+    assert not tab.request.is_running
+    tab.show()
+    settle(qtbot, tab)
+    assert tab.comparing.comparison is not None
+    assert tab.problem.text() == ""
