@@ -26,6 +26,7 @@ from viz_app.main_window import MainWindow
 from viz_app.state.map_view_settings import SHOWN_MAPS
 from viz_app.state.role_words import HERE, role_in_short, role_in_words
 from viz_app.translate.first_steps import FirstSteps
+from viz_app.translate.presentation import caption
 from viz_app.views.gallery import GalleryPopup
 from viz_app.views.sentence import GALLERY_OF_ANOTHER_MODEL
 
@@ -53,11 +54,15 @@ def test_roles_are_those_of_the_sentence_shown_until_a_sample_was_measured(windo
     assert read_sample_roles(imported) is None
     assert read_sample_roles(bundled_model_path()) is not None, "there is something that could be mistaken for its own"
     assert state.roles.sample is None
+    page = window.translate_page
     for kind in MAP_KINDS:
         layers, heads = state.maps.shape(kind)
         for head in (Head(kind, layer, each) for layer in range(layers) for each in range(heads)):
             assert role_in_short(state.roles, head).endswith(HERE)
             assert role_in_words(state.roles, head).startswith(HERE.capitalize())
+            state.choose_head(head)
+            assert not page.head.role.isVisible(), "one sentence is no sample"
+            assert caption(state).partition("\n")[0].endswith(f"head {head.head + 1}"), "no role"
 
 
 def test_measure_says_what_its_heads_do_over_a_sample_and_which(
