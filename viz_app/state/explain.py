@@ -15,7 +15,7 @@ from viz_app.state.role_words import role_in_words
 
 BEWARE = (
     "Weights show where the model looks, not why it chose a word; to see what a head does, switch it off. Much weight "
-    "on <sos>, <eos> or the full stop often means that a head has nothing to do there."
+    "on the start, the end or the full stop often means that a head has nothing to do there."
 )
 
 

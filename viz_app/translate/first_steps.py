@@ -207,10 +207,13 @@ class FirstSteps(QFrame):
         self.typing_wanted.emit()
 
     def _say_typing(self) -> str:
-        return (
-            "Type a sentence of your own. The model has learned from picture captions alone: other sentences often "
-            "come out wrong. Ctrl+K lists all commands, F1 explains what you click on."
+        coverage = self._translation.coverage
+        knows = (
+            f" The model has learned from {coverage.kind} alone: other sentences often come out wrong."
+            if coverage is not None and coverage.kind
+            else ""
         )
+        return f"Type a sentence of your own.{knows} Ctrl+K lists all commands, F1 explains what you click on."
 
 
 def _telling_pair(translation: Translation, head: Head) -> Pair | None:

@@ -43,6 +43,9 @@ EXAMPLES_LANGUAGE, BUNDLED_LANGUAGE = "German", "de"
 """Of the examples; of the model that opens if no other does."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
 BUSY = "translating …"
+GALLERY_OF_ANOTHER_MODEL = (
+    "The gallery is about the bundled model, and another one is open. Open the bundled model for it."
+)
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
 BESIDE_MARGIN = 10
 MAX_ORIGINAL_LINES = 2
@@ -162,7 +165,14 @@ class SentencePanel(QFrame):
         self._fit_names()
 
     def open_gallery(self) -> None:
-        """The examples by what they show; the one that is chosen is translated, and its head and cell are shown."""
+        """The examples by what they show; the one that is chosen is translated, and its head and cell are shown.
+
+        Not while another model is open, of which nothing of it need be true.
+        """
+        model = self._state.model
+        if model is not None and not model.is_bundled:
+            self._state.tell(GALLERY_OF_ANOTHER_MODEL)
+            return
         popup = GalleryPopup(gallery(), self)
         popup.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         popup.chosen.connect(self.show_example)
@@ -417,7 +427,9 @@ class SentencePanel(QFrame):
         is_untouched = text in self._examples and text not in sentences and self.input.is_settled
         self._examples = sentences
         menu = QMenu(self.examples)
-        if sentences == example_sentences() and gallery():
+        model = self._state.model
+        is_bundled = model is None or model.is_bundled
+        if is_bundled and sentences == example_sentences() and gallery():
             menu.addAction("What attention shows: a gallery …").triggered.connect(self.open_gallery)
             menu.addSeparator()
         for sentence in sentences:

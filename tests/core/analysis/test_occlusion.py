@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.occlusion import BATCH_SIZE, UNKNOWN, SourceOcclusion, changed_words, occlude_source_words
+from core.analysis.occlusion import (
+    BATCH_SIZE,
+    UNKNOWN,
+    SourceOcclusion,
+    changed_words,
+    occlude_source_words,
+    score_without_source_words,
+    translate_without_source_words,
+)
 from core.errors import AnalysisError, ExperimentError
 from core.model.heads import Head
 from core.translation.compilation import interventions_of
@@ -19,7 +27,7 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.result import Translation
+from core.translation.result import Translation, TranslationStoppedError
 from core.translation.translator import Translator
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
@@ -258,3 +266,30 @@ def test_changed_words_regard_order() -> None:
     assert changed_words("a man sleeps".split(), "a dog sleeps".split()) == ((1,), (1,))
     assert changed_words("a b".split(), "a b".split()) == ((), ())
     assert changed_words([], ["x"]) == ((), (0,))
+
+
+@pytest.mark.heavy
+def test_scores_and_translations_alone_are_those_of_both_together(word_translator: Translator) -> None:
+    plain = word_translator.translate(SENTENCE)
+    row = AttentionRow(Head("cross", 0, 0), 0, (1.0,) * len(plain.source_tokens))
+    removed = SourceWordRemoved(1)
+    for interventions in ((), (row, HeadScaled(Head("cross", 1, 1))), (removed,)):
+        old = word_translator.run(Experiment(SENTENCE, interventions=interventions))
+        both = occlude_source_words(word_translator, old)
+        scores = score_without_source_words(word_translator, old)
+        assert scores.left_out == both.left_out
+        expected = {word.place: both.change_of(word) for word in both.words}
+        assert dict(scores.changes) == pytest.approx(expected, abs=1e-4)
+        places = [word.place for word in both.words][-2:]
+        texts = [each.text for each in translate_without_source_words(word_translator, old, places)]
+        assert texts == [word.text for word in both.words][-2:]
+
+
+def test_scores_and_translations_alone_can_be_stopped(word_translator: Translator) -> None:
+    old = word_translator.translate(SENTENCE)
+    with pytest.raises(TranslationStoppedError):
+        score_without_source_words(word_translator, old, should_stop=lambda: True)
+    with pytest.raises(TranslationStoppedError):
+        translate_without_source_words(word_translator, old, [0], should_stop=lambda: True)
+    with pytest.raises(AnalysisError, match="was expected"):
+        translate_without_source_words(word_translator, old, [99])

@@ -1,6 +1,7 @@
 """Lessons as a teacher uses them: opened, stepped through by keys, edited, saved; unsaved changes are asked about."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -369,9 +370,27 @@ def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
     for sentence in SENTENCES:
         qtbot.waitUntil(lambda sentence=sentence: window.state.experiment.source_text == sentence, timeout=20_000)
         assert "is neither among the recent" in window.state.notice
+        assert window.lessons.bar.other_model.isVisible()
         settle(qtbot, window)
         assert not window.state.can_undo
         window.lessons.lesson.step(1)
+
+
+@pytest.mark.heavy
+def test_a_scene_says_so_while_a_model_is_open_that_it_is_not_about(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    bar, own = window.lessons.bar, window.state.model
+    assert own is not None
+    assert not bar.other_model.isVisible()
+    window.state.begin_model(replace(own, digest="c" * 64))
+    assert bar.other_model.isVisible()
+    assert bar.other_model.toolTip() or f"“{own.title}”" in bar.other_model.text()
+    assert "Another one is open" in bar.other_model.text()
+    window.state.begin_model(own)
+    assert not bar.other_model.isVisible()
 
 
 def lesson_menu(window: MainWindow) -> QMenu:

@@ -281,6 +281,24 @@ def test_folder_is_chosen_by_dialog_and_a_cancelled_dialog_changes_nothing(
     assert page.form.choices().source() == tmp_path
 
 
+def test_languages_are_asked_for_where_the_data_are_ones_own(
+    make_page: MakePage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    form = page.form
+    assert not form.target_language_edit.isVisible()
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
+    form.data_menu.actions_by_name["folder"].trigger()
+    assert form.target_language_edit.isVisible()
+    assert (form.source_language_edit.placeholderText(), form.target_language_edit.placeholderText()) == ("de", "en")
+    type_over(qtbot, form.target_language_edit, "French")
+    assert form.choices().run_config().data.target_language == "fr"
+    form.data_menu.actions_by_name["multi30k"].trigger()
+    assert not form.target_language_edit.isVisible()
+    assert form.choices().run_config().data.target_language == "en"
+
+
 @pytest.mark.heavy
 def test_devices_are_found_in_a_worker(make_page: MakePage, qtbot: QtBot) -> None:
     page = make_page(ScriptedTraining())
