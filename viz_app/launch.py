@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.cli.guard import USER_ERROR, run_guarded
+from core.standard_streams import open_standard_streams
 from core.threads import choose_threads
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
@@ -35,6 +36,7 @@ Command-line commands:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `augenmerk` with `argv` (None: those of the process) and returns its exit status."""
+    open_standard_streams()
     choose_threads()  # before anything imports torch
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:

@@ -415,6 +415,19 @@ def test_standard_output_on_a_full_disk_is_told(
         full.close()
 
 
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_what_an_encoding_has_no_character_for_is_escaped_as_in_json(
+    monkeypatch: pytest.MonkeyPatch, errors: str
+) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii", errors=errors))
+    text = "Mädchen 🙂"
+    assert run_guarded(lambda: print(json.dumps([text], ensure_ascii=False)) or 0) == 0
+    assert json.loads(written.getvalue()) == [text]
+    assert run_guarded(lambda: print("\udcff") or 0) == 0
+    assert written.getvalue().endswith(b"\\udcff\n")
+
+
 @pytest.mark.subprocess
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("command", [["translate", SENTENCE], ["analyze", SENTENCE], ["info"]])
