@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TextIO, cast
 
 from core.errors import AugenmerkError
@@ -46,6 +47,15 @@ def _flush() -> None:
 
 
 def _run(command: Callable[[], int]) -> int:
+    try:
+        Path.cwd()
+    except OSError as error:  # libraries end the process there
+        print(
+            f"augenmerk: the folder that this was started in is gone ({error.strerror}). One that is there was "
+            "expected: go to another folder (cd), and try again.",
+            file=sys.stderr,
+        )
+        return USER_ERROR
     try:
         return command()
     except AugenmerkError as error:
