@@ -8,10 +8,10 @@ idle machine, and several times faster on a busy one (`python -m benchmarks busy
 The library reads `GOMP_SPINCOUNT` once, while it is loaded, which happens when torch is imported. So every entry point
 (`core.__main__`, `viz_app.launch`, `core.api`) calls `choose_threads` first. What the user has set is left alone.
 
-oneDNN makes a kernel for each shape of a product and keeps 1,024 of them. Batches of random sentences have some thousand
-shapes, so that a training always kept new ones; they lie between the large blocks of memory that each step takes and gives
-back, and the gaps that are left there serve no larger block. So the memory of a training grew for hours. A few kernels,
-as many as a step of short batches uses again, keep it from that and cost no time: making one takes 0.3 ms.
+oneDNN makes a kernel for each shape of a product and keeps 1,024 of them. Batches of random sentences have as many
+shapes, so that a training kept making new ones. They lie between the large blocks of memory that each step takes and
+gives back, and the gaps left there serve no larger block: the memory of a training grew for hours. 64 kernels, as many
+as a step of few shapes uses again and again, keep it from most of that and cost no time: making one takes 0.3 ms.
 
 On Windows and macOS, PyTorch brings Intel's or LLVM's OpenMP, which knows `KMP_BLOCKTIME` (milliseconds of spinning,
 200 by default) instead. It has not been measured there and is left as it is. No torch is imported here unless asked to.

@@ -80,6 +80,9 @@ def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environmen
 
 
 KEPT_KERNELS = """
+os.environ["ONEDNN_VERBOSE"] = "profile_create"
+from core.threads import choose_threads
+choose_threads()
 import torch
 from core.model.products import has_faster_kernels, product
 
