@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.cli.guard import USER_ERROR, run_guarded
+from core.memory import share_one_heap
 from core.standard_streams import open_standard_streams
 from core.threads import choose_threads
 
@@ -79,6 +80,7 @@ def _open_window(options: argparse.Namespace) -> int:
     problem = prepare_display(picture_only=options.screenshot is not None)
     if problem:
         return _refuse(problem)
+    share_one_heap()  # before any thread takes memory
     from viz_app.application import run_app
     from viz_app.ending import end_process
 
