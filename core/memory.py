@@ -59,8 +59,9 @@ _M_ARENA_MAX = -8
 def share_one_heap() -> None:
     """Lets all threads that this process will start take memory from the heap of its first thread.
 
-    glibc gives each its own, in pieces of 64 MB, which large blocks fit badly: after 120 steps, a training of `notebook`
-    in a thread had taken 3.0 GB, one in the first thread 2.3 GB. Where the C library is another one, nothing happens.
+    glibc gives each its own, in pieces of 64 MB, which large blocks fit badly: after 120 steps a training of
+    `notebook` in a thread had taken 3.0 GB, one in the first thread 2.3 GB. Where the C library is another one, nothing
+    happens.
     """
     if sys.platform.startswith("linux"):
         import ctypes
