@@ -210,7 +210,7 @@ def save_attention(translation: "Translation", path: Path) -> None:
 def as_dict(translation: "Translation") -> dict[str, Any]:
     """The translation as JSON-ready values, without the maps; interventions count from 0.
 
-    `rare_words` and `is_unlike_training` are None where the model's file does not tell.
+    `rare_words`, `respelled_words` and `is_unlike_training` are None where the model's file does not tell.
     """
     coverage = translation.coverage
     return {
@@ -229,6 +229,7 @@ def as_dict(translation: "Translation") -> dict[str, Any]:
         "target_words": [asdict(word) for word in translation.target_words],
         "unknown_source_positions": translation.unknown_source_positions,
         "rare_words": None if coverage is None else [asdict(word) for word in coverage.rare_words],
+        "respelled_words": None if coverage is None else [asdict(word) for word in coverage.respelled_words],
         "is_unlike_training": None if coverage is None else coverage.is_unlike_training,
         "ignored_text": translation.ignored_text,
         "notes": translation.notes,

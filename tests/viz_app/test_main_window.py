@@ -45,6 +45,7 @@ def _type(qtbot: QtBot, window: MainWindow, text: str) -> None:
     qtbot.keyClicks(field, text)
 
 
+@pytest.mark.heavy
 def test_the_names_of_the_languages_are_whole_before_a_model_is_open(make_window: MakeWindow) -> None:
     window = make_window(None, wait=False)
     for name in window.translate_page.sentence.findChildren(QLabel):
@@ -63,6 +64,7 @@ def test_the_window_opens_with_a_translated_sentence(make_window: MakeWindow) ->
     assert window.top_bar.device.text() == "CPU: no CUDA device found"
 
 
+@pytest.mark.heavy
 def test_nothing_is_opened_before_the_first_paint(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(wait=False)
     assert window._worker._thread.ident is None
@@ -77,6 +79,7 @@ def test_typing_translates_by_itself(make_window: MakeWindow, qtbot: QtBot) -> N
     assert window.translate_page.sentence.sentence.text == "Zwei hunde"
 
 
+@pytest.mark.heavy
 def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     grid = window.translate_page.heads.grid
@@ -279,6 +282,7 @@ def test_a_dropped_file_is_opened_and_remembered(
     qtbot.waitUntil(lambda: not window.state.request.is_running)
 
 
+@pytest.mark.heavy
 def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
     make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -436,6 +440,7 @@ def test_the_last_model_comes_back_with_its_sentence(make_window: MakeWindow, tm
     assert other.translate_page.sentence.input.text != "5 6 7"
 
 
+@pytest.mark.heavy
 def test_the_sentence_that_an_older_version_kept_comes_back(
     make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -17,7 +17,7 @@ from viz_app.state.languages import language_of, with_code
 from viz_app.state.map_selection import MARKS
 from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
-from viz_app.state.spans import edited_spans, ignored_span, rare_spans, unknown_spans, word_spans
+from viz_app.state.spans import edited_spans, ignored_span, rare_spans, respelled_spans, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out
 from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.views.chips import WordChips
@@ -326,12 +326,16 @@ class SentencePanel(QFrame):
         self._show_shares()
 
     def _mark_input(self) -> None:
-        """Unknown and rare words, an end left out, words removed or replaced, in the sentence that the result is of."""
+        """Unknown and rare words, those read in another spelling, an end left out, words removed or replaced.
+
+        All in the sentence that the result is of.
+        """
         result = self._state.result
         if result is not None and self.input.text == result.changed.source_text:
             rare = {span: f"“{word.text}”: {word.explanation}" for span, word in rare_spans(result.original).items()}
+            respelled = {span: word.explanation for span, word in respelled_spans(result.original).items()}
             unknown, ignored = unknown_spans(result.original), ignored_span(result.changed)
-            self.input.mark(SentenceMarks(unknown, ignored, rare, edited_spans(result)))
+            self.input.mark(SentenceMarks(unknown, ignored, rare, respelled, edited_spans(result)))
 
     @property
     def _has_words(self) -> bool:

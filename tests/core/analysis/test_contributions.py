@@ -64,6 +64,7 @@ def test_the_pass_is_that_of_the_model(config) -> None:
     torch.testing.assert_close(traced.hidden, hidden, rtol=0, atol=1e-5)
 
 
+@pytest.mark.heavy
 @every_kind
 def test_parts_sum_to_what_leaves_the_block(config) -> None:
     model = make_model(config)

@@ -86,6 +86,7 @@ def test_each_word_is_changed_alone(
         assert (occluded.gone, occluded.new) == changed_words(old_words, occluded.words)
 
 
+@pytest.mark.heavy
 def test_effects_are_losses_of_log_probability_word_by_word(subword_translator: Translator) -> None:
     found = occlude_source_words(subword_translator, subword_translator.translate(SENTENCE))
     old = found.translation
@@ -118,6 +119,7 @@ def test_a_symbol_that_is_removed_is_left_out_of_the_copy(copy_translator: Trans
     assert replaced.words[0].text == "1 5 3 8 2 9"
 
 
+@pytest.mark.heavy
 def test_a_given_pair_and_heads_that_are_off_are_respected(word_translator: Translator) -> None:
     off = (HeadScaled(Head("encoder", 0, 0)), HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("encoder", 0, 2)))
     given = word_translator.run(Experiment(SENTENCE, GivenTarget("A dog sleeps."), off))
@@ -169,6 +171,7 @@ def test_words_that_replaced_one_are_one_place(word_translator: Translator) -> N
     assert without.source_ids == (*old.source_ids[:2], *old.source_ids[4:])
 
 
+@pytest.mark.heavy
 def test_progress_is_told_and_what_is_done_is_kept_when_stopped(word_translator: Translator) -> None:
     text = SENTENCE.rstrip(".") + " hinter dem Zaun im Gras."
     old = word_translator.translate(text)

@@ -74,6 +74,7 @@ def test_a_second_sentence_is_compared(untrained_checkpoint: Path, translator, c
     assert "mann" in found["difference_encoder_columns"]
 
 
+@pytest.mark.heavy
 def test_statistics_of_the_examples_or_of_a_file(
     untrained_checkpoint: Path, translator, tmp_path: Path, capsys
 ) -> None:

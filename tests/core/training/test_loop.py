@@ -197,6 +197,7 @@ class TestEvents:
         assert f"rises for 2,000 steps (warm-up), but this run has {started.num_steps}" in note.text
         assert f"ends at {started.num_steps / 2000:.0%} of the highest rate" in note.text
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "settings",
         [

@@ -62,6 +62,7 @@ def gif_images(path: Path) -> list[Image.Image]:
     return images
 
 
+@pytest.mark.heavy
 def test_a_gif_has_a_picture_for_each_moment_with_its_map(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     save_film(film(), tmp_path / "film.gif", lambda done, total: told.append((done, total)))

@@ -30,6 +30,8 @@ from viz_app.learn.station_view import StationView
 from viz_app.theme import Theme
 from viz_app.worker import InferenceWorker
 
+pytestmark = pytest.mark.heavy  # each test makes a window with a model
+
 TIMEOUT_MS = 20_000
 
 
@@ -45,7 +47,6 @@ def page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Iterator
     page.shutdown()
 
 
-@pytest.mark.heavy
 def test_the_page_opens_the_bundled_model_itself(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> None:
     page = LearnPage()
     qtbot.addWidget(page)
@@ -80,7 +81,6 @@ def settle(qtbot: QtBot, page: LearnPage) -> None:
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
 
 
-@pytest.mark.heavy
 def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
     for place, each in enumerate(page.stations):
         view = station(qtbot, page, each.name)
@@ -95,7 +95,6 @@ def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPa
     assert page.view.next_button.isHidden(), "there is nothing after the last"
 
 
-@pytest.mark.heavy
 def test_the_next_button_goes_on(qtbot: QtBot, page: LearnPage) -> None:
     assert page.view is not None
     qtbot.mouseClick(page.view.next_button, Qt.MouseButton.LeftButton)
@@ -124,7 +123,6 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     assert "schneeballschlacht in 4 pieces" in answer(qtbot, view.predictions[0], "more")
 
 
-@pytest.mark.heavy
 def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
@@ -156,7 +154,6 @@ def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
     assert any("ein" in text.text() for _, text in view.texts)
 
 
-@pytest.mark.heavy
 def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "layers")
     figure = view.figures[0]
@@ -171,7 +168,6 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
     assert matrix.column_labels == ("a", "cat", ".", "<eos>")
 
 
-@pytest.mark.heavy
 def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot, page: LearnPage) -> None:
     station(qtbot, page, "weight").tries[0].click()
     settle(qtbot, page)
@@ -181,7 +177,6 @@ def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot
     assert page.state.experiment.source_text == FIRST_EXAMPLE
 
 
-@pytest.mark.heavy
 def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "positions")
     figure = view.figures[0]
@@ -205,7 +200,6 @@ def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: L
     assert "Zwei Hunde" in view.predictions[0].question.text()
 
 
-@pytest.mark.heavy
 def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "heads")
     roles = page.state.roles.sample
@@ -222,7 +216,6 @@ def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page:
         assert verdict.startswith(f"Right. {head.title}")
 
 
-@pytest.mark.heavy
 def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_probable(
     qtbot: QtBot, page: LearnPage
 ) -> None:
@@ -263,7 +256,6 @@ def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: 
     assert page.state.settings.label_mode == "read"
 
 
-@pytest.mark.heavy
 def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "decoding")
     figure = view.figures[0]
@@ -277,7 +269,6 @@ def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None
     assert page.state.translation.predicted_tokens[1] == second.token
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("sentence", [0, 1])
 def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPage, sentence: int) -> None:
     view = station(qtbot, page, "decoding")
@@ -315,7 +306,6 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     assert answer(qtbot, view.predictions[0], "rises").startswith("Right.")
 
 
-@pytest.mark.heavy
 def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "not")
     figure = view.figures[0]
@@ -333,7 +323,6 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     assert figure.waiting.isHidden()
 
 
-@pytest.mark.heavy
 def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "not")
     view.tries[0].click()
@@ -363,7 +352,6 @@ def room_taken(page: LearnPage, view: StationView) -> float:
     return sum(figure.height() for figure in view.figures) / view.height()
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["words", "layers", "decoding"])
 def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, page: LearnPage, name: str) -> None:
     page.resize(1080, 600)
@@ -396,7 +384,6 @@ def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(q
     assert figure.matrix.matrices[0].values.shape == (len(page.state.translation.read_tokens),) * 2
 
 
-@pytest.mark.heavy
 def test_another_language_of_the_texts_is_chosen_where_there_is_one(
     qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: LearnPage
 ) -> None:

@@ -54,6 +54,7 @@ def drop(window: MainWindow, path: Path) -> None:
     window.dropEvent(event)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_what_is_a_model_of_another_project_is_seen_in_the_file(folder: Path, tmp_path: Path) -> None:
     assert foreign_source(folder) == folder

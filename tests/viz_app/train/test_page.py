@@ -296,6 +296,7 @@ def test_device_that_is_gone_stays_chosen_until_the_engine_says_what_is_here(mak
     assert page.form.device_menu.text().startswith("cuda:7")
 
 
+@pytest.mark.heavy
 def test_choices_are_remembered(make_page: MakePage, qtbot: QtBot) -> None:
     first = make_page(ScriptedTraining())
     type_over(qtbot, first.form.epochs_edit, "3")
@@ -579,6 +580,7 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
     assert again.form._rate_name.text() == "rate ×"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("name", "epochs", "said"),
     [

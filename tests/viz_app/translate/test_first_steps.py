@@ -12,6 +12,8 @@ from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.translate.first_steps import FirstSteps
 
+pytestmark = pytest.mark.heavy  # each test makes a window with a model
+
 
 @pytest.fixture
 def window(make_window: MakeWindow) -> MainWindow:
@@ -25,7 +27,6 @@ def steps_of(window: MainWindow) -> FirstSteps:
     return found
 
 
-@pytest.mark.heavy
 def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot: QtBot, window: MainWindow, preferences: Preferences
 ) -> None:
@@ -61,7 +62,6 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
 
 
-@pytest.mark.heavy
 def test_they_are_skipped_for_good(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
     qtbot.keyClick(steps_of(window), Qt.Key.Key_Escape)
     assert preferences.has_taken_first_steps
@@ -87,7 +87,6 @@ def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: M
     assert steps.isVisible()
 
 
-@pytest.mark.heavy
 def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window(None, sentence="Zwei Hunde spielen im Schnee.", loader=None)
     window.state.settings.shown = "difference"

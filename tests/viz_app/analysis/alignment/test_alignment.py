@@ -163,6 +163,7 @@ def test_the_threshold_is_set_by_hand(tab: AlignmentTab, qtbot: QtBot) -> None:
     assert tab.links.grab().toImage() != before
 
 
+@pytest.mark.heavy
 def test_the_links_take_the_colours_of_another_theme(tab: AlignmentTab, qapp: QApplication, theme: Theme) -> None:
     before = tab.links.grab().toImage()
     Theme.dark().apply(qapp)

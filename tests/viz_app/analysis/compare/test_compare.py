@@ -289,6 +289,7 @@ def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, transl
     assert tab.comparing.second.translation is own
 
 
+@pytest.mark.heavy
 def test_one_experiment_in_two_checkpoints_that_cut_words_differently(
     tab: CompareTab, translators: dict[str, Translator], model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
