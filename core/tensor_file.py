@@ -4,6 +4,7 @@ Before a tensor is read, it is known that the file is a regular one, that its he
 description is a JSON text without surprises (`core.strict_json`), and which tensors of which shape it holds.
 """
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -66,11 +67,7 @@ def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Ite
         ValueError: it is no such file, or its description is no JSON text.
     """
     _check_header_size(path)
-    try:
-        opened = safe_open(path, framework=framework)
-    except SafetensorError as error:
-        raise TensorFileError(str(error)) from error
-    with opened as file:
+    with _in_utf8(path) as name, _opened(name, framework) as file:
         text = (file.metadata() or {}).get(KEY)
         description = None
         if text is not None:
@@ -78,6 +75,25 @@ def open_tensor_file(path: Path | str, framework: Literal["pt", "numpy"]) -> Ite
                 text.encode("utf-8"), max_depth=MAX_DEPTH, max_containers=MAX_CONTAINERS, allow_not_finite=True
             )
         yield TensorFile(description, {name: _info(file, name) for name in file.keys()}, file)  # noqa: SIM118
+
+
+def _opened(name: Path | str, framework: Literal["pt", "numpy"]) -> Any:
+    try:
+        return safe_open(name, framework=framework)
+    except SafetensorError as error:
+        raise TensorFileError(str(error)) from error
+
+
+@contextmanager
+def _in_utf8(path: Path | str) -> Iterator[Path | str]:
+    """A name of the file that the library takes: on Linux a name may be of any bytes, and the library wants UTF-8."""
+    try:
+        os.fspath(path).encode("utf-8")
+    except UnicodeEncodeError:
+        with open_file(path) as file:
+            yield f"/proc/self/fd/{file.fileno()}"
+    else:
+        yield path
 
 
 def _check_header_size(path: Path | str) -> None:

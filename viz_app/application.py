@@ -7,13 +7,13 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QEventLoop, QSettings, QTimer
+from PySide6.QtCore import QEventLoop, QSettings, QStandardPaths, QTimer
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QWidget
 
 from core.errors import AugenmerkError, ModelImportError, StorageError, TextError
 from core.resources import resource_path
-from core.storage import atomic_path
+from core.storage import NotARegularFileError, atomic_path, check_regular
 from viz_app.crash_log import crashes_recorded, default_folder, earlier_reports
 from viz_app.crash_notice import CrashNotice
 from viz_app.documents.experiment_documents import is_experiment
@@ -85,7 +85,7 @@ def _run_window(
     theme: ThemeChoice | None,
 ) -> int:
     """Opens the window with the user's own settings; returns the exit status when it has ended."""
-    preferences = Preferences(QSettings("augenmerk", "augenmerk"))
+    preferences = Preferences(own_settings())
     if theme is not None:
         preferences.theme = theme
     Theme.of_choice(preferences.theme, preferences.scale / 100).apply(app)
@@ -103,6 +103,22 @@ def _run_window(
         status = app.exec()
         window.end()  # if it was not closed: a signal ended the loop, or Qt did because the display is gone
     return status
+
+
+def own_settings() -> QSettings:
+    """What the user's own window remembers. Raises `StorageError` if its file is one that Qt would read for ever."""
+    folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.GenericConfigLocation)
+    path = Path(folder) / "augenmerk" / "augenmerk.conf"
+    try:
+        check_regular(path)
+    except NotARegularFileError as error:
+        raise StorageError(
+            f"The settings {path} cannot be read: {error.strerror}. A regular file, or none, was expected; remove it, "
+            "and start again."
+        ) from error
+    except OSError:  # there is none, or not there: Qt begins anew
+        pass
+    return QSettings("augenmerk", "augenmerk")
 
 
 def may_offer_first_steps(preferences: Preferences, window: MainWindow) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from core.cli.guard import USER_ERROR, run_guarded
+from core.memory import share_one_heap
+from core.standard_streams import open_standard_streams
 from core.threads import choose_threads
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
@@ -35,6 +37,7 @@ Command-line commands:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs `augenmerk` with `argv` (None: those of the process) and returns its exit status."""
+    open_standard_streams()
     choose_threads()  # before anything imports torch
     arguments = list(sys.argv[1:] if argv is None else argv)
     if not arguments:
@@ -77,6 +80,7 @@ def _open_window(options: argparse.Namespace) -> int:
     problem = prepare_display(picture_only=options.screenshot is not None)
     if problem:
         return _refuse(problem)
+    share_one_heap()  # before any thread takes memory
     from viz_app.application import run_app
     from viz_app.ending import end_process
 
@@ -111,7 +115,13 @@ def prepare_display(*, picture_only: bool) -> str | None:
     """
     if not sys.platform.startswith("linux"):
         return None
-    from viz_app.system_libraries import OFFSCREEN_LIBRARIES, WINDOW_LIBRARIES, explanation, missing_packages
+    from viz_app.system_libraries import (
+        OFFSCREEN_LIBRARIES,
+        WINDOW_LIBRARIES,
+        answers_x11,
+        explanation,
+        missing_packages,
+    )
 
     has_screen = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
     if "QT_QPA_PLATFORM" not in os.environ and not has_screen:
@@ -123,7 +133,15 @@ def prepare_display(*, picture_only: bool) -> str | None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     on_x11 = os.environ.get("QT_QPA_PLATFORM", "xcb").startswith("xcb") and bool(os.environ.get("DISPLAY"))
     packages = missing_packages(WINDOW_LIBRARIES if on_x11 else OFFSCREEN_LIBRARIES)
-    return explanation(packages) if packages else None
+    if packages:
+        return explanation(packages)
+    may_be_wayland = bool(os.environ.get("WAYLAND_DISPLAY")) and os.environ.get("QT_QPA_PLATFORM") != "xcb"
+    if on_x11 and not may_be_wayland and not answers_x11():  # Qt would end the process with a core dump
+        return (
+            f"The screen DISPLAY={os.environ['DISPLAY']} does not answer, or does not let this user in. A desktop was "
+            "expected. Run this in a desktop session, or use the command-line commands: augenmerk --help lists them."
+        )
+    return None
 
 
 def _refuse(message: str) -> int:

@@ -51,6 +51,20 @@ def missing_packages(libraries: dict[str, str], loads: Callable[[str], bool] = c
     return list(dict.fromkeys(package for library, package in libraries.items() if not loads(library)))
 
 
+def answers_x11() -> bool:
+    """Whether the X server that DISPLAY names is there and lets this user in. True where that cannot be asked."""
+    try:
+        xcb = ctypes.CDLL("libxcb.so.1")
+    except OSError:
+        return True
+    xcb.xcb_connect.restype = ctypes.c_void_p
+    xcb.xcb_connection_has_error.argtypes = xcb.xcb_disconnect.argtypes = (ctypes.c_void_p,)
+    connection = xcb.xcb_connect(None, None)  # never NULL
+    has_error = bool(xcb.xcb_connection_has_error(connection))
+    xcb.xcb_disconnect(connection)
+    return not has_error
+
+
 def install_command(packages: Iterable[str]) -> str:
     """The one line that a person with administrator's rights types."""
     return f"sudo apt-get install -y --no-install-recommends {' '.join(packages)}"

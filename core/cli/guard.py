@@ -3,11 +3,13 @@
 Nothing heavy is imported here: the window is started through it too.
 """
 
+import codecs
 import io
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, TextIO, cast
 
 from core.errors import AugenmerkError
@@ -45,6 +47,15 @@ def _flush() -> None:
 
 
 def _run(command: Callable[[], int]) -> int:
+    try:
+        Path.cwd()
+    except OSError as error:  # libraries end the process there
+        print(
+            f"augenmerk: the folder that this was started in is gone ({error.strerror}). One that is there was "
+            "expected: go to another folder (cd), and try again.",
+            file=sys.stderr,
+        )
+        return USER_ERROR
     try:
         return command()
     except AugenmerkError as error:
@@ -100,13 +111,26 @@ class _WatchedOutput:
             ) from error
 
 
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """What a stream has no character for, as JSON would escape it; a lone surrogate too."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(units[::2], units[1::2], strict=True)), error.end
+
+
+codecs.register_error("augenmerk-escape", _escaped)
+
+
 @contextmanager
 def _watched_output() -> Iterator[None]:
-    """Standard output as `_WatchedOutput` while this lasts."""
+    """Standard output as `_WatchedOutput` while this lasts, which takes any character whatever its encoding."""
     stream = sys.stdout
     if stream is None:  # a program without a console
         yield
         return
+    if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+        stream.reconfigure(errors="augenmerk-escape")
     sys.stdout = cast(TextIO, _WatchedOutput(stream))
     try:
         yield

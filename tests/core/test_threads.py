@@ -16,10 +16,11 @@ class Watch:
     def find_spec(self, name, path=None, target=None):
         if name == "torch":
             print("GOMP_SPINCOUNT is", os.environ.get("GOMP_SPINCOUNT"), "before torch")
+            print("kernels:", os.environ.get("ONEDNN_PRIMITIVE_CACHE_CAPACITY"), "before torch")
 
 sys.meta_path.insert(0, Watch())
 os.environ.update(QT_QPA_PLATFORM="offscreen")
-for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_NUM_THREADS"):
+for name in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_NUM_THREADS", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
     os.environ.pop(name, None)
 os.environ.update(dict(pair.split("=") for pair in sys.argv[1].split()))
 """
@@ -43,7 +44,9 @@ def output_of(code: str, environment: str = "", *arguments: str) -> str:
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.slow
 def test_spinning_is_chosen_before_torch(entry: str, tmp_path: object) -> None:
-    assert "GOMP_SPINCOUNT is 20000 before torch\n" in output_of(ENTRIES[entry], "", f"{tmp_path}/picture.png")
+    found = output_of(ENTRIES[entry], "", f"{tmp_path}/picture.png")
+    assert "GOMP_SPINCOUNT is 20000 before torch\n" in found
+    assert "kernels: 64 before torch\n" in found
 
 
 @pytest.mark.parametrize("setting", ["GOMP_SPINCOUNT=7", "OMP_WAIT_POLICY=passive"])
@@ -74,3 +77,35 @@ def test_beside_a_loaded_torch_only_the_number_is_chosen(before: str, environmen
     found = output_of(code, environment)
     assert told in found
     assert found.endswith(f"{number} None\n")
+
+
+KEPT_KERNELS = """
+os.environ["ONEDNN_VERBOSE"] = "profile_create"
+from core.threads import choose_threads
+choose_threads()
+import torch
+from core.model.products import has_faster_kernels, product
+
+if has_faster_kernels():
+    weight = torch.randn(64, 64)
+    for num_rows in [*range(100, 180), 100]:
+        product(torch.randn(num_rows, 64), weight)
+else:
+    print("no kernels of oneDNN here")
+"""
+
+
+@pytest.mark.parametrize(("setting", "again"), [("", "miss"), ("ONEDNN_PRIMITIVE_CACHE_CAPACITY=1024", "hit")])
+@pytest.mark.slow
+def test_few_kernels_are_kept_unless_the_user_says_so(setting: str, again: str) -> None:
+    """By the log of oneDNN itself: a kernel that eighty others have followed is made anew."""
+    choose = (
+        "os.environ['ONEDNN_VERBOSE'] = 'profile_create'; from core.threads import choose_threads; choose_threads()"
+    )
+    found = output_of(f"{choose}\n{KEPT_KERNELS}", setting)
+    if "no kernels of oneDNN here" in found:
+        pytest.skip("this processor has no AVX-512, so PyTorch's own products serve")
+    made = [line for line in found.splitlines() if "primitive,create:cache_" in line and "mb100ic64oc64" in line]
+    assert len(made) == 2
+    assert "create:cache_miss" in made[0]
+    assert f"create:cache_{again}" in made[1]

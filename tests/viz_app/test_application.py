@@ -11,9 +11,9 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.errors import TextError
+from core.errors import StorageError, TextError
 from tests.viz_app.conftest import MakeWindow
-from viz_app.application import fit_to_screen, run_app, save_picture
+from viz_app.application import fit_to_screen, own_settings, run_app, save_picture
 from viz_app.main_window import MainWindow
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -185,3 +185,19 @@ def test_a_window_larger_than_the_screen_is_made_to_fit(qapp: QApplication, qtbo
     window.setMinimumSize(room.width() + 10, 50)
     fit_to_screen(window)
     assert window.width() == room.width() + 10
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere settings are no such file")
+@pytest.mark.parametrize("kind", ["a pipe", "a link to a device"])
+def test_settings_that_qt_would_read_for_ever_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    path = tmp_path / "augenmerk" / "augenmerk.conf"
+    path.parent.mkdir()
+    if kind == "a pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero")
+    with pytest.raises(StorageError, match="it is a device, a pipe or a socket"):
+        own_settings()

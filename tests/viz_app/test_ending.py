@@ -31,6 +31,12 @@ pytestmark = [
 ]
 
 
+def _heed_signals() -> None:
+    """Those that this process may ignore: a shell's background job SIGINT, what `nohup` has started SIGHUP."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
 class Window:
     """A window in a process of its own, with folders of its own."""
 
@@ -46,7 +52,7 @@ class Window:
             stdout=subprocess.PIPE,
             stderr=self.errors,
             text=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
+            preexec_fn=_heed_signals,
         )
         self.lines: list[str] = []
         self._queue: queue.SimpleQueue[str | None] = queue.SimpleQueue()

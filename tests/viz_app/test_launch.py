@@ -7,6 +7,7 @@ import pytest
 
 from core.errors import CheckpointError
 from viz_app import launch
+from viz_app.system_libraries import can_load
 
 
 @pytest.fixture
@@ -121,3 +122,18 @@ def test_missing_libraries_are_named_before_qt_ends_the_process(
     monkeypatch.setattr("viz_app.system_libraries.missing_packages", lambda _: ["libegl1"])
     assert launch.main([]) == 2
     assert "apt-get install" in capsys.readouterr().err
+
+
+@linux_only
+@pytest.mark.skipif(not can_load("libxcb.so.1"), reason="needs X11's library, to ask a display")
+@pytest.mark.usefixtures("no_screen")
+@pytest.mark.parametrize("platform", [None, "xcb"])
+def test_a_screen_that_does_not_answer_is_named_before_qt_ends_the_process(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], platform: str | None
+) -> None:
+    monkeypatch.setattr("viz_app.system_libraries.missing_packages", lambda _: [])
+    monkeypatch.setenv("DISPLAY", ":987")
+    if platform is not None:
+        monkeypatch.setenv("QT_QPA_PLATFORM", platform)
+    assert launch.main([]) == 2
+    assert "The screen DISPLAY=:987 does not answer" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import ast
 import dataclasses
 import json
 import math
+import os
 import random
 import subprocess
 import sys
@@ -463,3 +464,11 @@ def test_a_model_is_built_without_the_half_of_torch_that_compiles() -> None:
     )
     output = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     assert output.strip() == "[]"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere names are text")
+def test_a_name_that_is_no_utf8_can_be_read_as_it_can_be_written(untrained_checkpoint: Path, tmp_path: Path) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe.safetensors"))
+    original = load_checkpoint(untrained_checkpoint)
+    save_checkpoint(original, path)
+    assert model_digest(load_checkpoint(path)) == model_digest(original)

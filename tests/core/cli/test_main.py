@@ -417,6 +417,30 @@ def test_standard_output_on_a_full_disk_is_told(
         full.close()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere a folder that is used cannot be removed")
+def test_a_folder_that_is_gone_is_no_place_to_start_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert main(["info"]) == 2
+    assert "the folder that this was started in is gone" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("errors", ["strict", "surrogateescape"])
+def test_what_an_encoding_has_no_character_for_is_escaped_as_in_json(
+    monkeypatch: pytest.MonkeyPatch, errors: str
+) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="ascii", errors=errors))
+    text = "Mädchen 🙂"
+    assert run_guarded(lambda: print(json.dumps([text], ensure_ascii=False)) or 0) == 0
+    assert json.loads(written.getvalue()) == [text]
+    assert run_guarded(lambda: print("\udcff") or 0) == 0
+    assert written.getvalue().endswith(b"\\udcff\n")
+
+
 @pytest.mark.subprocess
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("command", [["translate", SENTENCE], ["analyze", SENTENCE], ["info"]])

@@ -1,0 +1,40 @@
+"""What is chosen about the memory of a process."""
+
+import sys
+
+import pytest
+
+from tests.test_import_rules import run_python
+
+COUNT_HEAPS = """
+import ctypes, sys, tempfile, threading
+from core.memory import share_one_heap
+
+if sys.argv[1] == "shared":
+    share_one_heap()
+kept = []
+thread = threading.Thread(target=lambda: kept.extend(bytes(5_000) for _ in range(100)))
+thread.start()
+thread.join()
+library = ctypes.CDLL(None)
+if not hasattr(library, "malloc_info"):
+    print("no glibc")
+    sys.exit()
+library.fopen.restype = ctypes.c_void_p
+with tempfile.NamedTemporaryFile() as file:
+    stream = ctypes.c_void_p(library.fopen(file.name.encode(), b"w"))
+    library.malloc_info(0, stream)
+    library.fclose(stream)
+    print(file.read().count(b"<heap nr="))
+"""
+
+
+@pytest.mark.subprocess
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc is asked")
+@pytest.mark.parametrize(("choice", "number"), [("shared", "1"), ("left alone", "2")])
+def test_threads_take_memory_from_one_heap(choice: str, number: str) -> None:
+    result = run_python("-c", COUNT_HEAPS, choice)
+    assert result.returncode == 0, result.stderr
+    if "no glibc" in result.stdout:
+        pytest.skip("another C library")
+    assert result.stdout.strip() == number

@@ -1,0 +1,47 @@
+"""A process that was started without standard streams gives their numbers to no other file, and says what it can."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.subprocess, pytest.mark.skipif(os.name != "posix", reason="descriptors can be closed there")]
+
+RUNS = "import sys; from core.__main__ import main; sys.argv = ['augenmerk', 'runs', sys.argv[1]]; sys.exit(main())"
+OPENS = """
+import os, sys
+from core.standard_streams import open_standard_streams
+open_standard_streams()
+with open(sys.argv[1], "wb") as file:
+    assert file.fileno() > 2, file.fileno()
+    os.write(2, b"a message")
+    file.write(b"what belongs there")
+assert all(os.get_inheritable(number) for number in range(3))
+assert sys.stdin.read() == ""
+assert not sys.stdin.isatty() and not sys.stderr.isatty()
+print("a message with \\udcff", file=sys.stderr, flush=True)
+"""
+
+
+def run_without(closed: str, code: str, argument: Path) -> subprocess.CompletedProcess[str]:
+    """Through a shell: `subprocess` itself can give streams away, but not close them."""
+    command = ["sh", "-c", f'exec "$0" "$@" {closed}', sys.executable, "-c", code, str(argument)]
+    return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, timeout=60)
+
+
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-", "<&- >&- 2>&-"])
+def test_a_file_that_is_opened_gets_no_message(tmp_path: Path, closed: str) -> None:
+    result = run_without(closed, OPENS, tmp_path / "checkpoint")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "checkpoint").read_bytes() == b"what belongs there"
+
+
+def test_a_result_that_has_nowhere_to_go_is_told(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.toml").write_text("")
+    assert run_without("", RUNS, tmp_path).returncode == 0
+    result = run_without(">&-", RUNS, tmp_path)
+    assert result.returncode == 2
+    assert "the output cannot be written" in result.stderr
