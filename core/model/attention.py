@@ -74,13 +74,16 @@ class AttentionChanges:
 
 
 _WIDE_ROW = 16
-"""Numbers of a row from which on PyTorch's softmax on a CPU is computed many at a time."""
+"""Numbers of a row from which on PyTorch's softmax takes many at a time on a CPU."""
+_MANY_SCORES = 512
+"""Scores from which on filling short rows up takes less time than it saves."""
 
 
 def _softmax(scores: Tensor) -> Tensor:
     """The softmax of the rows of [..., M]. Short ones are filled up on a CPU, where they would take ten times as long."""
     missing = _WIDE_ROW - scores.size(-1)
-    if missing <= 0 or scores.device.type != "cpu" or torch.compiler.is_compiling():
+    is_worth_it = missing > 0 and scores.numel() >= _MANY_SCORES and scores.device.type == "cpu"
+    if not is_worth_it or torch.compiler.is_compiling():
         return scores.softmax(dim=-1)
     filled = functional.pad(scores, (0, missing), value=float("-inf"))
     return filled.softmax(dim=-1)[..., :-missing]
