@@ -172,9 +172,7 @@ class MultiHeadAttention(nn.Module):
         joined = self.mix_over_past(parts, past, step, changes)
         return linear(joined, self.out_proj.weight, self.out_proj.bias, self.training)
 
-    def mix_over_past(
-        self, parts: Tensor, past: Tensor, step: int, changes: AttentionChanges | None = None
-    ) -> Tensor:
+    def mix_over_past(self, parts: Tensor, past: Tensor, step: int, changes: AttentionChanges | None = None) -> Tensor:
         """Between the projections of `step_over_past`: [B, 3 D] (query, key, value of the new position) to [B, D]."""
         parts = parts.view(-1, 3, self.num_heads, self.head_width)
         past.select(3, step).copy_(parts.narrow(1, 1, 2).transpose(0, 1))
