@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from core.interop.importing import import_model
     from core.interop.model import ImportedModel, ImportOptions, ImportSummary
     from core.model.heads import Head
-    from core.translation.coverage import Coverage, RareWord
+    from core.translation.coverage import Coverage, RareWord, RespelledWord
     from core.translation.experiment import (
         AttentionRow,
         Beam,
@@ -91,6 +91,7 @@ __all__ = [
     "ModelReference",
     "Output",
     "RareWord",
+    "RespelledWord",
     "SavedExperiment",
     "SoftmaxTemperature",
     "SourceWordRemoved",
@@ -116,7 +117,7 @@ _NAMES_BY_MODULE = {
     "core.interop.importing": ("import_model",),
     "core.interop.model": ("ImportOptions", "ImportSummary", "ImportedModel"),
     "core.model.heads": ("Head",),
-    "core.translation.coverage": ("Coverage", "RareWord"),
+    "core.translation.coverage": ("Coverage", "RareWord", "RespelledWord"),
     "core.translation.experiment": (
         "AttentionRow",
         "Beam",

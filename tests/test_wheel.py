@@ -43,6 +43,7 @@ def run_installed(installed: Path, *arguments: str) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_wheel_names_its_script_and_its_terms(unpacked_wheel: Path) -> None:
     (information,) = unpacked_wheel.glob("augenmerk-*.dist-info")
     assert "augenmerk = viz_app.launch:main" in (information / "entry_points.txt").read_text()

@@ -20,7 +20,6 @@ from core.analysis.sample_roles import read_sample_roles, write_sample_roles
 from core.checkpoint.digest import model_digest
 from core.checkpoint.file import Checkpoint, load_checkpoint, save_checkpoint
 from core.corpora.loading import MULTI30K, load_corpus
-from core.corpora.noise import counts_of_training
 from core.corpora.prepared import PreparedCorpus
 from core.errors import AugenmerkError, CheckpointError
 
@@ -33,13 +32,12 @@ def with_counts(checkpoint: Checkpoint, corpus: PreparedCorpus) -> Checkpoint:
             "The data are not those that this model was trained on: they give other vocabularies or sentences. Those "
             "of its training were expected; name them."
         )
-    word_counts = counts_of_training(corpus, checkpoint.run.training.source_noise)
-    if word_counts is None:
+    if corpus.word_counts is None:
         raise CheckpointError(
             f"{corpus.name} has no word counts: it is the copy task, has too many different words, or was prepared by "
             "an earlier version. Text was expected; prepare it again, or leave the model as it is."
         )
-    return replace(checkpoint, word_counts=word_counts)
+    return replace(checkpoint, word_counts=corpus.word_counts)
 
 
 def add_counts(path: Path, data: Path | str) -> str:

@@ -11,6 +11,7 @@ numbers are computed when they are shown.
 """
 
 import argparse
+import math
 import re
 import sys
 from collections import Counter
@@ -20,11 +21,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from core.analysis.roles import POSITION_SHARE
 from core.analysis.sample_roles import read_sample_roles
 from core.config import preset
 from core.corpora.parallel import read_pair
 from core.evaluation.scores import evaluate
 from core.model.heads import Head
+from core.percent import percent
 from core.resources import bundled_model_path, resource_path
 from core.translation.experiment import Beam, Experiment, GivenTarget, Greedy
 from core.translation.lesson_file import Scene, read_lesson_file
@@ -91,7 +94,7 @@ def of_gallery(translator: Translator) -> Iterator[Claim]:
         except StopIteration:
             yield Claim(where, says, f"one of them is not in “{translation.text}”", holds=False)
             continue
-        yield Claim(where, f"{says}, {MIN_WEIGHT:.0%} at least", f"{weight:.0%}", weight > MIN_WEIGHT)
+        yield Claim(where, f"{says}, {percent(MIN_WEIGHT)} at least", f"{percent(weight)}", weight > MIN_WEIGHT)
         if (wrong := FAILURES.get(example.text)) is not None:
             yield Claim(where, f"becomes “{wrong}”", f"“{translation.text}”", translation.text == wrong)
     last = gallery()[-1].text
@@ -165,6 +168,15 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
         found = [word for word in run("Eine Schneeballschlacht im Garten.").source_words if word.end - word.start > 1]
         return f"in pieces: {', '.join(word.text for word in found)}", any("schlacht" in word.text for word in found)
 
+    def waves() -> tuple[str, bool]:
+        shortest, longest = 2 * math.pi, 2 * math.pi * 10_000 ** (1 - 2 / translator.run_config.model.width)
+        is_sinusoidal = translator.run_config.model.positions == "sinusoidal"
+        holds = is_sinusoidal and round(shortest) == 6 and 50_000 < longest < 60_000
+        return f"{shortest:.1f} and {longest:,.0f} positions, sinusoidal: {is_sinusoidal}", holds
+
+    yield claim("positions", "The shortest, 6 positions long", waves)
+    yield claim("positions", "The longest, over 50,000", waves)
+    yield claim("heads", "with over 30 % on the token before", lambda: _previous_share(translator))
     yield claim("words", "Eine Schneeballschlacht im Garten.", pieces)
     for sentence in ("Zwei einander zugewandte Menschen", "Eine Person sitzt vor einer Menschenmenge auf einem Stuhl."):
         yield claim("decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"]))
@@ -180,6 +192,12 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
     yield claim(
         "training", "the target of the right word is 0.9", lambda: (f"{1 - smoothing:g}", f"{1 - smoothing:g}" == "0.9")
     )
+
+
+def _previous_share(translator: Translator) -> tuple[str, bool]:
+    """By the threshold of the badge that the button looks for."""
+    found = _roles_of("encoder")[0]
+    return f"{found} encoder heads have at least {percent(POSITION_SHARE)}", found > 0 and POSITION_SHARE >= 0.3
 
 
 def _same_number(words: str, number: int) -> tuple[str, bool]:
@@ -215,7 +233,7 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
         for source in (word for word in translation.source_words if word.text == "kein"):
             weight = float(translation.maps.cross[VAIN.layer, VAIN.head, target.start, source.start])
     holds = weight > 0.9 and translation.text == FAILURES[SHIRT]
-    return f"“{translation.text}”; {VAIN.short_name} gives “kein” {weight:.0%} at “shirt”", holds
+    return f"“{translation.text}”; {VAIN.short_name} gives “kein” {percent(weight)} at “shirt”", holds
 
 
 # --- model card and README -------------------------------------------------------------------------------------------

@@ -64,10 +64,20 @@ STANDARD_KEYS = {
 }
 MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole interface": ("Ctrl+_",)}
 """The same keys without Shift, or with it, as keyboards differ."""
+EXPORT_PREFIX = "Export: "
 KEYS_OF_LESSONS = (
     ("Page Up, Down", "The scene before, the next scene"),
     ("← →", "The same, from the maps or the lesson bar"),
 )
+LESSON_EDITS = {
+    "update": "update this scene from the screen",
+    "texts": "change the texts of this scene",
+    "earlier": "move this scene earlier",
+    "later": "move this scene later",
+    "delete": "delete this scene",
+    "rename": "rename",
+}
+"""Buttons of the lesson bar, by what the palette calls them."""
 KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
@@ -379,12 +389,12 @@ class MainWindow(QMainWindow):
     def _file_actions(self) -> Iterator[tuple[QAction, str]]:
         """What the menus of experiments and of exports do, with what its name begins with outside its menu."""
         yield from ((action, "") for action in self.documents.entries)
-        yield from ((action, "Export: ") for action in self.export_menu.entries.values() if not action.isCheckable())
+        yield from ((action, EXPORT_PREFIX) for action in self.export_menu.entries.values() if not action.isCheckable())
 
     def _show_palette(self) -> None:
-        self.export_menu.fit()
-        actions = ((action, prefix) for action, prefix in self._file_actions() if action.isVisible())
-        files = [command_of(action, prefix) for action, prefix in actions if action.isEnabled()]
+        documents = (action for action in self.documents.entries if action.isVisible() and action.isEnabled())
+        files = [command_of(action, "") for action in documents]
+        files += [command_of(action, EXPORT_PREFIX) for action in self.export_menu.offered]
         learn = [
             Command(f"Learn: {station.title}", partial(self.open_station, station.name), group="Pages")
             for station in read_stations(self._preferences.learn_language)
@@ -401,6 +411,12 @@ class MainWindow(QMainWindow):
                 Command("Lesson: export a worksheet", self.lessons.ask_for_worksheet, group="Files"),
                 Command("Lesson: close", self.lessons.close, group="Files"),
             ]
+        buttons = self.lessons.bar.edit_buttons
+        of_lesson += [
+            Command(f"Lesson: {what}", buttons[name].click, group="Files")
+            for name, what in LESSON_EDITS.items()
+            if self.lessons.lesson.lesson is not None and buttons[name].isEnabled()
+        ]
         CommandPalette((*self.commands, *learn, *lessons, *of_lesson, *files), self).open()
 
     def _show_keys(self) -> None:

@@ -107,6 +107,10 @@ def difference(first: LabelledMap, second: LabelledMap) -> MapDifference:
     )
 
 
+MAX_NAMED = 20
+"""Characters of a word in a message."""
+
+
 def _check_meaning(first: Axis, second: Axis, name: str) -> None:
     if first.meaning != second.meaning:
         raise AnalysisError(
@@ -158,5 +162,5 @@ def _count(left_out: tuple[int, int], name: str) -> str:
 
 
 def _shortened(axis: Axis) -> str:
-    words = " ".join(axis.labels[:6])
+    words = " ".join(label if len(label) <= MAX_NAMED else f"{label[:MAX_NAMED]}…" for label in axis.labels[:6])
     return f"“{words}{' …' if len(axis) > 6 else ''}”"

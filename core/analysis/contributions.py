@@ -10,6 +10,7 @@ import numpy as np
 
 from core.analysis.selection import LabelledMap, is_hidden, label_map, merge_words
 from core.errors import AnalysisError
+from core.percent import percent
 from core.translation.result import FloatArray, Translation
 
 METHOD = "ALTI+ (Ferrando et al. 2022)"
@@ -83,8 +84,8 @@ class ShareWarning:
     def message(self) -> str:
         """One sentence for people."""
         return (
-            f"Only {self.source_share:.0%} of “{self.word}” comes from the source (less than {self.floor:.0%} is "
-            "rare): the model wrote it mostly because of the words before it."
+            f"Only {percent(self.source_share)} of “{self.word}” comes from the source "
+            f"(less than {percent(self.floor)} is rare): the model wrote it mostly because of the words before it."
         )
 
 

@@ -6,7 +6,7 @@ Jurafsky 2016, "Understanding Neural Networks through Representation Erasure").
 """
 
 import difflib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from core.errors import AnalysisError
 from core.text.vocabulary import UNKNOWN
 from core.translation.experiment import (
     AttentionRow,
+    Experiment,
     GivenTarget,
     Greedy,
     SourceEdit,
@@ -27,7 +28,16 @@ from core.translation.result import FloatArray, Translation, TranslationStoppedE
 if TYPE_CHECKING:
     from core.translation.translator import Translator
 
-__all__ = ["UNKNOWN", "OccludedWord", "SourceOcclusion", "changed_words", "occlude_source_words"]
+__all__ = [
+    "UNKNOWN",
+    "OccludedWord",
+    "SourceChanges",
+    "SourceOcclusion",
+    "changed_words",
+    "occlude_source_words",
+    "score_without_source_words",
+    "translate_without_source_words",
+]
 
 BATCH_SIZE = 8
 """Changed sentences between two questions whether to stop."""
@@ -118,6 +128,22 @@ class SourceOcclusion:
         return read_only(np.stack([*rows, losses[:, last:].sum(axis=1)]).astype(np.float32))
 
 
+@dataclass(frozen=True, eq=False)
+class SourceChanges:
+    """What a translation loses without each word of its source.
+
+    Attributes:
+        translation: the old one.
+        changes: for the place of each word, how much the log-probability of the old translation changes if it is
+            removed, in nats; below 0 if it becomes less probable.
+        left_out: see `SourceOcclusion.left_out`.
+    """
+
+    translation: Translation
+    changes: Mapping[int, float]
+    left_out: tuple[AttentionRow, ...] = ()
+
+
 def occlude_source_words(
     translator: "Translator",
     translation: Translation,
@@ -151,17 +177,10 @@ def occlude_source_words(
     """
     words = _words_by_place(translation)
     wanted = _checked_places(words, places)
-    edits: list[SourceEdit] = [
-        SourceWordRemoved(place) if replacement is None else SourceWordReplaced(place, replacement) for place in wanted
-    ]
-    experiment = translation.experiment
-    if isinstance(experiment.output, GivenTarget):
-        experiment = replace(experiment, output=Greedy())
-    rows = tuple(row for row in experiment.attention_rows if row.head.kind != "decoder")
-    left_out = rows if replacement is None else ()
-    experiment = experiment.without(*left_out)
-    before = translation.log_probabilities
+    experiment, left_out = _experiment_without_misfits(translation, replacement)
+    edits = _edits(wanted, replacement)
     found: list[OccludedWord] = []
+    before = translation.log_probabilities
     on_progress(0, len(edits))
     try:
         if left_out:
@@ -179,6 +198,69 @@ def occlude_source_words(
     except TranslationStoppedError:
         pass
     return SourceOcclusion(translation, tuple(found), len(found) == len(edits), before, left_out)
+
+
+def score_without_source_words(
+    translator: "Translator", translation: Translation, *, should_stop: Callable[[], bool] = lambda: False
+) -> SourceChanges:
+    """How much less probable the translation is without each word of its source: one pass, nothing is translated anew.
+
+    Everything else is as for `occlude_source_words`.
+
+    Raises:
+        ExperimentError: nothing would be left.
+        TranslationStoppedError: `should_stop`, asked before each batch, said so.
+    """
+    words = _words_by_place(translation)
+    experiment, left_out = _experiment_without_misfits(translation, None)
+    edits = _edits(sorted(words), None)
+    before = translation.log_probabilities
+    if left_out:
+        before = translator.score_many(translation, [experiment], should_stop=should_stop)[0]
+    compiled = [translator.compile(experiment.with_interventions(edit)) for edit in edits]
+    scores = translator.score_many(translation, compiled, should_stop=should_stop)
+    changes = {edit.place: sum(after) - sum(before) for edit, after in zip(edits, scores, strict=True)}
+    return SourceChanges(translation, changes, left_out)
+
+
+def translate_without_source_words(
+    translator: "Translator",
+    translation: Translation,
+    places: Sequence[int],
+    *,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> list[Translation]:
+    """The translations of the source without the words in these places, one at a time, without maps.
+
+    Everything is as for `occlude_source_words`.
+
+    Raises:
+        AnalysisError: there is no such word.
+        ExperimentError: nothing would be left.
+        TranslationStoppedError: `should_stop`, asked before each decoding step, said so.
+    """
+    experiment, _ = _experiment_without_misfits(translation, None)
+    edits = _edits(_checked_places(_words_by_place(translation), places), None)
+    compiled = [translator.compile(experiment.with_interventions(edit)) for edit in edits]
+    return list(translator.run_many(compiled, need_maps=False, draft=translation, should_stop=should_stop))
+
+
+def _edits(places: Sequence[int], replacement: str | None) -> list[SourceEdit]:
+    return [
+        SourceWordRemoved(place) if replacement is None else SourceWordReplaced(place, replacement) for place in places
+    ]
+
+
+def _experiment_without_misfits(
+    translation: Translation, replacement: str | None
+) -> tuple[Experiment, tuple[AttentionRow, ...]]:
+    """The experiment that is done with changed sentences, and the rows of attention that do not fit these."""
+    experiment = translation.experiment
+    if isinstance(experiment.output, GivenTarget):
+        experiment = replace(experiment, output=Greedy())
+    rows = tuple(row for row in experiment.attention_rows if row.head.kind != "decoder")
+    left_out = rows if replacement is None else ()
+    return experiment.without(*left_out), left_out
 
 
 def _batched(edits: Sequence[SourceEdit], size: int) -> Iterator[Sequence[SourceEdit]]:

@@ -7,6 +7,7 @@ Look At?") describe; the thresholds are this project's own.
 from typing import Literal
 
 from core.analysis.profiles import HeadProfiles
+from core.percent import percent
 
 Role = Literal["previous", "next", "self", "end-token sink", "start-token sink", "aligner", "broad", "mixed"]
 
@@ -36,14 +37,15 @@ Set where heads of the bundled model part, on the samples of `POSITION_SHARE`: a
 """
 
 ROLES: dict[Role, str] = {
-    "previous": f"gives at least {POSITION_SHARE:.0%} of its weight to the token before (self-attention)",
-    "next": f"gives at least {POSITION_SHARE:.0%} of its weight to the token after (self-attention)",
-    "self": f"gives at least {POSITION_SHARE:.0%} of its weight to the token itself (self-attention)",
-    "end-token sink": f"gives at least {SINK_SHARE:.0%} of its weight to <eos>",
-    "start-token sink": f"gives at least {SINK_SHARE:.0%} of its weight to <sos>",
-    "aligner": f"points at one source word at a time (largest weight at least {ALIGNER_CONFIDENCE:.0%} on average) and "
-    f"at different ones in turn (at least {ALIGNER_COVERAGE:.0%} of those it could) (cross-attention)",
-    "broad": f"spreads its weight: at least {BROAD_RELATIVE_ENTROPY:.0%} of the entropy of equal weights",
+    "previous": f"gives at least {percent(POSITION_SHARE)} of its weight to the token before (self-attention)",
+    "next": f"gives at least {percent(POSITION_SHARE)} of its weight to the token after (self-attention)",
+    "self": f"gives at least {percent(POSITION_SHARE)} of its weight to the token itself (self-attention)",
+    "end-token sink": f"gives at least {percent(SINK_SHARE)} of its weight to <eos>",
+    "start-token sink": f"gives at least {percent(SINK_SHARE)} of its weight to <sos>",
+    "aligner": "points at one source word at a time "
+    f"(largest weight at least {percent(ALIGNER_CONFIDENCE)} on average) and at different ones in turn "
+    f"(at least {percent(ALIGNER_COVERAGE)} of those it could) (cross-attention)",
+    "broad": f"spreads its weight: at least {percent(BROAD_RELATIVE_ENTROPY)} of the entropy of equal weights",
     "mixed": "none of the others",
 }
 

@@ -15,6 +15,7 @@ from core.cli.interventions import add_head_scalings, parse_head, read_head_scal
 from core.cli.notes import print_notes
 from core.cli.options import add_checkpoint, load_translator
 from core.errors import ConfigError
+from core.percent import percent
 from core.plain_text import one_line
 from core.storage import write_text
 from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
@@ -201,4 +202,4 @@ def _print_links(translator: "Translator", scalings: tuple[HeadScaled, ...], opt
     print(aligner)
     for link in links:
         source, target = translation.source_words[link.source].text, translation.target_words[link.target].text
-        print(one_line(f"{target:{width}}  {source}  ({link.share:.0%})"))
+        print(one_line(f"{target:{width}}  {source}  ({percent(link.share)})"))

@@ -20,7 +20,9 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         "Transformer, or the name of a repository at Hugging Face, such as Helsinki-NLP/opus-mt-de-en",
     )
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the checkpoint to write")
-    parser.add_argument("--source-language", metavar="CODE", help="the source's language, if the files do not say it")
+    parser.add_argument(
+        "--source-language", metavar="CODE", help="the source's language, if the files do not say it: de, or German"
+    )
     parser.add_argument("--target-language", metavar="CODE", help="the target's, likewise")
     parser.add_argument("--revision", metavar="COMMIT", help="of the repository (default: its newest)")
     parser.add_argument(

@@ -10,6 +10,7 @@ from core.cli.options import add_device, load_translator
 from core.config import PRESETS, ModelConfig, preset
 from core.errors import CheckpointError, ConfigError
 from core.model.size import MODULES, Size, preset_vocabulary_sizes, size_rows, total
+from core.percent import percent
 from core.plain_text import one_line
 from core.text.languages import language_name
 from core.text.word_counts import RARE_BELOW
@@ -35,8 +36,8 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         nargs="?",
         const="",
         metavar="TEXT",
-        help="instead of all else, how often the training data had each word of this text; without a text, each word "
-        "that they had, the most frequent first",
+        help="instead of all else, how often the training data had each word of this text, in the spelling that the "
+        "model reads; without a text, each word that they had, the most frequent first",
     )
     size = parser.add_argument_group("how large it is, instead of all else")
     size.add_argument(
@@ -106,7 +107,7 @@ def _in_short(counts: "WordCounts") -> str:
 
 
 def _print_words(translator: "Translator", text: str) -> int:
-    """Lines of a count, a tab and a word; a rare word of a text is followed by another tab and what is said of it.
+    """Lines of a count, a tab and a word; another tab and a text say that one was read otherwise, or is rare.
 
     Raises:
         CheckpointError: the file has no counts.
@@ -125,10 +126,11 @@ def _print_words(translator: "Translator", text: str) -> int:
     source = encode_source(text, translator.checkpoint.codecs.source, translator.run_config)
     coverage = translator.coverage(text)
     assert coverage is not None
-    explanations = {word.start: word.explanation for word in coverage.rare_words}
-    for each in source.words:
-        told = [one_line(explanations[each.start])] if each.start in explanations else []
-        print(counts.of(each.text), one_line(each.text), *told, sep="\t")
+    respelled = {word.start: word for word in coverage.respelled_words}
+    rare = {word.start: word for word in coverage.rare_words}
+    for each, spelling in zip(source.words, source.spellings, strict=True):
+        told = [one_line(words[each.start].explanation) for words in (respelled, rare) if each.start in words]
+        print(counts.of(spelling), one_line(each.text), *told, sep="\t")
     if coverage.notice:
         print(f"augenmerk: note: {one_line(coverage.notice)}", file=sys.stderr)
     return 0
@@ -169,8 +171,11 @@ def _sized(options: argparse.Namespace) -> tuple[str, ModelConfig, tuple[int, in
 
 
 def _size_line(name: str, size: Size, whole: Size) -> str:
-    shares = size.num_parameters / whole.num_parameters, size.num_flops / whole.num_flops
-    return f"{name:26} {size.num_parameters:14,} {shares[0]:6.1%} {size.num_flops:18,} {shares[1]:6.1%}"
+    shares = [
+        percent(part / of_all, decimals=1)
+        for part, of_all in ((size.num_parameters, whole.num_parameters), (size.num_flops, whole.num_flops))
+    ]
+    return f"{name:26} {size.num_parameters:14,} {shares[0]:>7} {size.num_flops:18,} {shares[1]:>7}"
 
 
 def parameters_by_module(model: "Transformer") -> Counter[str]:

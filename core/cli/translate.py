@@ -24,6 +24,7 @@ from core.cli.notes import print_notes
 from core.cli.options import add_beam, add_checkpoint, load_translator
 from core.errors import ConfigError
 from core.imports import collector_paused
+from core.percent import percent
 from core.plain_text import one_line, printable
 from core.storage import atomic_path, check_writable
 from core.threads import compute_on
@@ -185,7 +186,7 @@ def print_beside(own: "Translation", given: "Translation") -> None:
         num_tokens = len(each.log_probabilities)
         print(
             f"{name + ':':<7}log-probability {each.log_probability:8.3f} nats, {num_tokens} tokens, "
-            f"{math.exp(each.log_probability / num_tokens):.1%} a token (geometric mean)"
+            f"{percent(math.exp(each.log_probability / num_tokens), 1)} a token (geometric mean)"
         )
 
 
@@ -210,7 +211,7 @@ def save_attention(translation: "Translation", path: Path) -> None:
 def as_dict(translation: "Translation") -> dict[str, Any]:
     """The translation as JSON-ready values, without the maps; interventions count from 0.
 
-    `rare_words` and `is_unlike_training` are None where the model's file does not tell.
+    `rare_words`, `respelled_words` and `is_unlike_training` are None where the model's file does not tell.
     """
     coverage = translation.coverage
     return {
@@ -229,6 +230,7 @@ def as_dict(translation: "Translation") -> dict[str, Any]:
         "target_words": [asdict(word) for word in translation.target_words],
         "unknown_source_positions": translation.unknown_source_positions,
         "rare_words": None if coverage is None else [asdict(word) for word in coverage.rare_words],
+        "respelled_words": None if coverage is None else [asdict(word) for word in coverage.respelled_words],
         "is_unlike_training": None if coverage is None else coverage.is_unlike_training,
         "ignored_text": translation.ignored_text,
         "notes": translation.notes,

@@ -4,15 +4,11 @@ Belinkov & Bisk 2018 ("Synthetic and Natural Noise Both Break Neural Machine Tra
 """
 
 import random
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 
-from core.config.data_config import LetterCase
-from core.corpora.prepared import EncodedPairs, PreparedCorpus
+from core.corpora.prepared import EncodedPairs
 from core.text.codec import TextCodec, fold_case
-from core.text.distortions import DISTORTIONS, PER_WORD, Distortion, distort
-from core.text.word_counts import WordCounts
+from core.text.distortions import DISTORTIONS, Distortion, distort
 
 
 def with_noisy_sources(
@@ -42,30 +38,6 @@ def with_noisy_sources(
                     continue
                 source[index] = noisy
     return EncodedPairs(source, pairs.target)
-
-
-def counts_with_noise(counts: WordCounts, share: float, case: LetterCase) -> WordCounts:
-    """The counts of an epoch in which so large a share of the batches is distorted, on average; typing errors left out.
-
-    Other spellings of a word, such as “strasse” for “straße”, are counted as often as they are drawn; the usual one is
-    counted as if it never were.
-    """
-    drawn: dict[str, float] = defaultdict(float)
-    for word, number in counts.counts.items():
-        for kind in PER_WORD:
-            (typed,) = fold_case(distort([word], kind, random.Random(0)), "lower" if case == "lower" else "keep")
-            if typed != word:
-                drawn[typed] += number * share / len(DISTORTIONS)
-    others = {word: counts.counts.get(word, 0) + int(number) for word, number in drawn.items() if int(number)}
-    known = {word: number for word, number in others.items() if number >= counts.least}
-    return replace(counts, counts=dict(sorted({**counts.counts, **known}.items())))
-
-
-def counts_of_training(corpus: PreparedCorpus, source_noise: float) -> WordCounts | None:
-    """The words that a model reads in training: those of the corpus, and other spellings where there is noise."""
-    if corpus.word_counts is None or not source_noise:
-        return corpus.word_counts
-    return counts_with_noise(corpus.word_counts, source_noise, corpus.config.source_case)
 
 
 def _distorted(ids: list[int], kind: Distortion, codec: TextCodec, rng: random.Random) -> list[int]:

@@ -72,7 +72,8 @@ def reference_loss(
 ) -> CorpusLoss | None:
     """How surprised the model is by `references`, forced word by word, in the batches of its own training settings.
 
-    For a checkpoint of `notebook` on the test split, `batch_mean` is counted as its published test loss.
+    Sources are read as in a translation: a restored spelling (`TextCodec.restoring_spelling`) counts, which in training
+    it does not. For a checkpoint of `notebook` on the test split, `batch_mean` is counted as its published test loss.
 
     Args:
         sources, references: of the same length.

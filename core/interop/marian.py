@@ -35,7 +35,7 @@ from core.interop.weights import (
 from core.model.positions import sinusoidal_halves_table
 from core.strict_json import Field, JsonError
 from core.text.codec import CodecPair
-from core.text.languages import UNDETERMINED
+from core.text.languages import UNDETERMINED, language_code
 from core.text.marian import MarianCodec
 from core.text.subword_check import check_foreign_model
 from core.text.vocabulary import Vocabulary
@@ -94,6 +94,19 @@ def check_architecture(folder: ModelFolder) -> dict[str, Field]:
         f"{folder.path / 'config.json'} describes {found}. A Marian model (MarianMTModel), such as those of OPUS-MT, "
         "was expected; choose another folder."
     )
+
+
+def _given_language(side: str, text: str | None) -> str | None:
+    """The code of a language that somebody named. Raises `ModelImportError` for what names none."""
+    if text is None:
+        return None
+    code = language_code(text)
+    if code is None:
+        raise ModelImportError(
+            f"The {side} language is {text!r}. A code such as de or deu, or an English name such as German, was "
+            "expected."
+        )
+    return code
 
 
 class MarianFolder:
@@ -233,7 +246,13 @@ class MarianFolder:
         return found
 
     def _find_languages(self) -> tuple[str, str]:
-        given = (self._options.source_language, self._options.target_language)
+        given = [
+            _given_language(side, text)
+            for side, text in (
+                ("source", self._options.source_language),
+                ("target", self._options.target_language),
+            )
+        ]
         told = tuple(self._value(self._tokenizer, f"{side}_lang") for side in ("source", "target"))
         named = None
         for name in (self._name, self._value(self._config, "_name_or_path"), self._folder.path.resolve().name):

@@ -19,7 +19,7 @@ class ImportOptions:
     Attributes:
         name: what the model is called; None for the name of its folder or file.
         revision: of the repository it was fetched from.
-        source_language, target_language: codes; None for what the files say.
+        source_language, target_language: codes or English names; None for what the files say.
         data: a folder with Multi30k, from which vocabularies that are not among the files are rebuilt.
         num_heads: of models whose files do not say it; None for that of the published system.
     """

@@ -30,10 +30,10 @@ def distort(words: Sequence[str], kind: Distortion, rng: random.Random) -> list[
         return [*words[:-1], *(word.rstrip(_FINAL_STOPS) for word in words[-1:])]
     if kind == "typo":
         return _with_typo(words, rng)
-    return [PER_WORD[kind](word) for word in words]
+    return [_PER_WORD[kind](word) for word in words]
 
 
-PER_WORD: Mapping[Distortion, Callable[[str], str]] = {
+_PER_WORD: Mapping[Distortion, Callable[[str], str]] = {
     "lower-case": str.lower,
     "upper-case": str.upper,
     "ss": lambda word: word.replace("ß", "ss").replace("ẞ", "SS"),

@@ -1,4 +1,6 @@
-"""What languages are called in sentences."""
+"""What languages are called in sentences, and their codes."""
+
+import re
 
 UNDETERMINED = "und"
 """The code of a language that nobody has told (ISO 639)."""
@@ -25,6 +27,17 @@ _TWO_LETTERS = {
     "vie": "vi", "zho": "zh",
 }  # fmt: skip
 """ISO 639-3 to ISO 639-1, of the languages named above."""
+
+
+_CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*|[A-Z]{2,12}(_[A-Z]{1,12})*")
+"""One of ISO 639, perhaps with script and region (zho_Hans, pt-BR), or OPUS-MT's name of a group (ROMANCE)."""
+
+
+def language_code(text: str) -> str | None:
+    """The code that somebody typed, or that of the language with this English name; None if it is neither."""
+    typed = text.strip()
+    by_name = {name.casefold(): code for code, name in _NAMES.items()}
+    return by_name.get(typed.casefold()) or (typed if _CODE.fullmatch(typed) else None)
 
 
 def two_letter_code(code: str) -> str:

@@ -7,9 +7,11 @@ from functools import cached_property
 
 from core.config.data_config import LetterCase
 from core.text.detokenize import capitalize_first, detokenize
+from core.text.spelling import SpellingRestorer
 from core.text.subwords import WORD_MARK, Subwords
 from core.text.tokenizers import SymbolTokenizer, Token, Tokenizer
 from core.text.vocabulary import Vocabulary
+from core.text.word_counts import WordCounts
 
 CONTINUATION = "·"
 """Shown before a piece that continues a word."""
@@ -22,11 +24,12 @@ class EncodedWord:
     """A word of a text and the ids that stand for it.
 
     Attributes:
-        text: as read by the model (case folded).
+        text: as typed, case folded.
         ids: one for a word vocabulary, one or more for subwords.
         labels: the tokens of these ids, for display.
         unknown: for each id, whether its text is not in the vocabulary.
         char_start, char_end: its place in the line.
+        read_as: the spelling that was read in place of `text`; None if that was read itself.
     """
 
     text: str
@@ -35,6 +38,7 @@ class EncodedWord:
     unknown: tuple[bool, ...]
     char_start: int
     char_end: int
+    read_as: str | None = None
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class TextCodec:
         case: how letter case is folded.
         vocabulary: tokens and ids.
         subwords: splits words into pieces; None for a vocabulary of whole words.
+        spelling: restores that of the training data before words become ids; None to read them as they are.
     """
 
     def __init__(
@@ -64,12 +69,28 @@ class TextCodec:
         case: LetterCase,
         vocabulary: Vocabulary,
         subwords: Subwords | None = None,
+        spelling: SpellingRestorer | None = None,
     ) -> None:
         self.language = language
         self.tokenizer = tokenizer
         self.case = case
         self.vocabulary = vocabulary
         self.subwords = subwords
+        self.spelling = spelling
+
+    def restoring_spelling(self, counts: WordCounts | None) -> "TextCodec":
+        """The same codec for what people type: words are read as the training data spell them, see `SpellingRestorer`.
+
+        Words of the training data have the same ids. Itself where nothing is known of spellings, and for a vocabulary
+        of whole words: other words are unknown there, as they were to the published systems.
+
+        Args:
+            counts: how often the training data had each word; None if nobody knows.
+        """
+        spelling = None if self.subwords is None else SpellingRestorer.of_language(self.language, counts)
+        if spelling is None:
+            return self
+        return TextCodec(self.language, self.tokenizer, self.case, self.vocabulary, self.subwords, spelling)
 
     @property
     def has_pieces(self) -> bool:
@@ -107,7 +128,9 @@ class TextCodec:
         ids, unknown = self.vocabulary.ids, self.vocabulary.unknown_id or 0
         if self.subwords is None:
             return [ids.get(word, unknown) for word in words]
-        return [ids.get(piece, unknown) for word in words for piece in self.subwords.pieces_of(word)]
+        return [
+            ids.get(piece, unknown) for word in map(self._spelled, words) for piece in self.subwords.pieces_of(word)
+        ]
 
     def decode(self, ids: Sequence[int]) -> list[DecodedWord]:
         """The words that `ids` spell; specials but the unknown are skipped."""
@@ -158,8 +181,12 @@ class TextCodec:
             words = [self.vocabulary.tokens[self.vocabulary.start_id], *words]
         return self.join(words)
 
+    def _spelled(self, word: str) -> str:
+        return word if self.spelling is None else self.spelling.restore(word)
+
     def _encode_word(self, word: str, token: Token) -> EncodedWord:
-        pieces = (word,) if self.subwords is None else self.subwords.pieces_of(word)
+        spelled = self._spelled(word)
+        pieces = (spelled,) if self.subwords is None else self.subwords.pieces_of(spelled)
         unknown_id = self.vocabulary.unknown_id
         ids = [self.vocabulary.ids.get(piece, unknown_id) for piece in pieces]
         if None in ids:
@@ -172,6 +199,7 @@ class TextCodec:
             unknown=tuple(token_id == unknown_id for token_id in ids),
             char_start=token.start,
             char_end=token.end,
+            read_as=spelled if spelled != word else None,
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig, TrainingConfig
 from core.errors import CheckpointError
+from core.percent import percent
 from core.strict_json import shown
 from core.training.schedules import cooldown_factor, fitted_cooldown_epochs
 
@@ -133,8 +134,8 @@ def _on_cooldown(progress: Progress, now: TrainingConfig, then: TrainingConfig) 
     if math.isclose(before, after):
         return []
     note = (
-        f"When this run was saved, its rate had cooled down to {before:.0%} of the schedule's, because it was set to "
-        f"{then.num_epochs} epochs. It is set to {now.num_epochs} now, so it continues at {after:.0%}: expect the loss "
-        "to rise before it falls again."
+        f"When this run was saved, its rate had cooled down to {percent(before)} of the schedule's, because it was set "
+        f"to {then.num_epochs} epochs. It is set to {now.num_epochs} now, so it continues at {percent(after)}: expect "
+        "the loss to rise before it falls again."
     )
     return [note]

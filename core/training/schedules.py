@@ -1,6 +1,7 @@
 """Learning rates by step, and what becomes of warm-up and cool-down in a run that is too short for them."""
 
 from core.config import ModelConfig, TrainingConfig
+from core.percent import percent
 
 MAX_WARMUP_SHARE = 1 / 4
 """Of the steps of a run that fits its schedule."""
@@ -91,8 +92,8 @@ def _describe_cooldown(training: TrainingConfig) -> str | None:
     if asked > training.num_epochs:
         share = cooldown_factor(0, training.num_epochs, asked)
         return (
-            f"A run of {length} is shorter than its cool-down of {_epochs(asked)}: the rate begins at {share:.0%} and "
-            "only falls. Raise num_epochs, lower cooldown_epochs, or set fit_schedule."
+            f"A run of {length} is shorter than its cool-down of {_epochs(asked)}: the rate begins at {percent(share)} "
+            "and only falls. Raise num_epochs, lower cooldown_epochs, or set fit_schedule."
         )
     return None
 
@@ -110,7 +111,8 @@ def _describe_warmup(training: TrainingConfig, steps_per_epoch: int) -> str | No
     if asked > num_steps:
         return (
             f"The learning rate rises for {asked:,} steps (warm-up), but this run has {num_steps:,}: it ends at "
-            f"{num_steps / asked:.0%} of the highest rate. Raise num_epochs, lower warmup_steps, or set fit_schedule."
+            f"{percent(num_steps / asked)} of the highest rate. "
+            "Raise num_epochs, lower warmup_steps, or set fit_schedule."
         )
     return None
 

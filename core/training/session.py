@@ -12,7 +12,7 @@ from core.checkpoint.file import Checkpoint, fill_parameters
 from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
 from core.corpora.batches import Batch
-from core.corpora.noise import counts_of_training, with_noisy_sources
+from core.corpora.noise import with_noisy_sources
 from core.corpora.prepared import EncodedPairs, PreparedCorpus
 from core.corpora.resegmentation import Resegmentation
 from core.errors import CheckpointError
@@ -61,7 +61,7 @@ class TrainingSession:
         self.corpus = corpus
         self.device = torch.device(device)
         self.padding_id = corpus.codecs.target.vocabulary.padding_id
-        self._own_word_counts = self._word_counts = counts_of_training(corpus, run.training.source_noise)
+        self._word_counts = corpus.word_counts
         torch.manual_seed(run.training.seed)
         num_source, num_target = len(corpus.codecs.source.vocabulary), len(corpus.codecs.target.vocabulary)
         self.model = Transformer(run.model, num_source, num_target, self.padding_id).to(self.device)
@@ -352,7 +352,7 @@ class TrainingSession:
 
     def _counts_of_all(self, earlier: Checkpoint) -> WordCounts | None:
         """The words of all data that the model learns from; None if what it learned from before is not known."""
-        ours, theirs = self._own_word_counts, earlier.word_counts
+        ours, theirs = self.corpus.word_counts, earlier.word_counts
         if ours is not None and theirs is not None:
             return theirs.joined(ours)
         if earlier.corpus_digest != self.corpus.digest:

@@ -51,6 +51,27 @@ class RareWord:
 
 
 @dataclass(frozen=True)
+class RespelledWord:
+    """A source word that was read in another spelling, because the training data have that one alone.
+
+    Attributes:
+        text: as typed, case folded.
+        read_as: the spelling that the model reads.
+        start, end: half-open range of its tokens in `Translation.source_tokens`.
+    """
+
+    text: str
+    read_as: str
+    start: int
+    end: int
+
+    @property
+    def explanation(self) -> str:
+        """For people: read as “straße”: “strasse” is not in the training data."""
+        return f"read as “{self.read_as}”: “{self.text}” is not in the training data"
+
+
+@dataclass(frozen=True)
 class Coverage:
     """How well the training data cover a sentence.
 
@@ -59,11 +80,13 @@ class Coverage:
         is_unlike_training: whether most of its words are rare, or they are rarer together than those of nearly all
             training sentences, as in another language.
         kind: what kind of text the training data were, see `WordCounts`; empty if it is not known.
+        respelled_words: in the order of the sentence; one of them is rare if the spelling that was read is.
     """
 
     rare_words: tuple[RareWord, ...]
     is_unlike_training: bool
     kind: str = ""
+    respelled_words: tuple[RespelledWord, ...] = ()
 
     @property
     def notice(self) -> str:

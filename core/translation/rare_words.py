@@ -1,10 +1,10 @@
-"""Which words of a source the training data hardly had."""
+"""Which words of a source the training data hardly had, and which they spell otherwise."""
 
 from core.text.codec import CONTINUATION
 from core.text.subwords import WORD_MARK
 from core.text.vocabulary import UNKNOWN
 from core.text.word_counts import RARE_BELOW, WordCounts, has_letters
-from core.translation.coverage import Coverage, RareWord
+from core.translation.coverage import Coverage, RareWord, RespelledWord
 from core.translation.source import EncodedSource
 
 FEWEST_RARE_WORDS = 2
@@ -15,29 +15,31 @@ def cover(source: EncodedSource, counts: WordCounts | None) -> Coverage | None:
     """The coverage of a source; None if nobody knows how often the training data had its words."""
     if counts is None:
         return None
-    rare = []
-    for word in source.words:
-        count = counts.of(word.text)
-        if count >= RARE_BELOW or word.text == UNKNOWN:
+    rare, respelled = [], []
+    for word, spelling in zip(source.words, source.spellings, strict=True):
+        if spelling != word.text:
+            respelled.append(RespelledWord(word.text, spelling, word.start, word.end))
+        count = counts.of(spelling)
+        if count >= RARE_BELOW or spelling == UNKNOWN:
             continue
         pieces = (label.removeprefix(CONTINUATION) or label for label in source.labels[word.start : word.end])
         rare.append(
             RareWord(
-                text=word.text,
+                text=spelling,
                 count=count,
                 start=word.start,
                 end=word.end,
                 pieces=tuple(piece for piece in pieces if piece != WORD_MARK),
                 is_unknown=any(position in source.unknown_positions for position in range(word.start, word.end)),
-                is_exact=counts.is_exact(word.text),
+                is_exact=counts.is_exact(spelling),
             )
         )
-    return Coverage(tuple(rare), _is_unlike_training(source, rare, counts), counts.kind)
+    return Coverage(tuple(rare), _is_unlike_training(source, rare, counts), counts.kind, tuple(respelled))
 
 
 def _is_unlike_training(source: EncodedSource, rare: list[RareWord], counts: WordCounts) -> bool:
     """Repeated words count once; numbers and marks say nothing about a language."""
-    different = {word.text for word in source.words if has_letters(word.text)}
+    different = {spelling for spelling in source.spellings if has_letters(spelling)}
     num_rare = len(different.intersection(word.text for word in rare))
     if num_rare < FEWEST_RARE_WORDS:
         return False

@@ -29,7 +29,8 @@ class EncodedSource:
         text: as typed; broken characters are replaced.
         ids: what the encoder reads, wrapping tokens included.
         labels: the same for people; an unknown word stands as it was typed.
-        words: ranges of the words in `ids`.
+        words: ranges of the words in `ids`, with what was typed.
+        spellings: of each of them what was read: the same, or the spelling of the training data.
         places: for each of them its place among the words as typed; as long as nothing is edited, 0, 1, 2, …
         unknown_positions: indices into `ids` that the vocabulary does not know.
         ignored_text: the end of the text that did not fit.
@@ -40,6 +41,7 @@ class EncodedSource:
     ids: tuple[int, ...]
     labels: tuple[str, ...]
     words: tuple[Word, ...]
+    spellings: tuple[str, ...]
     places: tuple[int, ...]
     unknown_positions: tuple[int, ...]
     ignored_text: str
@@ -159,6 +161,7 @@ def _beginning(word: EncodedWord, num_pieces: int, text: str) -> EncodedWord:
         unknown=word.unknown[:num_pieces],
         char_start=word.char_start,
         char_end=word.char_start + cut - 1,
+        read_as=word.read_as and word.read_as[:length],
     )
 
 
@@ -178,8 +181,17 @@ def _assemble(
     if (wraps or run.data.end_source) and vocabulary.end_id is not None:
         ids.append(vocabulary.end_id)
         labels.append(vocabulary.tokens[vocabulary.end_id])
-    places = tuple(range(len(words)))
-    return EncodedSource(text, tuple(ids), tuple(labels), tuple(words), places, tuple(unknown), ignored, tuple(notes))
+    return EncodedSource(
+        text=text,
+        ids=tuple(ids),
+        labels=tuple(labels),
+        words=tuple(words),
+        spellings=tuple(word.read_as or word.text for word in kept),
+        places=tuple(range(len(words))),
+        unknown_positions=tuple(unknown),
+        ignored_text=ignored,
+        notes=tuple(notes),
+    )
 
 
 def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextCodec, run: RunConfig) -> EncodedSource:
@@ -204,44 +216,51 @@ def edit_source(source: EncodedSource, edits: Sequence[SourceEdit], codec: TextC
             )
     pieces: list[_Piece] = []
     position = 0
-    for place, word in zip(source.places, source.words, strict=True):
-        pieces.append(_Piece.of(source, position, word.start, None, None))
+    for place, word, spelling in zip(source.places, source.words, source.spellings, strict=True):
+        pieces.append(_Piece.of(source, position, word.start))
         here = by_place.get(place)
         if here is None:
-            pieces.append(_Piece.of(source, word.start, word.end, word.text, place))
+            pieces.append(_Piece.of(source, word.start, word.end, word.text, spelling, place))
         elif isinstance(here, SourceWordReplaced):
             pieces += _replacements(here, codec)
         position = word.end
-    pieces.append(_Piece.of(source, position, len(source.ids), None, None))
+    pieces.append(_Piece.of(source, position, len(source.ids)))
     return _joined(source, pieces, codec, run)
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """A stretch of ids: a word with its place, or what stands between words."""
+    """A stretch of ids: a word with its spelling and place, or what stands between words."""
 
     ids: tuple[int, ...]
     labels: tuple[str, ...]
     unknown: tuple[bool, ...]
-    word: str | None
-    place: int | None
+    word: str = ""
+    spelling: str = ""
+    place: int | None = None
 
     @classmethod
-    def of(cls, source: EncodedSource, start: int, end: int, word: str | None, place: int | None) -> "_Piece":
+    def of(
+        cls, source: EncodedSource, start: int, end: int, word: str = "", spelling: str = "", place: int | None = None
+    ) -> "_Piece":
         unknown = tuple(position in source.unknown_positions for position in range(start, end))
-        return cls(source.ids[start:end], source.labels[start:end], unknown, word, place)
+        return cls(source.ids[start:end], source.labels[start:end], unknown, word, spelling, place)
 
 
 def _replacements(edit: SourceWordReplaced, codec: TextCodec) -> list[_Piece]:
     vocabulary = codec.vocabulary
     check_length(edit.text)
     if edit.text == UNKNOWN and vocabulary.unknown_id is not None:
-        return [_Piece((vocabulary.unknown_id,), (UNKNOWN,), (True,), UNKNOWN, edit.place)]
+        return [_Piece((vocabulary.unknown_id,), (UNKNOWN,), (True,), UNKNOWN, UNKNOWN, edit.place)]
     found = [
         without_marks(word, codec)
         for word in codec.encode_text(one_line(edit.text, codec), begins_sentence=edit.place == 0)
     ]
-    pieces = [_Piece(word.ids, word.labels, word.unknown, word.text, edit.place) for word in found if word.ids]
+    pieces = [
+        _Piece(word.ids, word.labels, word.unknown, word.text, word.read_as or word.text, edit.place)
+        for word in found
+        if word.ids
+    ]
     if not pieces:
         raise ExperimentError(
             f"Nothing in the replacement {_shorten(edit.text)!r} of source word {edit.place + 1} can be read by this "
@@ -254,11 +273,13 @@ def _joined(source: EncodedSource, pieces: Sequence[_Piece], codec: TextCodec, r
     ids: list[int] = []
     labels: list[str] = []
     words: list[Word] = []
+    spellings: list[str] = []
     places: list[int] = []
     unknown: list[int] = []
     for piece in pieces:
-        if piece.word is not None and piece.place is not None:
+        if piece.place is not None:
             words.append(Word(piece.word, len(ids), len(ids) + len(piece.ids)))
+            spellings.append(piece.spelling)
             places.append(piece.place)
         unknown += [len(ids) + offset for offset, is_unknown in enumerate(piece.unknown) if is_unknown]
         ids += piece.ids
@@ -280,6 +301,7 @@ def _joined(source: EncodedSource, pieces: Sequence[_Piece], codec: TextCodec, r
         ids=tuple(ids),
         labels=tuple(labels),
         words=tuple(words),
+        spellings=tuple(spellings),
         places=tuple(places),
         unknown_positions=tuple(unknown),
         notes=(*after, *(note for note in source.notes if note not in before)),

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -86,7 +86,8 @@ class Translator:
     """A loaded model, ready to translate.
 
     Attributes:
-        checkpoint: where the model comes from, its settings and history included.
+        checkpoint: where the model comes from, its settings and history included. Its source codec restores the
+            spelling of the training data in what is typed, where that is known: see `TextCodec.restoring_spelling`.
         name: for people.
         path: the file, or None for a model that was not loaded from one.
         device: where it runs, and why there.
@@ -95,7 +96,7 @@ class Translator:
     """
 
     def __init__(self, checkpoint: Checkpoint, device: DeviceChoice, path: Path | None = None) -> None:
-        self.checkpoint = checkpoint
+        self.checkpoint = _for_typed_text(checkpoint)
         self.device = device
         self.path = path
         self.name = path.name.removesuffix(".safetensors") if path else checkpoint.run.preset
@@ -624,6 +625,15 @@ class Steps:
     alternatives: tuple[tuple[Alternative, ...], ...]
     ranks: tuple[int, ...]
     entropies: tuple[float, ...]
+
+
+def _for_typed_text(checkpoint: Checkpoint) -> Checkpoint:
+    """The same model, whose source codec reads words as the training data spell them.
+
+    Those of a checkpoint and of a corpus read words as they are, so losses in training are not those of restored text.
+    """
+    codecs = checkpoint.codecs
+    return replace(checkpoint, codecs=replace(codecs, source=codecs.source.restoring_spelling(checkpoint.word_counts)))
 
 
 def _groups(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]:

@@ -25,7 +25,8 @@ from tests.fuzz.mutants import mutant
 from tests.fuzz.nasty import damaged_bytes, damaged_json, damaged_text, to_json
 from tests.fuzz.trials import outcome_of
 
-MAX_SECONDS = 20
+MAX_SECONDS, MAX_WAITING_SECONDS = 20, 300
+"""Of computing, and altogether: beside other busy processes a file may take ten times as long as it computes."""
 MAX_BYTES = 2_000_000_000
 CHUNK = 25
 TEXTS = ("experiment", "config", "history")
@@ -101,7 +102,7 @@ def _chunks(tasks: list[Task]) -> list[list[Task]]:
 def _ended_by(status: int) -> str:
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        return "hang" if number in (signal.SIGALRM, signal.SIGXCPU) else f"killed by signal {number}"
+        return "hang" if number in (signal.SIGALRM, signal.SIGPROF, signal.SIGXCPU) else f"killed by signal {number}"
     return f"exit {os.WEXITSTATUS(status)}"
 
 
@@ -111,6 +112,7 @@ def _fork(chunk: list[Task], scratch: Path) -> int:
         return process
     try:
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
         limit = _memory("VmSize") + MAX_BYTES
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         with (scratch / "results").open("w") as results, (scratch / "output").open("w") as output:
@@ -131,7 +133,8 @@ def _try(task: Task, scratch: Path) -> dict[str, Any]:
     path.write_bytes(task.content())
     _forget_peak()
     before, began = _memory("VmRSS"), time.monotonic()
-    signal.setitimer(signal.ITIMER_REAL, MAX_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, MAX_SECONDS)
+    signal.setitimer(signal.ITIMER_REAL, MAX_WAITING_SECONDS)
     foreign: BaseException | None = None
     with _Watch() as watch:
         try:
@@ -139,6 +142,7 @@ def _try(task: Task, scratch: Path) -> dict[str, Any]:
         except BaseException as error:
             foreign = error
             outcome = f"foreign {type(error).__name__}"
+    signal.setitimer(signal.ITIMER_PROF, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
     detail = "" if foreign is None else "".join(traceback.format_exception(foreign, limit=-6))[-3_000:]
     peak = max(0, _memory("VmHWM") - before)

@@ -206,6 +206,7 @@ def test_any_value_in_any_field_of_an_intervention_is_refused_with_its_path_or_r
     assert isinstance(cause, JsonError), "the reader of this field tells what is wrong with it"
 
 
+@pytest.mark.heavy
 @given(text=TEXTS, name=st.text(max_size=40), view=st.dictionaries(st.text(max_size=8), SCALARS, max_size=3))
 def test_an_experiment_comes_back_from_its_file_or_is_not_written(text: str, name: str, view: dict[str, Any]) -> None:
     saved = SavedExperiment(Experiment(text), ModelReference(name, "0" * 64), view)

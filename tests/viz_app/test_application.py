@@ -83,6 +83,7 @@ def test_a_screenshot_shows_the_translated_window(qapp: QApplication, checkpoint
     assert len(colors) > 40  # heatmaps, not an empty window
 
 
+@pytest.mark.heavy
 def test_a_screenshot_of_a_missing_checkpoint_says_so(
     qapp: QApplication, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_damaged_checkpoint_leaves_the_one_loaded_before(
     _ask(qtbot, window, "ein mann auf einer leiter")
 
 
+@pytest.mark.heavy
 def test_closing_during_the_opening_of_a_model_ends_the_thread(
     qtbot: QtBot, make_window: MakeWindow, checkpoint: Path
 ) -> None:

@@ -91,6 +91,7 @@ def test_a_process_in_which_nothing_went_wrong_leaves_no_file(tmp_path: Path) ->
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.heavy
 @pytest.mark.allow_log_warnings
 def test_a_file_has_an_end_and_old_ones_are_removed(tmp_path: Path) -> None:
     for number in range(MAX_FILES + 3):

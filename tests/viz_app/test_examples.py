@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 import viz_app.examples
@@ -12,8 +13,10 @@ from core.translation.translator import Translator
 from tests.viz_app.conftest import MakeWindow
 from tools.check_gallery import weights_of
 from viz_app.examples import Example, GalleryError, example_sentences, gallery
+from viz_app.theme import Theme
 from viz_app.views.gallery import GalleryPopup
 from viz_app.views.sentence import cell_of
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +66,20 @@ def test_a_broken_gallery_is_refused_and_a_missing_one_is_empty(
         (tmp_path / "gallery.toml").write_text(broken, encoding="utf-8")
         with pytest.raises(GalleryError, match=r"gallery\.toml"):
             gallery()
+
+
+@pytest.mark.parametrize("scale", [0.8, 1.0, 1.5, 2.0])
+def test_the_gallery_is_as_wide_as_its_lines_at_every_scale(qapp: QApplication, qtbot: QtBot, scale: float) -> None:
+    Theme.light(scale).apply(qapp)
+    button = QPushButton("examples")
+    qtbot.addWidget(button)
+    popup = GalleryPopup(gallery(), button)
+    popup.open_below(button)
+    (area,) = popup.findChildren(VerticalScrollArea)
+    free = area.viewport().width() - area.widget().width()
+    assert 0 <= free < 30 * scale, "neither clipped nor a strip left free"
+    popup.close()
+    Theme.light().apply(qapp)
 
 
 @pytest.mark.heavy

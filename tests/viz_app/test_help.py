@@ -5,8 +5,17 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QAction, QGuiApplication, QHelpEvent, QKeySequence, QWhatsThisClickedEvent
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QToolTip, QWhatsThis, QWidget
+from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHelpEvent, QKeySequence, QWhatsThisClickedEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QToolTip,
+    QWhatsThis,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.conftest import MakeWindow
@@ -67,17 +76,24 @@ def test_what_is_this_explains_and_leads_to_the_learn_page(make_window: MakeWind
     assert QWhatsThis.inWhatsThisMode()
     QWhatsThis.leaveWhatsThisMode()
     title = window.translate_page.head.title
-    asked = QHelpEvent(QEvent.Type.QueryWhatsThis, QPoint(3, 3), title.mapToGlobal(QPoint(3, 3)))
+    place = title.mapToGlobal(QPoint(3, 3))
+    QCursor.setPos(place)
+    asked = QHelpEvent(QEvent.Type.QueryWhatsThis, QPoint(3, 3), place)
     assert QApplication.sendEvent(title, asked)
     assert asked.isAccepted()
     html = as_html(entries_of(title))
     assert "station:heads" in html
-    QApplication.sendEvent(title, QWhatsThisClickedEvent("station:heads"))
+    QApplication.sendEvent(title, QHelpEvent(QEvent.Type.WhatsThis, QPoint(3, 3), place))
+    popups = [each for each in QApplication.topLevelWidgets() if each.windowType() == Qt.WindowType.Popup]
+    assert any(each.isVisible() for each in popups)
+    QWhatsThis.hideText()
+    QApplication.sendEvent(window, QWhatsThisClickedEvent("station:heads"))
     assert window.learn_page is not None
     assert window.learn_page.isVisible()
     assert window.learn_page.stations[window.learn_page.place].name == "heads"
 
 
+@pytest.mark.heavy
 def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window()
     label = QLabel("entropy", window)
@@ -86,6 +102,20 @@ def test_a_short_label_without_a_tip_is_explained_by_its_terms(qtbot: QtBot, mak
     QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), place))
     qtbot.waitUntil(lambda: "How uncertain a choice is" in QToolTip.text())
     QToolTip.hideText()
+
+
+@pytest.mark.heavy
+def test_terms_are_explained_in_dialogs_too(qtbot: QtBot, make_window: MakeWindow) -> None:
+    dialog = QDialog(make_window())
+    label, field = QLabel("entropy", dialog), QLineEdit(dialog)
+    field.move(0, 60)
+    dialog.open()
+    field.setFocus()
+    qtbot.waitUntil(field.hasFocus)
+    QApplication.sendEvent(label, QHelpEvent(QEvent.Type.ToolTip, QPoint(2, 2), label.mapToGlobal(QPoint(2, 2))))
+    qtbot.waitUntil(lambda: "How uncertain a choice is" in QToolTip.text())
+    QToolTip.hideText()
+    dialog.close()
 
 
 def shown_words(window: QWidget) -> set[str]:
@@ -176,6 +206,7 @@ def test_every_key_of_the_window_stands_on_the_sheet(make_window: MakeWindow, qt
     sheet.close()
 
 
+@pytest.mark.heavy
 def test_the_sheet_of_keys_fits_the_smallest_window(make_window: MakeWindow) -> None:
     window = make_window()
     window.resize(window.minimumSize())
@@ -198,6 +229,25 @@ def test_the_palette_saves_and_copies_experiments(make_window: MakeWindow, qtbot
 
 
 @pytest.mark.heavy
+def test_the_palette_offers_exports_only_of_what_there_is(make_window: MakeWindow) -> None:
+    def offered(window: MainWindow) -> set[str]:
+        next(command for command in window.commands if command.name == "Commands").act()
+        dialog = palette(window)
+        names = {dialog.results.item(row).text() for row in range(dialog.results.count())}
+        dialog.close()
+        dialog.deleteLater()
+        QApplication.sendPostedEvents(dialog, QEvent.Type.DeferredDelete)
+        return {name for name in names if name.startswith("Export: ")}
+
+    window = make_window()
+    with_maps = offered(window)
+    assert any("large map" in name for name in with_maps)
+    assert not any("charts" in name or "film" in name or "metrics" in name for name in with_maps)
+    window.show_page(TRAIN)
+    assert [name.partition(" (")[0] for name in offered(window)] == ["Export: The whole page"]
+
+
+@pytest.mark.heavy
 def test_a_question_mark_can_be_typed(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     field = window.translate_page.sentence.input
@@ -207,6 +257,7 @@ def test_a_question_mark_can_be_typed(make_window: MakeWindow, qtbot: QtBot) -> 
     assert window.findChildren(ShortcutSheet) == []
 
 
+@pytest.mark.heavy
 def test_the_window_fills_the_screen_and_comes_back(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     qtbot.keyClick(window, Qt.Key.Key_F11)

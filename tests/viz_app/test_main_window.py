@@ -45,6 +45,7 @@ def _type(qtbot: QtBot, window: MainWindow, text: str) -> None:
     qtbot.keyClicks(field, text)
 
 
+@pytest.mark.heavy
 def test_the_names_of_the_languages_are_whole_before_a_model_is_open(make_window: MakeWindow) -> None:
     window = make_window(None, wait=False)
     for name in window.translate_page.sentence.findChildren(QLabel):
@@ -63,6 +64,7 @@ def test_the_window_opens_with_a_translated_sentence(make_window: MakeWindow) ->
     assert window.top_bar.device.text() == "CPU: no CUDA device found"
 
 
+@pytest.mark.heavy
 def test_nothing_is_opened_before_the_first_paint(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(wait=False)
     assert window._worker._thread.ident is None
@@ -77,6 +79,7 @@ def test_typing_translates_by_itself(make_window: MakeWindow, qtbot: QtBot) -> N
     assert window.translate_page.sentence.sentence.text == "Zwei hunde"
 
 
+@pytest.mark.heavy
 def test_clicking_a_thumbnail_shows_that_head_large(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window()
     grid = window.translate_page.heads.grid
@@ -279,6 +282,7 @@ def test_a_dropped_file_is_opened_and_remembered(
     qtbot.waitUntil(lambda: not window.state.request.is_running)
 
 
+@pytest.mark.heavy
 def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
     make_window: MakeWindow, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -436,6 +440,7 @@ def test_the_last_model_comes_back_with_its_sentence(make_window: MakeWindow, tm
     assert other.translate_page.sentence.input.text != "5 6 7"
 
 
+@pytest.mark.heavy
 def test_the_sentence_that_an_older_version_kept_comes_back(
     make_window: MakeWindow, preferences: Preferences, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -529,6 +534,27 @@ def test_a_small_window_shows_most_rows_of_a_long_sentence(
     assert page.head.map.mapTo(window, QPoint()) == place, "nothing moves"
     assert page.sentence.original_line.isVisible()
     assert page.sentence.original_line.width() > 100
+
+
+@pytest.mark.heavy
+def test_a_button_brings_back_the_thumbnails_whose_place_the_tabs_took(make_window: MakeWindow, qtbot: QtBot) -> None:
+    window = make_window()
+    page = window.translate_page
+    window.resize(1100, 700)
+    page.toggle_analysis()
+    qtbot.waitUntil(page.thumbnails_button.isVisible)
+    assert page.heads.isHidden()
+    assert not page.thumbnails_button.visibleRegion().isEmpty()
+    assert not page.analysis_button.isVisible(), "it would do the same"
+    qtbot.mouseClick(page.thumbnails_button, Qt.MouseButton.LeftButton)
+    assert page.heads.isVisible()
+    assert page.analysis.isHidden()
+    assert not page.thumbnails_button.isVisible()
+    assert page.analysis_button.isVisible()
+    page.toggle_analysis()
+    window.resize(1600, 900)
+    qtbot.waitUntil(page.heads.isVisible)
+    assert not page.thumbnails_button.isVisible(), "both have room"
 
 
 @pytest.mark.heavy

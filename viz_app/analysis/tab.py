@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from PySide6.QtCore import QEvent, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from core.translation.result import Translation
@@ -15,7 +15,7 @@ from viz_app.state.request_state import RequestState
 from viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scales
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import label
-from viz_app.worker import ExperimentController, Job, Request
+from viz_app.worker import ABOUT_A_RESULT, ExperimentController, Job, Request
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,8 @@ class AnalysisTab(QWidget):
         name: on the tab.
         tip: of the tab.
         meaning: the sentence.
+        stops_when_left: whether what it asked is cancelled when it is left, so that nothing waits behind it; it asks
+            again when it is back.
         context, state, controller, preferences: see `AnalysisContext`.
         request: the answer that the tab waits for.
         column: the layout of the content.
@@ -60,6 +62,7 @@ class AnalysisTab(QWidget):
     name: ClassVar[str]
     tip: ClassVar[str]
     meaning: ClassVar[str]
+    stops_when_left: ClassVar[bool] = False
 
     def __init__(self, context: AnalysisContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -130,6 +133,12 @@ class AnalysisTab(QWidget):
         if not event.spontaneous():
             self.refresh()
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The tab is left."""
+        super().hideEvent(event)
+        if self.stops_when_left and not event.spontaneous():
+            self.cancel()
+
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
         super().changeEvent(event)
@@ -137,7 +146,7 @@ class AnalysisTab(QWidget):
             self._redraw_in_sight()
 
     def _on_result_changed(self) -> None:
-        if self._asked is not None and self._asked.job.scope == "sentence":
+        if self._asked is not None and self._asked.job.scope in ABOUT_A_RESULT:
             self.cancel()
         if not self.request.is_running:
             self.request.problem = ""

@@ -37,6 +37,7 @@ class LessonBar(QFrame):
 
     Attributes:
         back_button, on_button, edit_button, close_button: always there.
+        other_model: that the scene is about another model than the one that is open; hidden where it is not.
         edit_row: the buttons of the edit mode, by name in `edit_buttons`: "add", "update", "texts", "earlier", "later",
             "delete", "rename", "save".
         focus_to: what gets the keyboard focus when the bar, which has it, is hidden.
@@ -67,6 +68,8 @@ class LessonBar(QFrame):
         self.place = label("number")
         self.title = ElidingLabel("heading")
         self.text = MaxLinesLabel("", MAX_LINES)
+        self.other_model = ElidingLabel("warm")
+        self.other_model.hide()
         self.again_button = flat_button("Show again", "Shows this scene as it was saved, without later changes")
         self.edit_button = flat_button("Edit", "Add, change, order and delete scenes")
         self.edit_button.setCheckable(True)
@@ -121,11 +124,17 @@ class LessonBar(QFrame):
         self.edit_buttons["later"].setEnabled(lesson.can_step_on)
         self.edit_buttons["save"].setEnabled(lesson.is_changed)
 
+    def show_other_model(self, name: str) -> None:
+        """Says that the scene is about the model called so, which is not the one that is open; empty for nothing."""
+        self.other_model.setText(f"This scene is about the model “{name}”. Another one is open." if name else "")
+        self.other_model.setVisible(bool(name))
+
     def _lay_out(self) -> None:
         words = QVBoxLayout()
         scales(words.setSpacing, 2)
         words.addWidget(self.title)
         words.addWidget(self.text)
+        words.addWidget(self.other_model)
         row = QHBoxLayout()
         scales(row.setSpacing, 6)
         middle = Qt.AlignmentFlag.AlignVCenter

@@ -69,6 +69,8 @@ class LessonDocuments(QObject):
         self.dialog: QDialog | None = None
         self.lesson.scene_chosen.connect(self._show)
         self.lesson.changed.connect(self._keep_place)
+        self.lesson.changed.connect(self._name_model)
+        state.model_changed.connect(self._name_model)
         experiments.lesson_read.connect(self.open)
         self.bar.close_requested.connect(self.close)
         self.bar.save_requested.connect(self.save)
@@ -160,6 +162,12 @@ class LessonDocuments(QObject):
     def tell_not_restored(self, failure: Failure) -> None:
         """Says in a dialog why the lesson is not open any more."""
         show_failure(self._window, "The lesson of the last time was not opened", failure)
+
+    def _name_model(self) -> None:
+        """Says which model a scene is about while another is open: its words need not hold for that one."""
+        scene, model = self.lesson.scene, self._state.model
+        is_other = scene is not None and model is not None and scene.saved.model.digest != model.digest
+        self.bar.show_other_model(scene.saved.model.name if scene is not None and is_other else "")
 
     def _keep_place(self) -> None:
         """What the next start needs; a new lesson that was never saved has no file to come back from."""

@@ -43,10 +43,13 @@ def check_length(experiment: Experiment) -> None:
 
 
 def keep_session(state: ExperimentState, path: Path) -> None:
-    """Writes what is on the screen; what cannot be written is told in the log alone: nobody asked for it."""
+    """Writes what is on the screen; what cannot be written is told in the log alone: nobody asked for it.
+
+    The window does not wait for the disk, as this is done while somebody types; a file without an end is set aside.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_experiment_file(saved_experiment(state), path)
+        write_experiment_file(saved_experiment(state), path, outlives_power=False)
     except (AugenmerkError, OSError) as error:
         logger.info("The session was not kept: %s", error)
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from PySide6.QtWidgets import QWidget
 
-from viz_app.export.film import FilmPicture
+from viz_app.export.film import Film, FilmHeads
 from viz_app.state.experiment_state import ExperimentState
 
 
@@ -23,8 +23,7 @@ class RunSource(Protocol):
         """Whether there is a film."""
         ...
 
-    @property
-    def film_name(self) -> str:
+    def film_name(self, heads: FilmHeads) -> str:
         """A name for the film's file."""
         ...
 
@@ -36,8 +35,8 @@ class RunSource(Protocol):
         """Every step's metrics as CSV. Raises `StorageError`."""
         ...
 
-    def film(self, *, has_caption: bool) -> FilmPicture | None:
-        """The film of the head that is shown; None if there is none."""
+    def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
+        """The film of these heads; None if there is none."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""How a head's map changes while a model is trained, as a film: GIF by Pillow, MP4 by the system's ffmpeg.
+"""How the maps of a head, or of several, change in a training, as a film: GIF by Pillow, MP4 by the system's ffmpeg.
 
 No Qt, and no figure of matplotlib, only its font: a film is drawn and written in any thread.
 """
@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -47,6 +48,12 @@ TITLE_PX, TEXT_PX, LABEL_PX, SMALL_PX = 20, 17, 15, 12
 MIN_WIDTH, MAX_WIDTH, MAX_LABEL = 620, 1400, 190
 MAP_PX, MIN_CELL, MAX_CELL = 520, 6, 38
 BAR_WIDTH, BAR_HEIGHT, BAR_SPACE = 14, 180, 54
+GRID_WIDTH, GRID_HEIGHT = 1160, 760
+"""Of all maps of a film of several heads, in pixels."""
+MIN_GRID_CELL, LEAST_LABELLED_CELL = 2, 9
+"""A film of several heads has smaller cells; tokens stand beside them where they can be read."""
+PANEL_GAP, PANEL_FOOT = 12, 24
+"""Between two maps; below each, its name among it."""
 NUM_TEXT_LINES = 2
 COLUMN_DEGREES = 55
 INK, GREY, FAINT, ACCENT, GROUND = (27, 30, 35), (97, 103, 111), (223, 225, 229), (42, 99, 204), (255, 255, 255)
@@ -54,6 +61,8 @@ NUM_RAMP, NUM_SHADES = 170, 20
 Color = tuple[int, int, int]
 OnShot = Callable[[int, int], None]
 ShouldStop = Callable[[], bool]
+FilmHeads = Literal["head", "layer", "kind"]
+"""Whose maps a film shows: those of one head, of all heads of its layer, or of its kind of attention."""
 
 
 class FilmStoppedError(StorageError):
@@ -100,6 +109,46 @@ class FilmPicture:
     top: float = 1.0
 
 
+@dataclass(frozen=True, eq=False)
+class GridShot:
+    """The maps of several heads at one moment.
+
+    Attributes:
+        weights: one [Q, M] for each of the film's panels, in their order.
+        row_labels, column_labels: Q and M, the same for every panel.
+        moment, text: see `Shot`.
+    """
+
+    weights: tuple[FloatArray, ...]
+    row_labels: Sequence[str]
+    column_labels: Sequence[str]
+    moment: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class GridFilm:
+    """A film of several heads side by side.
+
+    Attributes:
+        title, sentence, caption, top: see `FilmPicture`.
+        shots: by rising step; at least one.
+        panels: the name of each map, from left to right, then the next line.
+        num_across: how many of them stand side by side.
+    """
+
+    title: str
+    sentence: str
+    caption: str
+    shots: tuple[GridShot, ...]
+    panels: tuple[str, ...]
+    num_across: int
+    top: float = 1.0
+
+
+Film = FilmPicture | GridFilm
+
+
 def ffmpeg_path() -> str | None:
     """Where the system's ffmpeg is; None if it has none."""
     return shutil.which(FFMPEG)
@@ -123,7 +172,7 @@ def shot_ms(num_shots: int) -> int:
 
 
 def save_film(
-    film: FilmPicture,
+    film: Film,
     target: Path,
     on_shot: OnShot = lambda done, total: None,
     should_stop: ShouldStop = lambda: False,
@@ -146,7 +195,7 @@ def save_film(
     if kind == "mp4" and ffmpeg_path() is None:
         raise StorageError(f"{target.name} was not written: {NO_FFMPEG}. Install ffmpeg, or choose a name in .gif.")
     check_writable(target)  # before minutes are spent on it
-    draw = _Painter(film)
+    draw = _Painter(film) if isinstance(film, FilmPicture) else _GridPainter(film)
 
     def images() -> Iterator[Image.Image]:
         for number in range(len(film.shots)):
@@ -325,29 +374,26 @@ def _reason(status: int, words: Sequence[str], *, is_stalled: bool) -> str:
 # --- pictures --------------------------------------------------------------------------------------------------------
 
 
-class _Painter:
-    """Draws the moments of one film, all of one size.
+class _FramePainter:
+    """What surrounds the maps of every film: title, sentence, moment, translation, how far it is, and the caption.
 
     Attributes:
         size: width and height in pixels, both even, as encoders of films want them.
     """
 
-    def __init__(self, film: FilmPicture) -> None:
-        self._film = film
-        shots = film.shots
-        num_rows = max((shot.weights.shape[0] for shot in shots), default=1)
-        num_columns = max((shot.weights.shape[1] for shot in shots), default=1)
-        self._cell = int(min(MAX_CELL, max(MIN_CELL, MAP_PX / max(num_rows, num_columns, 1))))
-        self._label_px = int(min(LABEL_PX, max(8, self._cell - 2)))
-        rows = {label for shot in shots for label in shot.row_labels}
-        columns = {label for shot in shots for label in shot.column_labels}
-        slant = math.radians(COLUMN_DEGREES)
-        row_width = max((self._label_width(label) for label in rows), default=0)
-        column_width = max((self._label_width(label) for label in columns), default=0)
+    def __init__(self, film: Film, row_labels: set[str], column_labels: set[str], label_px: int) -> None:
+        """The size of the labels' letters decides where the first map begins; `_set_size` is called then."""
+        self._film, self._label_px = film, label_px
+        self._slant = math.radians(COLUMN_DEGREES)
+        row_width = max((self._label_width(label) for label in row_labels), default=0)
+        self._column_width = max((self._label_width(label) for label in column_labels), default=0)
         self._left = MARGIN + round(row_width) + 6
-        map_width, map_height = num_columns * self._cell, num_rows * self._cell
-        overhang = max(0, round(column_width * math.cos(slant)) - BAR_SPACE)
-        width = self._left + map_width + BAR_SPACE + overhang + MARGIN
+
+    def _set_size(self, maps_width: int, maps_height: int) -> None:
+        """So much room is for the maps, from `_left` on; of their height, what stands below them is a part."""
+        film = self._film
+        overhang = max(0, round(self._column_width * math.cos(self._slant)) - BAR_SPACE)
+        width = self._left + maps_width + BAR_SPACE + overhang + MARGIN
         width = max(width, round(_font(TITLE_PX, is_bold=True).getlength(_plain(film.title))) + 2 * MARGIN, MIN_WIDTH)
         width = min(width, MAX_WIDTH)
         self._sentence = _lines(film.sentence, TEXT_PX, width - 2 * MARGIN, NUM_TEXT_LINES)
@@ -359,13 +405,13 @@ class _Painter:
         y += _line(TEXT_PX)
         self._text_top = y
         y += NUM_TEXT_LINES * _line(TEXT_PX) + GAP
-        self._map_top = y + round(column_width * math.sin(slant)) + self._label_px
-        y = self._map_top + max(map_height, BAR_HEIGHT) + 2 * GAP
+        self._map_top = y + round(self._column_width * math.sin(self._slant)) + self._label_px
+        y = self._map_top + max(maps_height, BAR_HEIGHT) + 2 * GAP
         self._line_top = y
         y += 2 * GAP
         self._caption_top = y
         y += len(self._caption) * _line(SMALL_PX) + MARGIN - GAP
-        self._map_right = self._left + map_width
+        self._map_right = self._left + maps_width
         self.size = (width + width % 2, y + y % 2)
 
     def shot(self, number: int) -> Image.Image:
@@ -378,31 +424,41 @@ class _Painter:
         draw.text((MARGIN, self._moment_top), _plain(shot.moment), ACCENT, _font(TEXT_PX))
         lines = _lines(shot.text, TEXT_PX, self.size[0] - 2 * MARGIN, NUM_TEXT_LINES)
         self._write(draw, lines, self._text_top, INK)
-        self._draw_map(image, draw, shot)
+        self._draw_maps(image, draw, number)
         self._draw_bar(image, draw)
         self._draw_place(draw, number)
         for place, line in enumerate(self._caption):
             draw.text((MARGIN, self._caption_top + place * _line(SMALL_PX)), line, GREY, _font(SMALL_PX))
         return image
 
+    def _draw_maps(self, image: Image.Image, draw: ImageDraw.ImageDraw, number: int) -> None:
+        raise NotImplementedError
+
     def _write(self, draw: ImageDraw.ImageDraw, lines: Sequence[str], top: int, color: Color) -> None:
         for place, line in enumerate(lines):
             draw.text((MARGIN, top + place * _line(TEXT_PX)), line, color, _font(TEXT_PX))
 
-    def _draw_map(self, image: Image.Image, draw: ImageDraw.ImageDraw, shot: Shot) -> None:
-        cell, left, top = self._cell, self._left, self._map_top
-        shares = np.nan_to_num(shot.weights / (self._film.top or 1.0)).clip(0, 1)
+    def _draw_cells(
+        self, image: Image.Image, draw: ImageDraw.ImageDraw, weights: FloatArray, corner: tuple[int, int], cell: int
+    ) -> None:
+        """One map, its cells squares of so many pixels."""
+        left, top = corner
+        shares = np.nan_to_num(weights / (self._film.top or 1.0)).clip(0, 1)
         pixels = rgb_table(PAPER)[(shares * 255).round().astype(int)]
         cells = Image.fromarray(pixels.astype(np.uint8), "RGB")
-        num_rows, num_columns = shot.weights.shape
+        num_rows, num_columns = weights.shape
         if num_rows and num_columns:
             image.paste(cells.resize((num_columns * cell, num_rows * cell), Image.Resampling.NEAREST), (left, top))
         draw.rectangle((left - 1, top - 1, left + num_columns * cell, top + num_rows * cell), outline=FAINT)
+
+    def _draw_row_labels(self, draw: ImageDraw.ImageDraw, labels: Sequence[str], top: int, cell: int) -> None:
         font = _font(self._label_px)
-        for row, label in enumerate(shot.row_labels):
-            draw.text((left - 6, top + (row + 0.5) * cell), self._label(label), INK, font, anchor="rm")
-        for column, label in enumerate(shot.column_labels):
-            self._slanted(image, self._label(label), left + (column + 0.5) * cell, top - 4)
+        for row, label in enumerate(labels):
+            draw.text((self._left - 6, top + (row + 0.5) * cell), self._label(label), INK, font, anchor="rm")
+
+    def _draw_column_labels(self, image: Image.Image, labels: Sequence[str], left: int, cell: int) -> None:
+        for column, label in enumerate(labels):
+            self._slanted(image, self._label(label), left + (column + 0.5) * cell, self._map_top - 4)
 
     def _slanted(self, image: Image.Image, text: str, x: float, y: float) -> None:
         """Text that rises to the right from a point, the middle of its height at the point."""
@@ -440,6 +496,63 @@ class _Painter:
 
     def _label_width(self, text: str) -> float:
         return _font(self._label_px).getlength(self._label(text))
+
+
+class _Painter(_FramePainter):
+    """Draws the moments of the film of one head, all of one size."""
+
+    def __init__(self, film: FilmPicture) -> None:
+        self._shots = film.shots
+        num_rows = max((shot.weights.shape[0] for shot in film.shots), default=1)
+        num_columns = max((shot.weights.shape[1] for shot in film.shots), default=1)
+        self._cell = int(min(MAX_CELL, max(MIN_CELL, MAP_PX / max(num_rows, num_columns, 1))))
+        super().__init__(film, *_labels_of(film), int(min(LABEL_PX, max(8, self._cell - 2))))
+        self._set_size(num_columns * self._cell, num_rows * self._cell)
+
+    def _draw_maps(self, image: Image.Image, draw: ImageDraw.ImageDraw, number: int) -> None:
+        shot = self._shots[number]
+        self._draw_cells(image, draw, shot.weights, (self._left, self._map_top), self._cell)
+        self._draw_row_labels(draw, shot.row_labels, self._map_top, self._cell)
+        self._draw_column_labels(image, shot.column_labels, self._left, self._cell)
+
+
+class _GridPainter(_FramePainter):
+    """Draws the moments of a film of several heads; tokens stand at the first map of a line and of a column alone."""
+
+    def __init__(self, film: GridFilm) -> None:
+        self._grid = film
+        num_lines = -(-len(film.panels) // film.num_across)
+        num_rows = max((len(shot.row_labels) for shot in film.shots), default=1) or 1
+        num_columns = max((len(shot.column_labels) for shot in film.shots), default=1) or 1
+        across = (GRID_WIDTH - (film.num_across - 1) * PANEL_GAP) / (film.num_across * num_columns)
+        down = (GRID_HEIGHT - num_lines * PANEL_FOOT) / (num_lines * num_rows)
+        self._cell = int(min(MAX_CELL // 2, max(MIN_GRID_CELL, min(across, down))))
+        has_labels = self._cell >= LEAST_LABELLED_CELL
+        labels = _labels_of(film) if has_labels else (set(), set())
+        super().__init__(film, *labels, int(min(LABEL_PX, self._cell)))
+        self._has_labels = has_labels
+        width = max(num_columns * self._cell, *(round(_font(SMALL_PX).getlength(name)) for name in film.panels))
+        self._step = (width + PANEL_GAP, num_rows * self._cell + PANEL_FOOT)
+        self._name_top = num_rows * self._cell + 4  # where a translation is shorter, too: names stand still
+        self._set_size(film.num_across * self._step[0] - PANEL_GAP, num_lines * self._step[1])
+
+    def _draw_maps(self, image: Image.Image, draw: ImageDraw.ImageDraw, number: int) -> None:
+        film, shot = self._grid, self._grid.shots[number]
+        for place, (name, weights) in enumerate(zip(film.panels, shot.weights, strict=True)):
+            line, column = divmod(place, film.num_across)
+            left, top = self._left + column * self._step[0], self._map_top + line * self._step[1]
+            self._draw_cells(image, draw, weights, (left, top), self._cell)
+            draw.text((left, top + self._name_top), name, GREY, _font(SMALL_PX))
+            if self._has_labels and column == 0:
+                self._draw_row_labels(draw, shot.row_labels, top, self._cell)
+            if self._has_labels and line == 0:
+                self._draw_column_labels(image, shot.column_labels, left, self._cell)
+
+
+def _labels_of(film: Film) -> tuple[set[str], set[str]]:
+    """All labels of rows, and of columns."""
+    rows = {label for shot in film.shots for label in shot.row_labels}
+    return rows, {label for shot in film.shots for label in shot.column_labels}
 
 
 @cache

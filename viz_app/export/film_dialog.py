@@ -6,7 +6,7 @@ from pathlib import Path
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from viz_app.export.film import FilmPicture, save_film
+from viz_app.export.film import Film, save_film
 from viz_app.state.progress import Progress
 from viz_app.theme import GAP, PAGE_MARGIN, scales
 from viz_app.widgets.parts import label
@@ -20,7 +20,7 @@ WIDTH_PX = 380
 class FilmJob(ModelFreeJob):
     """Writes a film. The answer is the file."""
 
-    film: FilmPicture
+    film: Film
     target: Path
 
     def work(self, progress: Tell, should_stop: ShouldStop) -> Path:
@@ -44,7 +44,7 @@ class FilmDialog(QDialog):
     saved = Signal()
     failed = Signal(object)
 
-    def __init__(self, film: FilmPicture, target: Path, parent: QWidget | None = None) -> None:
+    def __init__(self, film: Film, target: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._job = FilmJob(film, target)
         self._worker = InferenceWorker(parent=self)

@@ -16,12 +16,15 @@ from viz_app.export.html_page import PARTS, PageContent, data_text
 
 _BODY = re.compile(r"<body>\n(.*)<noscript>", re.DOTALL)
 _ID = re.compile(r'\bid="([a-z]+)"')
+_UNIT = re.compile(r"(?<=\d) (?=%)")
+NO_BREAK_SPACE = "\u00a0"
 _STYLE = """
 section.scene { margin: 1.6rem 0 3rem; padding-top: 1rem; border-top: 2px solid var(--line); }
 section.scene > p { font-size: 1.05rem; max-width: 60rem; margin: .2rem 0 1rem; overflow-wrap: anywhere; }
 section.scene > h2 { font-size: 1.15rem; }
 section.scene header h3 { font-size: 1.15rem; margin: 0; overflow-wrap: anywhere; }
 [data-part="theme"] { display: none; }
+@media print { section.scene { break-inside: avoid; margin: 0; border-top-width: 0; } }
 """
 
 
@@ -66,8 +69,13 @@ def lesson_page_html(title: str, parts: Sequence[ScenePart]) -> str:
     return re.sub("@([A-Z]+)@", lambda found: values[found[1]], lesson)
 
 
+def unbroken(text: str) -> str:
+    """No line ends between a number and its unit: “100 %”."""
+    return _UNIT.sub(NO_BREAK_SPACE, text)
+
+
 def _scene_html(number: int, part: ScenePart, body: str) -> str:
-    title, text = html.escape(one_line(part.title)), html.escape(one_line(part.text))
+    title, text = html.escape(one_line(part.title)), html.escape(unbroken(one_line(part.text)))
     return (
         f'<section class="scene">\n<h2>{number}. {title}</h2>\n<p>{text}</p>\n{body}'
         f'<script type="application/json" data-part="data">{data_text(part.content)}</script>\n</section>'

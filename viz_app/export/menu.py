@@ -9,11 +9,13 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QMenu, QMessageBox, QWidget
 
 from core.errors import AugenmerkError
+from core.model.heads import KIND_TITLES
 from viz_app.export.exportable import Exportable
-from viz_app.export.film import NO_FFMPEG, formats
+from viz_app.export.film import NO_FFMPEG, FilmHeads, formats
 from viz_app.export.film_dialog import FilmDialog
 from viz_app.export.saving import Saving
 from viz_app.preferences import Preferences
+from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.snapshot import as_table
 from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure
@@ -28,10 +30,15 @@ LARGE_MAP = "The map as it is shown, with its labels and the scale of its colour
 NOTHING = "Nothing to export yet: there is no map in sight"
 OF_MAPS = ("map", "heads", "numbers", "html", "copy picture", "copy table")
 """Entries that need a map; the others concern the whole page."""
+NO_FILM = "Nothing to export yet: the Train page shows no film"
+OF_FILMS: dict[str, FilmHeads] = {"film": "head", "film of layer": "layer", "film of kind": "kind"}
+"""Entries that write a film, and whose heads it shows."""
 OF_RUNS = {
     "charts": "Nothing to export yet: the Train page shows no charts",
     "metrics": "Nothing to export yet: the Train page shows no run",
-    "film": "Nothing to export yet: the Train page shows no film",
+    "film": NO_FILM,
+    "film of layer": NO_FILM,
+    "film of kind": NO_FILM,
 }
 """Entries that need a training run, and what is said without."""
 Save = Callable[[Saving, Path], None]
@@ -46,8 +53,8 @@ class ExportMenu(QMenu):
 
     Attributes:
         entries: the menu's entries by name: "map", "heads", "page", "numbers", "html", "copy picture", "copy table",
-            and "caption", which is checked while pictures have one; where a run is shown also "charts", "metrics" and
-            "film".
+            and "caption", which is checked while pictures have one; where a run is shown also "charts", "metrics",
+            "film", "film of layer" and "film of kind".
         dialog: the file dialog that is open, or None.
         film_dialog: what shows that a film is being written; None while none is.
         folder: where the last file went; the next dialog begins there.
@@ -87,9 +94,17 @@ class ExportMenu(QMenu):
         self._fit_entries()
         self._enable_all()
 
-    def save_film(self, saving: Saving, target: Path) -> None:
-        """Writes the film in a thread of its own, or says in a dialog why not."""
-        film = saving.film
+    @property
+    def offered(self) -> list[QAction]:
+        """Entries that can export something now."""
+        self._fit_entries()
+        found = [action for action in self.entries.values() if action.isVisible() and action.isEnabled()]
+        self._enable_all()
+        return [action for action in found if not action.isCheckable()]
+
+    def save_film(self, heads: FilmHeads, saving: Saving, target: Path) -> None:
+        """Writes the film of these heads in a thread of its own, or says in a dialog why not."""
+        film = saving.film(heads)
         if film is None or self.film_dialog is not None:
             return
         dialog = FilmDialog(film, target, saving.source.page.window())
@@ -185,7 +200,8 @@ class ExportMenu(QMenu):
             partial(self._ask, partial(self.try_to, Saving.save_metrics), TABLES, "metrics"),
             "A line for each step of this run: loss, rate, gradient norm, speed; and what each validation found",
         )
-        self._add("film", "", self._ask_for_film, "")
+        for name in OF_FILMS:
+            self._add(name, "", partial(self._ask_for_film, name), "")
         self.addSeparator()
         self._add("copy picture", "Copy the map as a picture", self.copy_picture, copied, "Ctrl+Shift+C")
         self._add("copy table", "Copy the numbers as a table", self.copy_table, table, "Ctrl+Alt+C")
@@ -214,13 +230,24 @@ class ExportMenu(QMenu):
         self.entries["map"].setText(f"The large map, {'as lines' if is_lines else 'as a heatmap'} (PNG, SVG, PDF) …")
         for name in OF_MAPS:
             self.entries[name].setEnabled(source.has_maps)
-        has_mp4 = "mp4" in formats()
-        self.entries["film"].setText(f"The film of this head (GIF{', MP4' if has_mp4 else '; MP4 needs ffmpeg'}) …")
-        how = "How this head's map changes while the model is trained: a picture for each validation"
-        self.entries["film"].setToolTip(how if has_mp4 else f"{how}. {NO_FFMPEG}.")
+        self._name_films(source.state)
         for name in OF_RUNS:
             self.entries[name].setVisible(source.run is not None)
-            self.entries[name].setEnabled(name != "film" or (source.run is not None and source.run.has_film))
+            self.entries[name].setEnabled(name not in OF_FILMS or (source.run is not None and source.run.has_film))
+
+    def _name_films(self, state: ExperimentState | None) -> None:
+        has_mp4 = "mp4" in formats()
+        kinds = f"(GIF{', MP4' if has_mp4 else '; MP4 needs ffmpeg'}) …"
+        where = KIND_TITLES[state.selection.head.kind].lower() if state is not None else "this kind of attention"
+        layer = f"layer {state.selection.head.layer + 1}" if state is not None else "this layer"
+        for name, whose, what in (
+            ("film", "this head", "this head's map changes"),
+            ("film of layer", f"all heads of {layer}", f"the maps of all heads of {layer} ({where}) change"),
+            ("film of kind", f"all heads of {where}", f"the maps of all heads of {where} change, layer by layer"),
+        ):
+            how = f"How {what} while the model is trained: a picture for each validation"
+            self.entries[name].setText(f"The film of {whose} {kinds}")
+            self.entries[name].setToolTip(how if has_mp4 else f"{how}. {NO_FFMPEG}.")
 
     def _enable_all(self) -> None:
         """Keys say why nothing is exported; an entry that is disabled would not."""
@@ -234,9 +261,9 @@ class ExportMenu(QMenu):
             self.done.emit(NOTHING)
         return has_maps
 
-    def _ask_for_film(self) -> None:
-        known = formats()
-        self._ask(self.save_film, {kind: text for kind, text in FILMS.items() if kind in known}, "film")
+    def _ask_for_film(self, name: str) -> None:
+        known = {kind: text for kind, text in FILMS.items() if kind in formats()}
+        self._ask(partial(self.save_film, OF_FILMS[name]), known, name)
 
     def _is_there(self, name: str) -> bool:
         """Whether there is such a thing to be exported; if not, says so."""
@@ -245,7 +272,7 @@ class ExportMenu(QMenu):
         if name not in OF_RUNS:
             return self._has_maps()
         run = self._page_in_sight().export_source().run
-        if run is None or (name == "film" and not run.has_film):
+        if run is None or (name in OF_FILMS and not run.has_film):
             self.done.emit(OF_RUNS[name])
             return False
         return True
@@ -254,7 +281,7 @@ class ExportMenu(QMenu):
         """What is proposed for a file."""
         run, snapshot = saving.source.run, saving.snapshot
         if run is not None and name in OF_RUNS:
-            return run.film_name if name == "film" else f"{run.name}-{name}"
+            return run.film_name(OF_FILMS[name]) if name in OF_FILMS else f"{run.name}-{name}"
         return snapshot.file_name if snapshot is not None and name == "map" else name
 
     def _ask(self, write: Save, formats: dict[str, str], name: str) -> None:

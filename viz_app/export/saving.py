@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from core.analysis.measures import Measure
 from core.translation.result import MAP_KINDS, FloatArray, MapKind, Translation
 from viz_app.export.exportable import ExportSource
-from viz_app.export.film import FilmPicture
+from viz_app.export.film import Film, FilmHeads
 from viz_app.export.html_page import PageContent, save_page
 from viz_app.export.painted import save_painted
 from viz_app.heatmap.lines_view import LinesPainter
@@ -129,10 +129,9 @@ class Saving:
         if self.source.run is not None:
             self.source.run.save_metrics(target)
 
-    @property
-    def film(self) -> FilmPicture | None:
+    def film(self, heads: FilmHeads) -> Film | None:
         """The film in sight, to be written in a thread of its own; None if there is none."""
-        return self.source.run.film(has_caption=self.has_caption) if self.source.run is not None else None
+        return self.source.run.film(heads, has_caption=self.has_caption) if self.source.run is not None else None
 
     def _caption(self, text: str) -> str:
         return text if self.has_caption else ""

@@ -23,6 +23,7 @@ h2 { font-size: 1.1rem; margin: 2rem 0 .4rem; }
 section { break-inside: avoid; overflow-wrap: anywhere; }
 blockquote { margin: .4rem 0; font-size: 1.1rem; }
 p { margin: .4rem 0; }
+.name { display: inline-block; width: 16rem; border-bottom: 1px solid #9aa0a8; }
 .note { color: #5a626b; font-size: .9rem; }
 .line { height: 2.2rem; border-bottom: 1px solid #9aa0a8; }
 """  # noqa: E501
@@ -49,7 +50,7 @@ def worksheet_html(lesson: Lesson) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         f"<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n"
-        f'<p class="note">Name:</p>\n{"".join(parts)}</body>\n</html>\n'
+        f'<p class="note">Name: <span class="name"></span></p>\n{"".join(parts)}</body>\n</html>\n'
     )
 
 

@@ -5,7 +5,7 @@ from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QLineF, QPointF, QRect, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QImage, QLinearGradient, QPainter, QPen
 
 from viz_app.heatmap.colormap import NUM_COLORS, Ramp, SignedRamp, color_table, signed_color_table
@@ -30,6 +30,8 @@ from viz_app.theme import Theme
 
 HATCH_STEP = 6.0
 """Pixels between two lines of a hatching."""
+VALUE_GAP = 8
+"""Pixels between a cell and the box with its value."""
 
 
 @dataclass
@@ -308,7 +310,7 @@ class HeatmapPainter:
         self._paint_cell_frame(painter, pair)
 
     def _paint_value(self, painter: QPainter, shown: Pair | None, size: QSize) -> None:
-        """A box beside the cell: below and to the left if there is room, so that the row's end stays in sight."""
+        """A box near the cell, where it covers neither the cell's row nor its column if there is such a place."""
         strip, total, entry = self.layout.strip, self.total, self.state.selection.hovered_sum
         if strip is not None and total is not None and entry is not None and entry < len(total.weights):
             place = self.layout.sum_rect(entry)
@@ -324,10 +326,8 @@ class HeatmapPainter:
         tokens = metrics.elidedText(lines[0], Qt.TextElideMode.ElideMiddle, max(size.width() - 40, 60))
         width = max(metrics.horizontalAdvance(tokens), metrics.horizontalAdvance(lines[1])) + 22
         height = 2 * metrics.height() + 14
-        x = min(max(place.center().x() - width / 2, 2), size.width() - width - 2)
-        below = place.bottom() + 8
-        y = below if below + height < size.height() - 2 else place.top() - height - 8
-        box = QRectF(x, y, width, height)
+        box = value_place(place, QSizeF(width, height), QSizeF(size), self.layout.window)
+        x, y = box.left(), box.top()
         painter.setPen(QPen(theme.color("border"), 1))
         painter.setBrush(theme.color("panel"))
         painter.drawRoundedRect(box, 6, 6)
@@ -336,6 +336,29 @@ class HeatmapPainter:
         painter.drawText(QPointF(x + 11, y + 7 + metrics.ascent()), tokens)
         painter.setPen(theme.color("muted"))
         painter.drawText(QPointF(x + 11, y + 7 + metrics.height() + metrics.ascent()), lines[1])
+
+
+def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF) -> QRectF:
+    """Where the box of a value stands: aslant from its cell, as row and column are to stay in sight.
+
+    Args:
+        cell: what it is about.
+        box: its size.
+        widget: the size of the whole.
+        cells: where the map is; what is above are the labels of columns, what is at the left those of rows.
+    """
+    left, right = cell.left() - VALUE_GAP - box.width(), cell.right() + VALUE_GAP
+    above, below = cell.top() - VALUE_GAP - box.height(), cell.bottom() + VALUE_GAP
+    # most maps are darkest from the upper left to the lower right: there it stands last
+    places = [QRectF(QPointF(x, y), box) for x, y in ((left, below), (right, above), (right, below), (left, above))]
+    whole = QRectF(QPointF(0, 0), widget).adjusted(2, 2, -2, -2)
+    beside_labels = QRectF(cells.topLeft(), whole.bottomRight())
+    for area in (beside_labels, whole):
+        for place in places:
+            if area.contains(place):
+                return place
+    x = min(max(cell.center().x() - box.width() / 2, 2), widget.width() - box.width() - 2)
+    return QRectF(QPointF(x, below if below + box.height() < widget.height() - 2 else above), box)
 
 
 def _is_in_sight(place: QRectF, layout: HeatmapLayout) -> bool:

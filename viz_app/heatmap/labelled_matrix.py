@@ -65,7 +65,8 @@ class MatrixStyle:
         cell_heights: the least and the largest, in pixels.
         aimed_height: of all cells of a matrix together, in pixels; cells are as high as this and `cell_heights` say.
         has_slanted_columns: whether labels of columns are words, which stand aslant; else they are short.
-        cell_text: what stands in a cell; None for nothing. It is left out where it does not fit.
+        cell_text: what stands in a cell; None for nothing. It is left out where it does not fit, and
+            everywhere if it does not in most cells.
         is_clickable: whether the mouse pointer shows that a click on a cell does something.
         legend: what stands below the colours, at the left end, the middle and the right end, for the last colour's
             value.
@@ -206,20 +207,30 @@ class MatrixPainter:
         scale = signed_indices if self.layout.style.colors == "signed" else quantize
         indices = scale(np.nan_to_num(matrix.values), self.top)
         painter.setFont(self.layout.font(matrix))
-        metrics = QFontMetrics(painter.font())
+        texts = self._texts_that_fit(matrix, self.layout.cell_rect(MatrixCell(index, 0, 0)), painter.font())
         for row, column in np.ndindex(indices.shape):
             value = float(matrix.values[row, column])
             if np.isnan(value):
                 continue
             rect, color = self.layout.cell_rect(MatrixCell(index, row, column)), table[int(indices[row, column])]
             painter.fillRect(rect, color)
-            text = self.layout.style.cell_text(value) if self.layout.style.cell_text is not None else ""
-            if text and metrics.horizontalAdvance(text) + 4 <= rect.width() and metrics.height() <= rect.height():
+            if text := texts.get((row, column)):
                 painter.setPen(QColor("#111111") if color.lightnessF() > 0.5 else QColor("#ffffff"))
                 painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, text)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(self.layout.theme.color("border"))
         painter.drawRect(self.layout.areas[index])
+
+    def _texts_that_fit(self, matrix: Matrix, cell: QRectF, font: QFont) -> dict[tuple[int, ...], str]:
+        """The texts of cells, by row and column; none where most do not fit: a few would look like all there is."""
+        cell_text, metrics = self.layout.style.cell_text, QFontMetrics(font)
+        if cell_text is None or metrics.height() > cell.height():
+            return {}
+        texts = {
+            place: cell_text(float(value)) for place, value in np.ndenumerate(matrix.values) if not np.isnan(value)
+        }
+        fitting = {place: text for place, text in texts.items() if metrics.horizontalAdvance(text) + 4 <= cell.width()}
+        return fitting if 2 * len(fitting) > len(texts) else {}
 
     def _paint_labels(self, painter: QPainter, index: int, matrix: Matrix) -> None:
         theme, area = self.layout.theme, self.layout.areas[index]

@@ -1,6 +1,6 @@
 """A question that is answered before one looks; the answer is computed then."""
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QVBoxLayout, QWidget
 
 from viz_app.learn.actions import perform
@@ -9,8 +9,11 @@ from viz_app.learn.figures.figure import LearnContext
 from viz_app.learn.station import Predict
 from viz_app.learn.values import values_of
 from viz_app.state.request_state import RequestState
-from viz_app.theme import scales
+from viz_app.theme import scaled, scales
+from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import label
+
+CHOICE_SPACING = 10
 
 
 class PredictView(QFrame):
@@ -22,7 +25,12 @@ class PredictView(QFrame):
         look: asks; enabled once there is a choice and a result.
         verdict: what turned out; empty before.
         request: the answer that is awaited.
+
+    Signals:
+        judged(): what turned out is told now.
     """
+
+    judged = Signal()
 
     def __init__(self, predict: Predict, context: LearnContext, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,23 +50,31 @@ class PredictView(QFrame):
         self.look = QPushButton("Look")
         self.look.clicked.connect(self._look)
         self.verdict = label("accent", wraps=True)
+        self.verdict.setVisible(False)
         column = QVBoxLayout(self)
         scales(column.setContentsMargins, 14, 10, 14, 12)
         scales(column.setSpacing, 6)
+        choices = FlowLayout(scaled(CHOICE_SPACING))
         column.addWidget(heading)
         column.addWidget(self.question)
+        column.addLayout(choices)
         for name, text in predict.choices.items():
             button = QRadioButton(text)
             button.toggled.connect(self._allow)
             self._group.addButton(button)
             self.choices[name] = button
-            column.addWidget(button)
-        column.addWidget(self.look, 0, Qt.AlignmentFlag.AlignLeft)
+            choices.addWidget(button)
+        choices.addWidget(self.look)
         column.addWidget(self.verdict)
         self.request.events.is_running.connect(self._allow, max_args=0)
         self.request.events.problem.connect(self._show_problem, max_args=0)
         self._state.result_changed.connect(self._on_result)
         self.refresh()
+
+    @property
+    def check(self) -> str:
+        """The name of the check that answers it."""
+        return self._predict.check
 
     @property
     def chosen(self) -> str | None:
@@ -83,7 +99,7 @@ class PredictView(QFrame):
         if not self._shows_looked_text:
             self._looked_text = None
             if not self._state.experiment.interventions:
-                self.verdict.setText("")
+                self._tell("")
         self.refresh()
 
     def _look(self) -> None:
@@ -98,8 +114,9 @@ class PredictView(QFrame):
         found: Verdict = CHECKS[self._predict.check].judge(self._state, self._predict.options, answer)
         is_right = found.choice == self.chosen
         right = self._predict.choices[found.choice]
-        self.verdict.setText(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")
+        self._tell(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")
         before = self._state.experiment.source_text
+        self._context.answers.give(self._predict.check, before)
         perform(self._state, self._predict.options)
         after = self._state.experiment.source_text
         self._looked_text = after if after != before else None
@@ -109,6 +126,12 @@ class PredictView(QFrame):
         """Whether the sentence is the one that *Look* typed, such as shuffled words."""
         return self._looked_text is not None and self._looked_text == self._state.experiment.source_text
 
+    def _tell(self, text: str) -> None:
+        self.verdict.setText(text)
+        self.verdict.setVisible(bool(text))
+        if text:
+            self.judged.emit()
+
     def _show_problem(self) -> None:
         if self.request.problem:
-            self.verdict.setText(self.request.problem)
+            self._tell(self.request.problem)

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
@@ -14,10 +14,11 @@ from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station import Paragraph, Predict, Station, Try
 from viz_app.learn.values import values_of
 from viz_app.theme import GAP, current_theme, scaled, scales
+from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
-TEXT_SHARE, FIGURE_SHARE = 2, 3
-SCROLL_BAR_WIDTH = 10
+TEXT_SHARE, FIGURE_SHARE = 3, 4
+SCROLL_BAR_WIDTH, TRY_SPACING = 10, 8
 
 
 class StationView(QWidget):
@@ -72,6 +73,7 @@ class StationView(QWidget):
             shown.setText(text.filled(values_of(self._state, text.values)))
         for prediction in self.predictions:
             prediction.refresh()
+        self._share_later()
 
     def shutdown(self) -> None:
         """The page is closed."""
@@ -85,23 +87,40 @@ class StationView(QWidget):
             self.refresh()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """The text is never narrower than its widest button: it does not scroll sideways."""
+        """Text and figures fit the page anew."""
         super().resizeEvent(event)
         if self._base_px != current_theme().base_px:
             self._base_px = current_theme().base_px
             for _, shown in self.texts:
                 shown.setText("")  # or the size of code in it would stay
             self.refresh()
-        self._share_room()
-        self._text_area.setMinimumWidth(self._text_column.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
+        self._share_later()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Neither text nor figures are narrower than their widest part: they do not scroll sideways."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            for area in (self._text_area, self._figure_area):
+                if (content := area.widget()) is not None:
+                    area.setMinimumWidth(content.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
+        return super().eventFilter(watched, event)
+
+    def _share_later(self) -> None:
+        """When the figures have their widths, and their headings the lines that they need."""
+        QTimer.singleShot(0, self, self._share_room)
 
     def _share_room(self) -> None:
-        """Figures of one height get the height of the page, in equal parts; a map takes what is left by itself."""
-        if any(figure.takes_height for figure in self.figures):
+        """Figures get the height of the page, in equal parts; beside a map, which takes the rest, they are lower."""
+        room = self.height() - scaled(GAP) * (len(self.figures) - 1)
+        others = [figure for figure in self.figures if not figure.takes_height]
+        if len(others) == len(self.figures):
+            for figure in self.figures:
+                figure.set_room(room // max(1, len(self.figures)))
             return
-        room = (self.height() - scaled(GAP) * (len(self.figures) - 1)) // max(1, len(self.figures))
-        for figure in self.figures:
-            figure.set_room(room)
+        for map_figure in self.figures:
+            if map_figure.takes_height:
+                room -= map_figure.column.totalMinimumHeightForWidth(map_figure.width())
+        for figure in others:
+            figure.set_limit(room // len(others))
 
     def _begin(self) -> None:
         """Once there is a result: heads and cells are found in it."""
@@ -122,21 +141,29 @@ class StationView(QWidget):
         text = self._text_column = QWidget()
         column = QVBoxLayout(text)
         scales(column.setContentsMargins, 4, 0, 14, 10)
-        scales(column.setSpacing, 12)
+        scales(column.setSpacing, 10)
         title = QLabel(self.station.title)
         title.setProperty("role", "title")
         title.setWordWrap(True)
         column.addWidget(title)
         column.addWidget(self._text(self.station.claim, "claim"))
+        tries: FlowLayout | None = None
         for block in self.station.blocks:
+            if not isinstance(block, Try):
+                tries = None
             match block:
                 case Paragraph():
                     column.addWidget(self._text(block, "reading"))
                 case Try():
-                    column.addWidget(self._try(block), 0, Qt.AlignmentFlag.AlignLeft)
+                    if tries is None:
+                        tries = FlowLayout(scaled(TRY_SPACING))
+                        column.addLayout(tries)
+                    tries.addWidget(self._try(block))
                 case Predict():
-                    self.predictions.append(PredictView(block, self._context))
-                    column.addWidget(self.predictions[-1])
+                    prediction = PredictView(block, self._context)
+                    prediction.judged.connect(partial(self._show_whole, prediction))
+                    self.predictions.append(prediction)
+                    column.addWidget(prediction)
         column.addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
         figures = QWidget()
@@ -152,7 +179,18 @@ class StationView(QWidget):
         scales(row.setSpacing, GAP)
         self._text_area = VerticalScrollArea(text, takes_keys=True)
         row.addWidget(self._text_area, TEXT_SHARE)
-        row.addWidget(VerticalScrollArea(figures), FIGURE_SHARE)
+        self._figure_area = VerticalScrollArea(figures)
+        row.addWidget(self._figure_area, FIGURE_SHARE)
+        for content in (text, figures):
+            content.installEventFilter(self)
+
+    def _show_whole(self, prediction: PredictView) -> None:
+        """A verdict may be longer than the room below its question; a figure that shows the answer may be below."""
+        self._text_column.layout().activate()  # type: ignore[union-attr]
+        QTimer.singleShot(0, prediction, partial(self._text_area.ensureWidgetVisible, prediction, 0, scaled(GAP)))
+        for figure in self.figures:
+            if figure.question == prediction.check:
+                QTimer.singleShot(0, figure, partial(self._figure_area.ensureWidgetVisible, figure, 0, 0))
 
     def _text(self, text: Paragraph, role: str) -> QLabel:
         shown = QLabel()

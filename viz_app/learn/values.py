@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from core.percent import percent as in_percent
 from core.text.subwords import WORD_MARK
 from core.translation.result import MAP_KINDS, Translation
 from viz_app.state.experiment_state import ExperimentState
@@ -106,7 +107,7 @@ def percent(share: float) -> str:
         return "less than 1 %"
     if 0.995 <= share < 1:
         return "more than 99 %"
-    return f"{share * 100:.0f} %"
+    return in_percent(share)
 
 
 def _is_in(pair: Pair, num_queries: int, num_keys: int) -> bool:

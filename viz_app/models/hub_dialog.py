@@ -15,8 +15,9 @@ from viz_app.worker import InferenceWorker
 OWNER = "Helsinki-NLP"
 PAIRS = ("de-en", "en-de", "de-fr", "fr-de", "de-es", "es-de", "de-it", "it-de", "de-pl", "pl-de")
 """Of OPUS-MT, from and to German."""
-# as of core.interop.hub, which comes with torch
+# as of core.interop.hub and core.interop.marian, which come with torch
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
+_PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?[A-Za-z_]+-[A-Za-z_]+$")
 _LIST_HEIGHT_PX = 190
 _ABOUT = (
     "OPUS-MT models translate any text, one pair of languages each; they have about 75 million parameters: 300 MB "
@@ -31,7 +32,7 @@ class HubDialog(ImportDialog):
 
     Attributes:
         pairs: the list of pairs.
-        name_edit: the name of the repository.
+        name_edit: the name of the repository. While it names no pair, there are fields for the languages.
     """
 
     def __init__(self, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None) -> None:
@@ -54,6 +55,7 @@ class HubDialog(ImportDialog):
         self._grid.addWidget(self.pairs, LIST_ROW, 0, 1, 3)
         self._grid.addWidget(name, NAME_ROW, 0)
         self._grid.addWidget(self.name_edit, NAME_ROW, 1, 1, 2)
+        self._language_parts = self._add_language_rows("its code or English name, if the files do not say it")
         self.pairs.currentItemChanged.connect(self._on_pair)
         self.pairs.itemActivated.connect(lambda _item: self._begin())
         self.name_edit.textChanged.connect(self._on_name)
@@ -74,7 +76,15 @@ class HubDialog(ImportDialog):
         name = self.source
         self.import_button.setEnabled(name is not None)
         self.import_button.setText("Open" if name is not None and self._imported_before(name) else "Import")
+        self._show_language_rows(name is not None and _PAIR.search(name) is None)
         self._suggest_target(name.rpartition("/")[2] if name is not None else "model")
+
+    def _show_language_rows(self, are_wanted: bool) -> None:
+        """For models whose name tells no pair of languages."""
+        if self.source_edit.isHidden() == are_wanted:
+            for part in self._language_parts:
+                part.setVisible(are_wanted)
+            self._fit()
 
     def _begin(self) -> None:
         """One that was imported before, and is to stay where it is, is opened."""

@@ -1,6 +1,5 @@
 """The dialog that imports a model of another project: what it is, where it is saved, how far it is."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.durations import duration
-from core.text.languages import UNDETERMINED, language_name
+from core.text.languages import UNDETERMINED, language_code, language_name
 from viz_app.models.import_job import ImportJob, InspectJob
 from viz_app.preferences import Preferences
 from viz_app.state.progress import Progress
@@ -34,7 +33,6 @@ WIDTH_PX = 560
 LIST_ROW, NAME_ROW, SOURCE_ROW, TARGET_ROW, HEADS_ROW, DATA_ROW, SAVE_ROW = range(7)
 SUFFIX = ".safetensors"
 MAX_HEADS = 512
-LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8})*")
 _MEGABYTE, _GIGABYTE = 1e6, 1e9
 
 
@@ -44,7 +42,7 @@ class ImportDialog(QDialog):
     Attributes:
         about: what is known of it.
         data_edit, heads_edit: a folder with Multi30k, and the number of heads, for a PyTorch file alone.
-        source_edit, target_language_edit: codes of the languages, where a folder does not say them.
+        source_edit, target_language_edit: codes or English names of the languages, where the files may not say them.
         target_edit: the file that it becomes.
         import_button, cancel_button: begins; stops what runs, or closes.
         status, progress: what is being done, and how far it is.
@@ -117,18 +115,24 @@ class ImportDialog(QDialog):
     def _on_summary(self, summary: "ImportSummary") -> None:
         self.about.setText(f"{self.about.text()}\n\n{describe(summary)}")
         if summary.misses_languages:
-            for name, code, edit, row in zip(
-                ("Source language", "Target language"),
-                summary.languages,
-                (self.source_edit, self.target_language_edit),
-                (SOURCE_ROW, TARGET_ROW),
-                strict=True,
-            ):
-                edit.show()
-                edit.setPlaceholderText("its code, such as de; the files do not say it")
+            self._add_language_rows("its code, such as de, or its English name; the files do not say it")
+            for code, edit in zip(summary.languages, (self.source_edit, self.target_language_edit), strict=True):
                 edit.setText("" if code == UNDETERMINED else code)
-                self._add_row(name, edit, None, row)
         self._fit()
+
+    def _add_language_rows(self, hint: str) -> tuple[QWidget, ...]:
+        """The fields for languages; returns them and their titles."""
+        edits = self.source_edit, self.target_language_edit
+        titles = [
+            self._add_row(name, edit, None, row)
+            for name, edit, row in zip(
+                ("Source language", "Target language"), edits, (SOURCE_ROW, TARGET_ROW), strict=True
+            )
+        ]
+        for edit in edits:
+            edit.setPlaceholderText(hint)
+            edit.show()
+        return (*edits, *titles)
 
     def _add_file_rows(self) -> None:
         self.heads_edit.show()
@@ -207,15 +211,16 @@ class ImportDialog(QDialog):
         """Codes, None for what the files say; None for both together if one can be no code, which is then told."""
         typed = []
         for edit in (self.source_edit, self.target_language_edit):
-            code = edit.text().strip()
-            if code and not LANGUAGE_CODE.fullmatch(code):
+            text = edit.text().strip() if edit.isVisible() else ""
+            code = language_code(text)
+            if text and code is None:
                 self._show_problem(
-                    f"{code!r} is no code of a language. Two or three letters, such as de or deu, were expected; a "
-                    "region may follow (pt-BR)."
+                    f"{text!r} is no code of a language. Two or three letters, such as de or deu, were expected, "
+                    "perhaps with a region (pt-BR); or the language's English name."
                 )
                 edit.setFocus()
                 return None
-            typed.append(code or None)
+            typed.append(code)
         return typed[0], typed[1]
 
     def _on_progress(self, progress: Progress) -> None:
@@ -276,7 +281,7 @@ class ImportDialog(QDialog):
         for widget in (self.problem, self.status, self.progress):
             widget.hide()
 
-    def _add_row(self, name: str, edit: QLineEdit, button: QPushButton | None, row: int) -> None:
+    def _add_row(self, name: str, edit: QLineEdit, button: QPushButton | None, row: int) -> QWidget:
         edit.setAccessibleName(name)
         title = label("muted")
         title.setText(name)
@@ -284,6 +289,7 @@ class ImportDialog(QDialog):
         self._grid.addWidget(edit, row, 1, 1, 1 if button is not None else 2)
         if button is not None:
             self._grid.addWidget(button, row, 2)
+        return title
 
     def _fit(self) -> None:
         """As high as its texts now are."""

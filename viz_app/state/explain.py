@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from core.analysis.measures import MEASURES, Measure
+from core.percent import percent
 from core.text.vocabulary import MARKS
 from viz_app.state import map_text
 from viz_app.state.experiment_state import ExperimentState
@@ -14,7 +15,7 @@ from viz_app.state.role_words import role_in_words
 
 BEWARE = (
     "Weights show where the model looks, not why it chose a word; to see what a head does, switch it off. Much weight "
-    "on <sos>, <eos> or the full stop often means that a head has nothing to do there."
+    "on the start, the end or the full stop often means that a head has nothing to do there."
 )
 
 
@@ -125,7 +126,7 @@ def _cells(state: ExperimentState) -> str:
 
 
 def _lines(state: ExperimentState) -> str:
-    threshold = f"those under {state.settings.line_threshold:.0%} of the strongest colour are left out"
+    threshold = f"those under {percent(state.settings.line_threshold)} of the strongest colour are left out"
     colors = " Orange lines are for more, blue ones for less." if _is_signed(state) else ""
     return f"are the wider the larger the number behind them; {threshold}.{colors} They {_cells(state)}"
 

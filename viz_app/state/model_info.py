@@ -6,6 +6,7 @@ from pathlib import Path
 from core.analysis.sample_roles import SampleRoles
 from core.config import RunConfig
 from core.device import DeviceChoice
+from core.resources import bundled_model_path
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class ModelInfo:
     digest: str = ""
     vocabulary_sizes: tuple[int, int] = (0, 0)
     target_codes: tuple[str, ...] = ()
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether it is the model that ships: what the gallery says was found in that one."""
+        return self.path is None or self.path == bundled_model_path()
 
     @property
     def title(self) -> str:

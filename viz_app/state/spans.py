@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.translation.coverage import RareWord
+from core.translation.coverage import RareWord, RespelledWord
 from core.translation.experiment import SourceWordReplaced
 from core.translation.result import ExperimentResult, Translation, Word
 
@@ -28,13 +28,27 @@ def rare_spans(translation: Translation) -> dict[Span, RareWord]:
     coverage = translation.coverage
     if coverage is None or not coverage.rare_words:
         return {}
-    rare = {word.start: word for word in coverage.rare_words}
-    return {span: rare[word.start] for word, span in word_spans(translation).items() if word.start in rare}
+    spans = _spans_by_start(translation)
+    return {spans[word.start]: word for word in coverage.rare_words if word.start in spans}
+
+
+def respelled_spans(translation: Translation) -> dict[Span, RespelledWord]:
+    """Where the typed text holds words that were read in another spelling."""
+    coverage = translation.coverage
+    if coverage is None or not coverage.respelled_words:
+        return {}
+    spans = _spans_by_start(translation)
+    return {spans[word.start]: word for word in coverage.respelled_words if word.start in spans}
 
 
 def word_spans(translation: Translation) -> dict[Word, Span]:
     """Where the typed text holds each source word; words that cannot be found again are left out."""
     return {word: _to_utf16(translation.source_text, *found) for word, found in _word_ranges(translation).items()}
+
+
+def _spans_by_start(translation: Translation) -> dict[int, Span]:
+    """Where the typed text holds each source word, by its first token."""
+    return {word.start: span for word, span in word_spans(translation).items()}
 
 
 def edited_spans(result: ExperimentResult) -> tuple[Span, ...]:

@@ -1,11 +1,13 @@
 """Tokens as they are shown: one that would leave nothing to be seen is named by its code points. No Qt."""
 
+import re
 import unicodedata
 from functools import lru_cache
 
 from core.text.codec import CONTINUATION
 
 INVISIBLE = frozenset({"Cc", "Cf", "Zs", "Zl", "Zp"})
+_LONG_WORD = re.compile(r"\S{24}(?=\S)")
 BLANK_LETTERS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Letters and symbols whose picture is empty: Hangul fillers and the blank Braille pattern."""
 
@@ -22,6 +24,14 @@ def visible(token: str) -> str:
         return token
     mark = token[: len(token) - len(rest)]
     return mark + " ".join(f"U+{ord(letter):04X}" for letter in rest)
+
+
+def breakable(text: str) -> str:
+    """The text with places in its very long words where a line may break: else a label grows as wide as the word.
+
+    For labels, which show nothing there; not for text that is copied or read by a program.
+    """
+    return _LONG_WORD.sub(lambda found: f"{found[0]}\u200b", text)
 
 
 def _is_invisible(letter: str) -> bool:

@@ -12,7 +12,7 @@ from core.model.heads import ATTENTION_KINDS, KIND_TITLES, Head
 from core.training.film import FilmFrame, read_film
 from core.translation.result import MapKind
 from viz_app.export.film import FORMATS as FILMS
-from viz_app.export.film import FilmPicture, save_film
+from viz_app.export.film import Film, FilmHeads, save_film
 from viz_app.state.head_roles import clearest_head
 from viz_app.train.chart_picture import picture_of
 from viz_app.train.chart_settings import QUANTITY_NAMES, SMOOTHING_STEPS, ChartSettings, Quantity, Smoothing
@@ -51,6 +51,9 @@ def make_parser() -> argparse.ArgumentParser:
     film.add_argument("--kind", choices=ATTENTION_KINDS, default="cross", help="which attention (%(default)s)")
     film.add_argument("--layer", type=int, metavar="N", help="counted from 1 (left out: of the clearest head)")
     film.add_argument("--head", type=int, metavar="N", help="counted from 1")
+    film.add_argument(
+        "--all-heads", action="store_true", help="side by side: of the layer, or without --layer of all layers"
+    )
     parser.add_argument("--no-caption", action="store_true", help="without the lines below that say what is shown")
     return parser
 
@@ -60,8 +63,10 @@ def run(options: argparse.Namespace) -> int:
     kind = options.out.suffix.lower().removeprefix(".")
     if kind not in ENDINGS:
         raise ConfigError(f"--out is {options.out}. A name that ends in .{', .'.join(ENDINGS)} was expected.")
-    if (options.layer is None) != (options.head is None):
-        raise ConfigError("--layer and --head belong together. Give both, or neither.")
+    if options.all_heads and options.head is not None:
+        raise ConfigError("--all-heads and --head exclude each other. Give one of them.")
+    if not options.all_heads and (options.layer is None) != (options.head is None):
+        raise ConfigError("--layer and --head belong together. Give both, or neither, or --layer with --all-heads.")
     found = read_run(options.folder, with_steps=True)
     if kind == "csv":
         _export(found, ()).save_metrics(options.out)
@@ -88,12 +93,14 @@ def _chart(found: RunOnDisk, quantity: Quantity, options: argparse.Namespace) ->
     return ShownChart(settings, picture)
 
 
-def _film(found: RunOnDisk, options: argparse.Namespace) -> FilmPicture:
+def _film(found: RunOnDisk, options: argparse.Namespace) -> Film:
     frames = read_film(found.folder).frames
     if not frames:
         raise TrainingError(f"The run in {found.folder} has no film. Choose a run that translated a probe sentence.")
     head = _head(frames, options)
-    film = RunExport(found.name, found.folder, found.curves, (), frames, head).film(has_caption=not options.no_caption)
+    heads: FilmHeads = "head" if not options.all_heads else "kind" if options.layer is None else "layer"
+    export = RunExport(found.name, found.folder, found.curves, (), frames, head)
+    film = export.film(heads, has_caption=not options.no_caption)
     assert film is not None  # there are frames and a head
     return film
 
@@ -105,12 +112,14 @@ def _head(frames: Sequence[FilmFrame], options: argparse.Namespace) -> Head:
     if options.layer is None:
         return Head(kind, *clearest_head(maps))
     num_layers, num_heads = maps.shape[:2]
-    if options.layer not in range(1, num_layers + 1) or options.head not in range(1, num_heads + 1):
+    number = 1 if options.all_heads else options.head
+    if options.layer not in range(1, num_layers + 1) or number not in range(1, num_heads + 1):
+        asked = f"layer {options.layer}" if options.all_heads else f"layer {options.layer}, head {number}"
         raise AnalysisError(
-            f"There is no layer {options.layer}, head {options.head} in {KIND_TITLES[kind].lower()}: this run has "
-            f"{num_layers} layers of {num_heads} heads. Choose others."
+            f"There is no {asked} in {KIND_TITLES[kind].lower()}: this run has {num_layers} layers of {num_heads} "
+            "heads. Choose others."
         )
-    return Head(kind, options.layer - 1, options.head - 1)
+    return Head(kind, options.layer - 1, number - 1)
 
 
 def _tell(done: int, total: int) -> None:

@@ -7,8 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from core.config import DEFAULT_PRESET, PRESETS, RunConfig, preset
+from core.config import DEFAULT_PRESET, PRESETS, DataConfig, RunConfig, preset
 from core.errors import ConfigError, CorpusError
+from core.text.languages import language_code
 from core.training.folder import default_runs_folder
 from core.training.schedules import describe_schedule, warmup_optimizer_steps
 from viz_app.state.model_info import heads_in_words
@@ -37,6 +38,8 @@ class RunChoices:
         parent_folder: each run gets a folder of its own in it.
         layers, width, heads: of the model, as typed; empty for those of the preset.
         rate: the learning rate, or of a Noam schedule its factor, as typed; empty for that of the preset.
+        source_language, target_language: of data of one's own, codes or English names as typed; empty for German and
+            English, which Multi30k always is.
     """
 
     preset: str
@@ -52,6 +55,8 @@ class RunChoices:
     width: str = ""
     heads: str = ""
     rate: str = ""
+    source_language: str = ""
+    target_language: str = ""
 
     @classmethod
     def default(cls) -> "RunChoices":
@@ -97,7 +102,17 @@ class RunChoices:
             seed=whole_number("seed", self.seed, at_least=0),
             patience=whole_number("patience", self.patience, at_least=1) if self.patience.strip() else None,
         )
-        return replace(run, model=run.model.replace(**shape), training=training)
+        return replace(run, model=run.model.replace(**shape), training=training, data=self._data_config(run))
+
+    @property
+    def has_languages(self) -> bool:
+        """Whether the data are one's own, so that they may be in any languages."""
+        return not self.is_copy_task and self.data_kind != "multi30k"
+
+    def _data_config(self, run: RunConfig) -> DataConfig:
+        typed = {"source_language": self.source_language, "target_language": self.target_language}
+        given = {name: text.strip() for name, text in typed.items() if text.strip() and self.has_languages}
+        return run.data.replace(**{name: language_code(text) or text for name, text in given.items()})
 
     def with_preset(self, name: str) -> "RunChoices":
         """Another preset, with its own numbers; data, device, folder, seed and sentence stay."""

@@ -19,6 +19,7 @@ from viz_app.train.playback import Playback, moment_name
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.empty_state import EmptyState
+from viz_app.widgets.focus import set_visible
 from viz_app.widgets.max_lines_label import MaxLinesLabel
 from viz_app.widgets.parts import label
 
@@ -32,6 +33,8 @@ MAX_LINES = 3
 """Of the translation; a longer one scrolls, so that the heads below stay visible."""
 TALL_PX = 400
 """From this height of the panel on, the translation may use all of them."""
+LOW_PX = 256
+"""Below it there is no room for thumbnails; heads are chosen by the menus."""
 EMPTY = "This run has no film."
 
 
@@ -115,8 +118,9 @@ class FilmPanel(QFrame):
         self.play_button.setText("▶  Play")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """In a low panel the translation has fewer lines."""
+        """In a low panel the translation has fewer lines, and there are no thumbnails."""
         super().resizeEvent(event)
+        set_visible(self.area, self.height() >= scaled(LOW_PX), focus_to=self.strip)
         self.text.set_max_lines(
             MAX_LINES if self.height() >= scaled(TALL_PX) else 2 if self.height() >= scaled(TALL_PX) - 70 else 1
         )

@@ -4,16 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.model.heads import Head
+from core.model.heads import KIND_TITLES, Head
 from core.training.film import FilmFrame
 from core.training.step_metrics import StepMetrics, read_step_metrics
-from viz_app.export.film import FilmPicture, Shot, chosen_shots
+from viz_app.export.film import Film, FilmHeads, FilmPicture, GridFilm, GridShot, Shot, chosen_shots
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.train.chart_picture import ChartPicture
 from viz_app.train.chart_settings import QUANTITY_NAMES, ChartSettings
 from viz_app.train.curves import RunCurves
 from viz_app.train.metrics_table import save_metrics
 from viz_app.train.playback import moment_name
+
+NUM_ACROSS_OF_LAYER = 4
+"""Maps side by side in the film of a layer: two lines of larger maps for the usual eight heads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,11 +56,13 @@ class RunExport:
         """Whether there is a film."""
         return bool(self.frames) and self.head is not None
 
-    @property
-    def film_name(self) -> str:
+    def film_name(self, heads: FilmHeads) -> str:
         """A name for its file."""
         head = self.head
-        return f"{self.name}-{head.kind}-{head.layer + 1}-{head.head + 1}" if head is not None else self.name
+        if head is None:
+            return self.name
+        layer, number = f"-{head.layer + 1}", f"-{head.head + 1}"
+        return f"{self.name}-{head.kind}{layer if heads != 'kind' else ''}{number if heads == 'head' else ''}"
 
     def save_charts(self, target: Path, *, has_caption: bool) -> None:
         """The charts in sight, as PNG, SVG or PDF. Imports matplotlib. Raises `StorageError`."""
@@ -74,8 +79,8 @@ class RunExport:
             metrics = read_step_metrics(self.folder)
         save_metrics(metrics, self.curves, target)
 
-    def film(self, *, has_caption: bool) -> FilmPicture | None:
-        """The film of the head that is shown; None if there is none."""
+    def film(self, heads: FilmHeads, *, has_caption: bool) -> Film | None:
+        """The film of the head that is shown, or of all heads of its layer or kind; None if there is none."""
         head = self.head
         if head is None or not self.frames:
             return None
@@ -83,11 +88,22 @@ class RunExport:
         view = self.view or MapViewSettings(merges_words=False)
         labels = f"token {view.label_mode}" if head.kind != "encoder" else "source token"
         left_out = f" · {len(frames)} of {len(self.frames)} moments" if len(frames) < len(self.frames) else ""
-        return FilmPicture(
-            head.title,
-            frames[-1].translation.source_text,
-            f"run: {self.name} · rows: {labels} · attention weights{left_out}" if has_caption else "",
-            tuple(_shot(frame, head, view) for frame in frames),
+        sentence = frames[-1].translation.source_text
+        caption = f"run: {self.name} · rows: {labels} · attention weights{left_out}" if has_caption else ""
+        if heads == "head":
+            return FilmPicture(head.title, sentence, caption, tuple(_shot(frame, head, view) for frame in frames))
+        num_layers, num_heads = frames[-1].translation.maps.of_kind(head.kind).shape[:2]
+        layers = [head.layer] if heads == "layer" else range(num_layers)
+        shown = [Head(head.kind, layer, number) for layer in layers for number in range(num_heads)]
+        is_layer = heads == "layer"
+        title = KIND_TITLES[head.kind] + (f" · layer {head.layer + 1}" if is_layer else "")
+        return GridFilm(
+            f"{title} · all heads",
+            sentence,
+            caption,
+            tuple(_grid_shot(frame, shown, view) for frame in frames),
+            tuple(f"head {each.head + 1}" if is_layer else each.short_name for each in shown),
+            min(num_heads, NUM_ACROSS_OF_LAYER) if is_layer else num_heads,
         )
 
     def _caption(self) -> str:
@@ -107,7 +123,17 @@ def _how(shown: ShownChart) -> str:
 
 
 def _shot(frame: FilmFrame, head: Head, view: MapViewSettings) -> Shot:
-    weights = frame.translation.maps.of_kind(head.kind)[head.layer, head.head]
-    shown = view.selection.apply(weights, frame.translation, head.kind)
-    text = frame.translation.text or "(empty translation)"
-    return Shot(shown.weights, shown.queries.labels, shown.keys.labels, moment_name(frame), text)
+    shot = _grid_shot(frame, (head,), view)
+    return Shot(shot.weights[0], shot.row_labels, shot.column_labels, shot.moment, shot.text)
+
+
+def _grid_shot(frame: FilmFrame, heads: Sequence[Head], view: MapViewSettings) -> GridShot:
+    """Of heads of one kind, at least one: their rows and columns are the same."""
+    translation = frame.translation
+    maps = [
+        view.selection.apply(translation.maps.of_kind(head.kind)[head.layer, head.head], translation, head.kind)
+        for head in heads
+    ]
+    text = translation.text or "(empty translation)"
+    labels = maps[0].queries.labels, maps[0].keys.labels
+    return GridShot(tuple(each.weights for each in maps), *labels, moment_name(frame), text)

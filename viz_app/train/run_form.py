@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QFileDialog,
     QGridLayout,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
     QSizePolicy,
@@ -91,6 +92,8 @@ class RunForm(QWidget):
         self.width_edit = _short_edit("width", "Size of every token's vector. The heads share it equally.")
         self.heads_edit = _short_edit("heads", "Heads of each attention; their number must divide the width.")
         self.rate_edit = _short_edit("rate", "")
+        self.source_language_edit = _short_edit("source language", "Its code or English name; files end with the code.")
+        self.target_language_edit = _short_edit("target language", "Its code or English name; files end with the code.")
         self._rate_name = label("muted")
         self._rate_name.setBuddy(self.rate_edit)
         self.folder_button = QToolButton(self)
@@ -99,6 +102,7 @@ class RunForm(QWidget):
         set_role(self.folder_button, "value")
         self._description = label("small", wraps=True)
         self.note = label("warm", wraps=True)
+        self._languages = QWidget()
         self._settings = QGridLayout()
         self._data_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
         self._folder_path = ElidingLabel("small", elide=Qt.TextElideMode.ElideMiddle)
@@ -107,18 +111,7 @@ class RunForm(QWidget):
         self._lay_out()
         self.set_devices(DEFAULT_DEVICES)
         self._show_choices()
-        self.preset_menu.chosen.connect(self._on_preset)
-        self.data_menu.chosen.connect(self._on_data)
-        self.device_menu.chosen.connect(lambda device: self._change(device=device))
-        self.epochs_edit.textEdited.connect(lambda text: self._change(num_epochs=text))
-        self.patience_edit.textEdited.connect(lambda text: self._change(patience=text))
-        self.probe_edit.textEdited.connect(lambda text: self._change(probe=text))
-        self.layers_edit.textEdited.connect(lambda text: self._change(layers=text))
-        self.width_edit.textEdited.connect(lambda text: self._change(width=text))
-        self.heads_edit.textEdited.connect(lambda text: self._change(heads=text))
-        self.rate_edit.textEdited.connect(lambda text: self._change(rate=text))
-        self.seed_edit.textEdited.connect(lambda text: self._change(seed=text))
-        self.folder_button.clicked.connect(self._on_folder)
+        self._connect()
 
     def choices(self) -> RunChoices:
         """The values in the form."""
@@ -140,7 +133,33 @@ class RunForm(QWidget):
         folder = new_run_folder(self._choices.parent_folder, self._choices.preset)
         self._folder_path.setText(with_tilde(folder))
 
+    def _connect(self) -> None:
+        self.preset_menu.chosen.connect(self._on_preset)
+        self.data_menu.chosen.connect(self._on_data)
+        self.device_menu.chosen.connect(lambda device: self._change(device=device))
+        self.epochs_edit.textEdited.connect(lambda text: self._change(num_epochs=text))
+        self.patience_edit.textEdited.connect(lambda text: self._change(patience=text))
+        self.probe_edit.textEdited.connect(lambda text: self._change(probe=text))
+        self.layers_edit.textEdited.connect(lambda text: self._change(layers=text))
+        self.width_edit.textEdited.connect(lambda text: self._change(width=text))
+        self.heads_edit.textEdited.connect(lambda text: self._change(heads=text))
+        self.rate_edit.textEdited.connect(lambda text: self._change(rate=text))
+        self.source_language_edit.textEdited.connect(lambda text: self._change(source_language=text))
+        self.target_language_edit.textEdited.connect(lambda text: self._change(target_language=text))
+        self.seed_edit.textEdited.connect(lambda text: self._change(seed=text))
+        self.folder_button.clicked.connect(self._on_folder)
+
     def _lay_out(self) -> None:
+        languages = QHBoxLayout(self._languages)
+        languages.setContentsMargins(0, 0, 0, 0)
+        text, arrow = label("muted"), label("muted")
+        text.setText("languages")
+        text.setBuddy(self.source_language_edit)
+        arrow.setText("→")
+        languages.addWidget(text)
+        languages.addStretch(1)
+        for part in (self.source_language_edit, arrow, self.target_language_edit):
+            languages.addWidget(part)
         grid = QGridLayout()
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setVerticalSpacing(4)
@@ -169,14 +188,15 @@ class RunForm(QWidget):
         grid.setRowMinimumHeight(4, 6)
         add_row(grid, 5, "data", self.data_menu)
         grid.addWidget(self._data_path, 6, 0, 1, 2)
-        add_row(grid, 7, "device", self.device_menu)
-        add_row(grid, 8, "epochs", self.epochs_edit)
-        add_row(grid, 9, "patience", self.patience_edit)
-        add_row(grid, 10, "seed", self.seed_edit)
-        grid.addWidget(self.probe_edit, 11, 0, 1, 2)
-        add_row(grid, 12, "folder", self.folder_button)
-        grid.addWidget(self._folder_path, 13, 0, 1, 2)
-        grid.addWidget(self.note, 14, 0, 1, 2)
+        grid.addWidget(self._languages, 7, 0, 1, 2)
+        add_row(grid, 8, "device", self.device_menu)
+        add_row(grid, 9, "epochs", self.epochs_edit)
+        add_row(grid, 10, "patience", self.patience_edit)
+        add_row(grid, 11, "seed", self.seed_edit)
+        grid.addWidget(self.probe_edit, 12, 0, 1, 2)
+        add_row(grid, 13, "folder", self.folder_button)
+        grid.addWidget(self._folder_path, 14, 0, 1, 2)
+        grid.addWidget(self.note, 15, 0, 1, 2)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addLayout(grid)
@@ -204,9 +224,12 @@ class RunForm(QWidget):
             (self.width_edit, choices.width),
             (self.heads_edit, choices.heads),
             (self.rate_edit, choices.rate),
+            (self.source_language_edit, choices.source_language),
+            (self.target_language_edit, choices.target_language),
         ):
             if edit.text() != text:
                 edit.setText(text)
+        self._languages.setVisible(choices.has_languages)
         self.refresh_folder()
         self._show_note()
 
@@ -232,6 +255,8 @@ class RunForm(QWidget):
             strict=True,
         ):
             edit.setPlaceholderText(preset_numbers(run)[name])
+        self.source_language_edit.setPlaceholderText(run.data.source_language)
+        self.target_language_edit.setPlaceholderText(run.data.target_language)
         rows = [("feed-forward", f"{run.model.feed_forward_width:,}"), *key_settings(run)[NUM_EDITABLE_ROWS:]]
         for row, (name, value) in enumerate(rows):
             for column, text in enumerate((name, value)):
@@ -254,7 +279,9 @@ class RunForm(QWidget):
 
     def _on_data(self, key: str) -> None:
         if key == "folder":
-            path = QFileDialog.getExistingDirectory(self, "A folder with train.de, train.en, val.de, val.en")
+            path = QFileDialog.getExistingDirectory(
+                self, "A folder with train.de, train.en, val.de, val.en, or in other languages"
+            )
         elif key == "file":
             path, _ = QFileDialog.getOpenFileName(self, "A file made by “augenmerk data prepare”")
         else:

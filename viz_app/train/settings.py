@@ -30,6 +30,8 @@ _TEXTS = (
     "width",
     "heads",
     "rate",
+    "source_language",
+    "target_language",
 )
 
 
@@ -102,6 +104,8 @@ def load_choices(settings: SettingsLike) -> RunChoices:
         width=text("width", ""),
         heads=text("heads", ""),
         rate=text("rate", ""),
+        source_language=text("source_language", ""),
+        target_language=text("target_language", ""),
     )
 
 

@@ -2,15 +2,16 @@
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from viz_app.preferences import Preferences
-from viz_app.theme import GAP, scaled
+from viz_app.theme import GAP, scaled, scales
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button
 
 NARROW = 1240
 """Pixels below which thumbnails, large map and tabs do not fit side by side."""
+THUMBNAILS_TIP = "All heads, small. In a window this narrow they and the analysis tabs take turns (Ctrl+4)"
 
 
 class Arrangement(QSplitter):
@@ -20,6 +21,8 @@ class Arrangement(QSplitter):
         maps: all heads, and one head large.
         analysis: the tabs.
         analysis_button: opens and closes them.
+        thumbnails_button: brings all heads back, where the tabs have taken their place.
+        buttons: both, of which one is shown: where the tabs took the heads' place, closing them is bringing these back.
     """
 
     def __init__(
@@ -35,6 +38,14 @@ class Arrangement(QSplitter):
         self._heads, self._head = heads, head
         self.analysis = analysis
         self.analysis_button = flat_button("", "Tabs that measure and compare beside the maps (Ctrl+4)")
+        self.thumbnails_button = flat_button("Thumbnails ▸", THUMBNAILS_TIP)
+        self.thumbnails_button.setVisible(False)
+        self.buttons = QWidget()
+        row = QHBoxLayout(self.buttons)
+        row.setContentsMargins(0, 0, 0, 0)
+        scales(row.setSpacing, 2)
+        row.addWidget(self.thumbnails_button)
+        row.addWidget(self.analysis_button)
         self.maps = QSplitter(Qt.Orientation.Horizontal)
         self.maps.addWidget(heads)
         self.maps.addWidget(head)
@@ -53,6 +64,7 @@ class Arrangement(QSplitter):
         self.restoreState(preferences.bytes("lab_splitter"))
         self.show_analysis(preferences.is_analysis_open)
         self.analysis_button.clicked.connect(self.toggle_analysis)
+        self.thumbnails_button.clicked.connect(lambda: self.show_analysis(False))
 
     def show_analysis(self, is_shown: bool) -> None:
         """Opens or closes the analysis tabs, and remembers it."""
@@ -68,7 +80,13 @@ class Arrangement(QSplitter):
 
     def _fit(self) -> None:
         """In a narrow page the tabs take the place of the thumbnails: the large map and the texts keep their room."""
-        set_visible(self._heads, self.analysis.isHidden() or self.width() >= scaled(NARROW), focus_to=self._head)
+        has_room = self.analysis.isHidden() or self.width() >= scaled(NARROW)
+        set_visible(self._heads, has_room, focus_to=self._head)
+        shown, hidden = self.analysis_button, self.thumbnails_button
+        if not has_room:
+            shown, hidden = hidden, shown
+        shown.setVisible(True)
+        set_visible(hidden, False, focus_to=shown)
 
     def toggle_analysis(self) -> None:
         """Opens the analysis tabs if they are closed, and the other way round."""

@@ -8,6 +8,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from core.model.heads import Head
+from core.percent import percent
 from core.translation.experiment import HeadScaled
 from core.translation.result import MAP_KINDS, Translation
 from viz_app.state.experiment_state import ExperimentState
@@ -151,7 +152,7 @@ class FirstSteps(QFrame):
         weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
         share = float(weights[pinned.query, pinned.key])
         return (
-            f"To predict **{word}**, one part of the model, a **head**, gave {share:.0%} of its attention to "
+            f"To predict **{word}**, one part of the model, a **head**, gave {percent(share)} of its attention to "
             f"**{looked_at}**: the outlined cell of the large map. Each row is a word of the translation, each "
             f"column a "
             "word of the sentence."
@@ -173,7 +174,9 @@ class FirstSteps(QFrame):
         num_heads = sum(layers * heads for layers, heads in map(self._state.maps.shape, MAP_KINDS))
         role = self._state.roles.of(self._positional)
         share = self._share_of_previous(self._positional)
-        does = f"here gives {share:.0%} of its attention to the token before" if role == "previous" else "is another"
+        does = "is another"
+        if role == "previous":
+            does = f"here gives {percent(share)} of its attention to the token before"
         return f"The model has {num_heads} heads. The maps of all are at the left. Heads differ: this one {does}."
 
     def _share_of_previous(self, head: Head) -> float:
@@ -204,10 +207,13 @@ class FirstSteps(QFrame):
         self.typing_wanted.emit()
 
     def _say_typing(self) -> str:
-        return (
-            "Type a sentence of your own. The model has learned from picture captions alone: other sentences often "
-            "come out wrong. Ctrl+K lists all commands, F1 explains what you click on."
+        coverage = self._translation.coverage
+        knows = (
+            f" The model has learned from {coverage.kind} alone: other sentences often come out wrong."
+            if coverage is not None and coverage.kind
+            else ""
         )
+        return f"Type a sentence of your own.{knows} Ctrl+K lists all commands, F1 explains what you click on."
 
 
 def _telling_pair(translation: Translation, head: Head) -> Pair | None:

@@ -31,7 +31,8 @@ class TranslatePage(QWidget):
         controller: computes the experiment.
         state: the experiment, and how it is shown.
         sentence, heads, head: the three panels.
-        analysis: the tabs beside them; `analysis_button` opens and closes them.
+        analysis: the tabs beside them; `analysis_button` opens and closes them, `thumbnails_button` brings back the
+            heads whose place they took.
         message: what stands in place of the maps while there are none.
         step_scene: shows the scene before (-1) or after (1) of a lesson, and says whether one is shown; ← and → walk
             through heads otherwise.
@@ -58,6 +59,7 @@ class TranslatePage(QWidget):
         self.head = HeadPanel(self.state, self.controller)
         self._arrangement = Arrangement(self.heads, self.head, self.analysis, preferences)
         self.analysis_button = self._arrangement.analysis_button
+        self.thumbnails_button = self._arrangement.thumbnails_button
         self.message = NoModelMessage()
         self.step_scene: Callable[[int], bool] = lambda by: False
         self._lay_out()
@@ -140,7 +142,7 @@ class TranslatePage(QWidget):
         self._arrangement.toggle_analysis()
 
     def _lay_out(self) -> None:
-        self.sentence.add_button(self.analysis_button)
+        self.sentence.add_button(self._arrangement.buttons)
         self._column = column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         scales(column.setSpacing, GAP)

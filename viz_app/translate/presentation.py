@@ -191,7 +191,7 @@ def caption(state: ExperimentState) -> str:
     is_one = state.settings.scope == "head"
     if is_one and state.is_off(head):
         parts.append("off")
-    if is_one and (role := state.roles.of(head)) != "mixed":
+    if is_one and state.roles.sample is not None and (role := state.roles.of(head)) != "mixed":
         parts.append(role)
     if state.result is not None and state.result.is_changed:
         parts.append(maps.shown)

@@ -14,7 +14,8 @@ from viz_app.widgets.parts import label
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 from viz_app.widgets.two_line_button import TwoLineButton
 
-WIDTH, MAX_HEIGHT, MARGIN = 560, 560, 8
+WIDTH, MAX_HEIGHT, MARGIN, BESIDE = 560, 560, 8, 16
+"""What is beside the content: the frame and a scroll bar."""
 
 
 class GalleryPopup(QFrame):
@@ -56,12 +57,13 @@ class GalleryPopup(QFrame):
 
     def open_below(self, button: QWidget) -> None:
         """Stands under the button, its right edge at the button's, within the screen."""
-        scales(self._content.setFixedWidth, WIDTH - 14)
-        height = min(self._content.heightForWidth(WIDTH - 14) + 4, scaled(MAX_HEIGHT))
-        self.resize(WIDTH, height)
-        corner = button.mapToGlobal(QPoint(button.width() - WIDTH, button.height()))
+        width, inner = scaled(WIDTH), scaled(WIDTH - BESIDE)
+        self._content.setFixedWidth(inner)
+        height = min(self._content.heightForWidth(inner) + 4, scaled(MAX_HEIGHT))
+        self.resize(width, height)
+        corner = button.mapToGlobal(QPoint(button.width() - width, button.height()))
         area = button.screen().availableGeometry()
-        left = min(max(corner.x(), area.left()), area.right() - WIDTH)
+        left = min(max(corner.x(), area.left()), area.right() - width)
         top = min(max(corner.y(), area.top()), area.bottom() - height)
         self.move(left, top)
         self.show()

@@ -191,7 +191,7 @@ class HeadPanel(QFrame):
         self._title = " · ".join(parts)
         self.switch_button.setText(SWITCH_TEXTS[is_off])
         self.switch_button.setVisible(scope == "head")
-        has_role = state.result is not None and scope == "head"
+        has_role = state.result is not None and scope == "head" and state.roles.sample is not None
         role = state.roles.of(head) if has_role else "mixed"
         self._has_role = role != "mixed"
         self.role.setVisible(self._has_role)

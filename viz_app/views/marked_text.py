@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from core.translation.result import Translation
 from viz_app.state.changed_words import Piece, changed_pieces
+from viz_app.state.visible_text import breakable
 
 
 def marked(before: Translation, after: Translation, text_color: str, muted: str, new: str = "") -> str:
@@ -19,7 +20,9 @@ def styled(pieces: Sequence[Piece], text_color: str, muted: str, new: str = "") 
         "new": f"font-weight:bold{f';color:{new}' if new else ''}",
         "gone": f"color:{muted};text-decoration:line-through",
     }
-    return "".join(f"<span style='{styles[piece.mark]}'>{html.escape(piece.text)}</span>" for piece in pieces)
+    return "".join(
+        f"<span style='{styles[piece.mark]}'>{html.escape(breakable(piece.text))}</span>" for piece in pieces
+    )
 
 
 def number(value: float, *, signed: bool = False) -> str:

@@ -17,7 +17,7 @@ from viz_app.state.languages import language_of, with_code
 from viz_app.state.map_selection import MARKS
 from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
-from viz_app.state.spans import edited_spans, ignored_span, rare_spans, unknown_spans, word_spans
+from viz_app.state.spans import edited_spans, ignored_span, rare_spans, respelled_spans, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out
 from viz_app.theme import PANEL_MARGIN, scaled, scales
 from viz_app.views.chips import WordChips
@@ -43,6 +43,9 @@ EXAMPLES_LANGUAGE, BUNDLED_LANGUAGE = "German", "de"
 """Of the examples; of the model that opens if no other does."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
 BUSY = "translating …"
+GALLERY_OF_ANOTHER_MODEL = (
+    "The gallery is about the bundled model, and another one is open. Open the bundled model for it."
+)
 WIDEST_FACTS = "of the original: −00.00 → −00.00"
 BESIDE_MARGIN = 10
 MAX_ORIGINAL_LINES = 2
@@ -91,7 +94,7 @@ class SentencePanel(QFrame):
         self._shown_example: Example | None = None
         self._left_out: dict[SentenceInput, str] = {}
         self._typed_text = ""
-        self.is_folded = False
+        self.is_folded = self._is_wide = False
         self._source_name, self._target_name, self._words_name = label("muted"), label("muted"), label("muted")
         self._indents = [QWidget() for _ in range(2)]
         self._original_row, self._words_side = QWidget(), QWidget()
@@ -150,6 +153,9 @@ class SentencePanel(QFrame):
         """With another width the original line may fit elsewhere; and fonts may be others, see `Theme.apply`."""
         super().resizeEvent(event)
         self._fit_names()
+        if self.is_folded and self._is_wide != (is_wide := self.width() >= scaled(NARROW_PAGE)):
+            self._is_wide = is_wide
+            self._arrange()
         self._fit_side()
         self._place_original()
 
@@ -159,7 +165,14 @@ class SentencePanel(QFrame):
         self._fit_names()
 
     def open_gallery(self) -> None:
-        """The examples by what they show; the one that is chosen is translated, and its head and cell are shown."""
+        """The examples by what they show; the one that is chosen is translated, and its head and cell are shown.
+
+        Not while another model is open, of which nothing of it need be true.
+        """
+        model = self._state.model
+        if model is not None and not model.is_bundled:
+            self._state.tell(GALLERY_OF_ANOTHER_MODEL)
+            return
         popup = GalleryPopup(gallery(), self)
         popup.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         popup.chosen.connect(self.show_example)
@@ -326,12 +339,16 @@ class SentencePanel(QFrame):
         self._show_shares()
 
     def _mark_input(self) -> None:
-        """Unknown and rare words, an end left out, words removed or replaced, in the sentence that the result is of."""
+        """Unknown and rare words, those read in another spelling, an end left out, words removed or replaced.
+
+        All in the sentence that the result is of.
+        """
         result = self._state.result
         if result is not None and self.input.text == result.changed.source_text:
             rare = {span: f"“{word.text}”: {word.explanation}" for span, word in rare_spans(result.original).items()}
+            respelled = {span: word.explanation for span, word in respelled_spans(result.original).items()}
             unknown, ignored = unknown_spans(result.original), ignored_span(result.changed)
-            self.input.mark(SentenceMarks(unknown, ignored, rare, edited_spans(result)))
+            self.input.mark(SentenceMarks(unknown, ignored, rare, respelled, edited_spans(result)))
 
     @property
     def _has_words(self) -> bool:
@@ -410,7 +427,9 @@ class SentencePanel(QFrame):
         is_untouched = text in self._examples and text not in sentences and self.input.is_settled
         self._examples = sentences
         menu = QMenu(self.examples)
-        if sentences == example_sentences() and gallery():
+        model = self._state.model
+        is_bundled = model is None or model.is_bundled
+        if is_bundled and sentences == example_sentences() and gallery():
             menu.addAction("What attention shows: a gallery …").triggered.connect(self.open_gallery)
             menu.addSeparator()
         for sentence in sentences:
@@ -436,7 +455,7 @@ class SentencePanel(QFrame):
         self.target_menu.hide()
         column.addLayout(labelled_row(self._source_name, self.input, corner))
         scales(self._words_name.setContentsMargins, 0, 5, 0, 0)
-        pair = QHBoxLayout()
+        pair = self._buttons = QHBoxLayout()
         pair.setContentsMargins(0, 0, 0, 0)
         scales(pair.setSpacing, 2)
         pair.addStretch(1)
@@ -469,7 +488,7 @@ class SentencePanel(QFrame):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Folded, facts stand below the buttons and the original line beside the chips: as few rows as there can be."""
+        """Folded, facts stand beside or below the buttons, the original line beside the chips: few rows are left."""
         corner = Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight
         policy = self.original_line.sizePolicy()
         # beside the chips it takes what they leave; in a line of its own it keeps it: heads must not move from under
@@ -487,7 +506,10 @@ class SentencePanel(QFrame):
         scales(self._column.setSpacing, 4 if self.is_folded else 5)
         if self.is_folded:
             self._words_row.addWidget(self._side, 0, corner)
-            self._side_column.addWidget(self.facts, 0, corner)
+            if self._is_wide:
+                self._buttons.insertWidget(1, self.facts, 0, corner)
+            else:
+                self._side_column.addWidget(self.facts, 0, corner)
             scales(self.facts.setContentsMargins, 0, 0, 7, 0)
             self._place_original()
         else:

@@ -1,7 +1,8 @@
 """The field for the sentence: grows from one line to a few, asks for a translation a moment after the last key."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import cast
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, QTimer, Signal
@@ -38,13 +39,24 @@ class SentenceMarks:
         unknown: words that the vocabulary does not have; they are underlined by dots, in another colour.
         ignored: the end that was left out; it is struck out.
         rare: words that the training data hardly had, with what is said of them under the mouse; underlined by dots.
+        respelled: words that were read in another spelling, with what is said of them; underlined by paler dots if they
+            are not rare.
         edited: words that the experiment removes or replaces; their chips say by what. They are struck out.
     """
 
     unknown: tuple[Span, ...] = ()
     ignored: Span | None = None
     rare: Mapping[Span, str] = field(default_factory=dict)
+    respelled: Mapping[Span, str] = field(default_factory=dict)
     edited: tuple[Span, ...] = ()
+
+    @cached_property
+    def told(self) -> Mapping[Span, str]:
+        """What is said of words under the mouse."""
+        return {
+            span: "; ".join(each[span] for each in (self.respelled, self.rare) if span in each)
+            for span in sorted({*self.respelled, *self.rare}, key=lambda span: span.start)
+        }
 
 
 class SentenceInput(QPlainTextEdit):
@@ -128,8 +140,9 @@ class SentenceInput(QPlainTextEdit):
             selections.append(self._selection(marks.ignored, self._struck_format("muted")))
         selections += [self._selection(span, self._struck_format("warm")) for span in marks.edited]
         self.setExtraSelections(selections)
-        self.setProperty("terms", "rare word" if marks.rare else "")
-        self.setAccessibleDescription("; ".join(dict.fromkeys(marks.rare.values())))
+        terms = (("rare word", marks.rare), ("restored spelling", marks.respelled))
+        self.setProperty("terms", ", ".join(term for term, spans in terms if spans))
+        self.setAccessibleDescription("; ".join(dict.fromkeys(marks.told.values())))
         self.viewport().update()
 
     def shade(self, shares: Mapping[Span, float]) -> None:
@@ -156,23 +169,27 @@ class SentenceInput(QPlainTextEdit):
         self._fit_height()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Says of a word that the training data hardly had why it is marked."""
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._marks.rare:
-            found = self._rare_word_at(event.pos())
+        """Says of a word with dots why it is marked."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent) and self._marks.told:
+            found = self._told_word_at(event.pos())
             if found is None:
                 QToolTip.hideText()
             else:
                 span, place = found
-                QToolTip.showText(event.globalPos(), self._marks.rare[span], self.viewport(), place)
+                QToolTip.showText(event.globalPos(), self._marks.told[span], self.viewport(), place)
             return True
         return super().viewportEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The text, then dots below its marked words."""
         super().paintEvent(event)
-        if self._marks.unknown or self._marks.rare:
+        marks = self._marks
+        warm = dict.fromkeys((*marks.unknown, *marks.rare))
+        pale = [span for span in marks.respelled if span not in warm]
+        if warm or pale:
             painter = QPainter(self.viewport())
-            self._paint_dots(painter)
+            self._paint_dots(painter, warm, "warm")
+            self._paint_dots(painter, pale, "muted")
             painter.end()
 
     def sizeHint(self) -> QSize:
@@ -246,9 +263,9 @@ class SentenceInput(QPlainTextEdit):
         selection.format = char_format
         return selection
 
-    def _rare_word_at(self, point: QPoint) -> tuple[Span, QRect] | None:
+    def _told_word_at(self, point: QPoint) -> tuple[Span, QRect] | None:
         """The marked word there, and where it stands in its line."""
-        found = ((span, place) for span in self._marks.rare for place in self._places_of(span))
+        found = ((span, place) for span in self._marks.told for place in self._places_of(span))
         return next(((span, place.toRect()) for span, place in found if place.contains(QPointF(point))), None)
 
     def _places_of(self, span: Span) -> list[QRectF]:
@@ -271,18 +288,17 @@ class SentenceInput(QPlainTextEdit):
             line = layout.lineAt(line.lineNumber() + 1)
         return places
 
-    def _paint_dots(self, painter: QPainter) -> None:
-        """A dotted line below what is marked; round dots, which a style's own dotted underline does not have."""
+    def _paint_dots(self, painter: QPainter, spans: Iterable[Span], color: str) -> None:
+        """A dotted line below words; round dots, which a style's own dotted underline does not have."""
         width = max(1.5, scaled(DOT))
-        pen = QPen(current_theme().color("warm"), width)
+        pen = QPen(current_theme().color(color), width)
         pen.setDashPattern([0.01, 2.0])
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(pen)
         below = self.fontMetrics().descent() / 2 + width / 2
         visible = QRectF(self.viewport().rect())
-        unknown, rare = self._marks.unknown, self._marks.rare
-        for span in dict.fromkeys((*unknown, *rare)):
+        for span in spans:
             for place in self._places_of(span):
                 if place.intersects(visible):
                     y = place.bottom() - self.fontMetrics().descent() + below

@@ -4,28 +4,31 @@ from collections.abc import Callable
 from html import escape
 
 from PySide6.QtCore import QEvent, QObject, QPoint
-from PySide6.QtGui import QHelpEvent, QWhatsThisClickedEvent
+from PySide6.QtGui import QCursor, QHelpEvent, QWhatsThisClickedEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QGroupBox, QLabel, QToolTip, QWhatsThis, QWidget
 
 from viz_app.glossary import Entry, entries_in
 
 MAX_ENTRIES, MAX_PARENTS = 3, 4
 STATION = "station:"
-_EXPLAINED = (QHelpEvent, QWhatsThisClickedEvent)
 
 
 class TermExplainer(QObject):
-    """Watches the whole application for as long as it lives.
+    """Explains in every window of the application, for as long as it lives.
 
     A widget's terms are those of its text, its name for screen readers, and its tool tip; a widget that paints its text
     itself names them in the dynamic property "terms". Where a widget has none, the widget that it lies in is asked.
+
+    Qt hands what a widget and those around it have no tip for to their window. So windows alone are watched: a filter
+    of the application would be called for each event of each widget, hundreds of times for each letter typed.
     """
 
-    def __init__(self, open_station: Callable[[str], object], parent: QObject) -> None:
-        """`open_station`: shows a station of the Learn page, by its name."""
+    def __init__(self, open_station: Callable[[str], object], parent: QWidget) -> None:
+        """`open_station`: shows a station of the Learn page, by its name. `parent`: the first window."""
         super().__init__(parent)
         self._open_station = open_station
-        QApplication.instance().installEventFilter(self)  # type: ignore[union-attr]
+        parent.installEventFilter(self)
+        QApplication.instance().focusChanged.connect(self._watch_window)  # type: ignore[union-attr]
 
     def begin(self) -> None:
         """The next click explains instead of acting; Escape ends it."""
@@ -33,22 +36,27 @@ class TermExplainer(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Tool tips of labels without one, and “What is this?”."""
-        # Every event of the application passes here, thousands while a window is made, so what most of them are is
-        # told by the cheapest of questions. PySide knows the class of each kind but of QueryWhatsThis.
-        if not (isinstance(event, _EXPLAINED) or QWhatsThis.inWhatsThisMode()) or not isinstance(watched, QWidget):
-            return False
         kind = event.type()
-        if kind == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            return self._show_tip(watched, event.globalPos())
-        if kind == QEvent.Type.QueryWhatsThis and not watched.whatsThis():
-            event.setAccepted(bool(entries_of(watched)))
-            return event.isAccepted()
-        if kind == QEvent.Type.WhatsThis and isinstance(event, QHelpEvent) and (entries := entries_of(watched)):
-            QWhatsThis.showText(event.globalPos(), as_html(entries), watched)
-            return True
+        if kind not in _ASKED or not isinstance(watched, QWidget):
+            return False
         if kind == QEvent.Type.WhatsThisClicked and isinstance(event, QWhatsThisClickedEvent):
             return self._follow(event.href())
-        return False
+        # PySide does not know that QueryWhatsThis has a place: it is the mouse's
+        place = event.globalPos() if isinstance(event, QHelpEvent) else QCursor.pos()
+        widget = watched.childAt(watched.mapFromGlobal(place)) or watched
+        if kind == QEvent.Type.ToolTip:
+            return self._show_tip(widget, place)
+        entries = [] if widget.whatsThis() else entries_of(widget)
+        if kind == QEvent.Type.QueryWhatsThis:
+            event.setAccepted(bool(entries))
+        elif entries:
+            QWhatsThis.showText(place, as_html(entries), watched)
+        return bool(entries)
+
+    def _watch_window(self, _before: QWidget | None, now: QWidget | None) -> None:
+        """Dialogs too are watched, from when the keyboard comes to them; to install a filter again changes nothing."""
+        if now is not None:
+            now.window().installEventFilter(self)
 
     def _show_tip(self, widget: QWidget, place: QPoint) -> bool:
         """Only where the label says so little that its terms are what a tip should tell."""
@@ -70,6 +78,12 @@ class TermExplainer(QObject):
 
 MAX_TIPPED = 40
 """Characters of a label; longer ones are sentences, which explain themselves."""
+_ASKED = (
+    QEvent.Type.ToolTip,
+    QEvent.Type.QueryWhatsThis,
+    QEvent.Type.WhatsThis,
+    QEvent.Type.WhatsThisClicked,
+)
 
 
 def own_text(widget: QWidget) -> str:

@@ -29,7 +29,7 @@ def flow(
 
 
 class FlowLayout(QLayout):
-    """Every widget gets the size of its hint; lines are added instead of widgets being squeezed."""
+    """Every widget gets the size of its hint, in the middle of its line; lines are added before one is squeezed."""
 
     def __init__(self, spacing: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,8 +68,13 @@ class FlowLayout(QLayout):
     def setGeometry(self, rect: QRect) -> None:
         """Puts every widget in its place."""
         super().setGeometry(rect)
-        for item, place in zip(self._shown(), self._flow(rect.width()), strict=True):
-            item.setGeometry(place.translated(rect.topLeft()))
+        places = self._flow(rect.width())
+        heights: dict[int, int] = {}
+        for place in places:
+            heights[place.top()] = max(place.height(), heights.get(place.top(), 0))
+        for item, place in zip(self._shown(), places, strict=True):
+            lower = (heights[place.top()] - place.height()) // 2
+            item.setGeometry(place.translated(rect.left(), rect.top() + lower))
 
     def sizeHint(self) -> QSize:
         """One line."""

@@ -4,6 +4,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from core.percent import percent
 from viz_app.theme import current_theme
 
 
@@ -29,7 +30,7 @@ class ProgressLine(QWidget):
     def set_fraction(self, fraction: float | None) -> None:
         """Shows a fraction from 0 to 1, or None for work of unknown length."""
         self._fraction = fraction
-        self.setAccessibleName("progress" if fraction is None else f"progress {fraction:.0%}")
+        self.setAccessibleName("progress" if fraction is None else f"progress {percent(fraction)}")
         self._run_timer_if_needed()
         self.update()
 

@@ -13,6 +13,7 @@ from viz_app.worker.experiment_controller import ExperimentController
 from viz_app.worker.failure import Failure
 from viz_app.worker.inference import ANSWER_SECONDS, THREAD_PREFIX, InferenceWorker
 from viz_app.worker.jobs import (
+    ABOUT_A_RESULT,
     ExperimentJob,
     Job,
     JobInterrupted,
@@ -38,6 +39,7 @@ from viz_app.worker.training import (
 )
 
 __all__ = [
+    "ABOUT_A_RESULT",
     "ANSWER_SECONDS",
     "DRAIN_INTERVAL_MS",
     "THREAD_PREFIX",

@@ -17,9 +17,12 @@ from viz_app.state.progress import Progress
 if TYPE_CHECKING:
     from core.translation.translator import Translator
 
-JobScope = Literal["load", "experiment", "sentence", "model"]
+JobScope = Literal["load", "experiment", "sentence", "model", "details"]
 """What a question is about, and so how long it makes sense: opening a model; computing an experiment; an experiment's
-result, until there is another; the model in use, until another is open."""
+result, until there is another; the model in use, until another is open; details of an experiment's result that are of
+use, but that nobody waits for: they give way to every other question."""
+ABOUT_A_RESULT: tuple[JobScope, ...] = ("sentence", "details")
+"""Scopes of questions that another result makes pointless."""
 Tell = Callable[[Progress], None]
 ShouldStop = Callable[[], bool]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from viz_app.state.progress import Progress
 from viz_app.worker.failure import Failure
-from viz_app.worker.jobs import Job, JobScope
+from viz_app.worker.jobs import ABOUT_A_RESULT, Job, JobScope
 
-URGENCY: dict[JobScope, int] = {"load": 0, "experiment": 1, "sentence": 2, "model": 3}
+URGENCY: dict[JobScope, int] = {"load": 0, "experiment": 1, "sentence": 2, "model": 3, "details": 4}
 
 
 def _ignore(*_: object) -> None:
@@ -69,7 +69,7 @@ class RequestQueue:
     """Requests, handed from the window to one thread.
 
     Models open before experiments are computed, these go before questions about an experiment's result, these before
-    questions about the model.
+    questions about the model, and what nobody waits for comes last.
     """
 
     def __init__(self) -> None:
@@ -141,8 +141,9 @@ class RequestQueue:
 
 def _outdates(answered: Request, other: Request) -> bool:
     if answered.job.scope == "load":
-        return other.job.scope in ("sentence", "model")
-    return answered.job.scope == "experiment" and other.job.scope == "sentence" and answered.owner is other.owner
+        return other.job.scope in ("sentence", "model", "details")
+    is_about_result = other.job.scope in ABOUT_A_RESULT
+    return answered.job.scope == "experiment" and is_about_result and answered.owner is other.owner
 
 
 def _urgency(request: Request) -> int:

@@ -25,6 +25,7 @@ def ranking(translator: Translator, gold: tuple[GoldPair, ...]) -> AlignerRankin
     return rank_aligners(translator, gold, {IBM_1_NAME: read_ibm_1()})
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_every_gold_pair_is_read_word_by_word(ranking: AlignerRanking, gold: tuple[GoldPair, ...]) -> None:
     assert (ranking.num_skipped, ranking.num_choosing + ranking.num_reporting) == (0, len(gold))

@@ -158,3 +158,10 @@ def test_one_sentence_in_two_checkpoints(word_translator: Translator, subword_tr
     assert found.keys.labels == ("<sos>", "ein", "mann", "steht", "auf", "einer", "leiter", ".", "<eos>")
     assert found.values.shape[-2:] == (8, 9)
     np.testing.assert_allclose(found.values.sum(-1), 0, atol=1e-5)
+
+
+def test_words_without_end_are_shortened_in_the_message() -> None:
+    first, second = (make_translation("ein hund", target) for target in ("fune" * 40, "a dog"))
+    with pytest.raises(AnalysisError, match=r"have no word in common: “<sos> (fune){5}…” and") as raised:
+        difference(labelled(first), labelled(second))
+    assert len(str(raised.value)) < 200

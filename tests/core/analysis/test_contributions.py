@@ -64,6 +64,7 @@ def test_the_pass_is_that_of_the_model(config) -> None:
     torch.testing.assert_close(traced.hidden, hidden, rtol=0, atol=1e-5)
 
 
+@pytest.mark.heavy
 @every_kind
 def test_parts_sum_to_what_leaves_the_block(config) -> None:
     model = make_model(config)
@@ -268,7 +269,7 @@ def test_words_that_hardly_hang_on_the_source_are_told_but_not_the_end(untrained
     found = made_up(small, [0.9, COLLAPSED_SHARE - 0.01, COLLAPSED_SHARE])
     warnings = share_warnings(found)
     assert [(warning.word, warning.steps) for warning in warnings] == [("man", (1,))]
-    assert "37%" in warnings[0].message
+    assert "37 %" in warnings[0].message
     assert "“man”" in warnings[0].message
     assert [warning.word for warning in share_warnings(found, floor=0.95)] == ["a", "man", "stands"]
 

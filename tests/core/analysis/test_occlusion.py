@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 import torch
 
-from core.analysis.occlusion import BATCH_SIZE, UNKNOWN, SourceOcclusion, changed_words, occlude_source_words
+from core.analysis.occlusion import (
+    BATCH_SIZE,
+    UNKNOWN,
+    SourceOcclusion,
+    changed_words,
+    occlude_source_words,
+    score_without_source_words,
+    translate_without_source_words,
+)
 from core.errors import AnalysisError, ExperimentError
 from core.model.heads import Head
 from core.translation.compilation import interventions_of
@@ -19,7 +27,7 @@ from core.translation.experiment import (
     SourceWordRemoved,
     SourceWordReplaced,
 )
-from core.translation.result import Translation
+from core.translation.result import Translation, TranslationStoppedError
 from core.translation.translator import Translator
 
 SENTENCE = "Ein Arbeiter schläft vor dem Haus."
@@ -86,6 +94,7 @@ def test_each_word_is_changed_alone(
         assert (occluded.gone, occluded.new) == changed_words(old_words, occluded.words)
 
 
+@pytest.mark.heavy
 def test_effects_are_losses_of_log_probability_word_by_word(subword_translator: Translator) -> None:
     found = occlude_source_words(subword_translator, subword_translator.translate(SENTENCE))
     old = found.translation
@@ -118,6 +127,7 @@ def test_a_symbol_that_is_removed_is_left_out_of_the_copy(copy_translator: Trans
     assert replaced.words[0].text == "1 5 3 8 2 9"
 
 
+@pytest.mark.heavy
 def test_a_given_pair_and_heads_that_are_off_are_respected(word_translator: Translator) -> None:
     off = (HeadScaled(Head("encoder", 0, 0)), HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("encoder", 0, 2)))
     given = word_translator.run(Experiment(SENTENCE, GivenTarget("A dog sleeps."), off))
@@ -169,6 +179,7 @@ def test_words_that_replaced_one_are_one_place(word_translator: Translator) -> N
     assert without.source_ids == (*old.source_ids[:2], *old.source_ids[4:])
 
 
+@pytest.mark.heavy
 def test_progress_is_told_and_what_is_done_is_kept_when_stopped(word_translator: Translator) -> None:
     text = SENTENCE.rstrip(".") + " hinter dem Zaun im Gras."
     old = word_translator.translate(text)
@@ -255,3 +266,30 @@ def test_changed_words_regard_order() -> None:
     assert changed_words("a man sleeps".split(), "a dog sleeps".split()) == ((1,), (1,))
     assert changed_words("a b".split(), "a b".split()) == ((), ())
     assert changed_words([], ["x"]) == ((), (0,))
+
+
+@pytest.mark.heavy
+def test_scores_and_translations_alone_are_those_of_both_together(word_translator: Translator) -> None:
+    plain = word_translator.translate(SENTENCE)
+    row = AttentionRow(Head("cross", 0, 0), 0, (1.0,) * len(plain.source_tokens))
+    removed = SourceWordRemoved(1)
+    for interventions in ((), (row, HeadScaled(Head("cross", 1, 1))), (removed,)):
+        old = word_translator.run(Experiment(SENTENCE, interventions=interventions))
+        both = occlude_source_words(word_translator, old)
+        scores = score_without_source_words(word_translator, old)
+        assert scores.left_out == both.left_out
+        expected = {word.place: both.change_of(word) for word in both.words}
+        assert dict(scores.changes) == pytest.approx(expected, abs=1e-4)
+        places = [word.place for word in both.words][-2:]
+        texts = [each.text for each in translate_without_source_words(word_translator, old, places)]
+        assert texts == [word.text for word in both.words][-2:]
+
+
+def test_scores_and_translations_alone_can_be_stopped(word_translator: Translator) -> None:
+    old = word_translator.translate(SENTENCE)
+    with pytest.raises(TranslationStoppedError):
+        score_without_source_words(word_translator, old, should_stop=lambda: True)
+    with pytest.raises(TranslationStoppedError):
+        translate_without_source_words(word_translator, old, [0], should_stop=lambda: True)
+    with pytest.raises(AnalysisError, match="was expected"):
+        translate_without_source_words(word_translator, old, [99])

@@ -241,6 +241,7 @@ def test_a_header_of_a_hundred_megabytes_is_not_read(tmp_path: Path) -> None:
     assert "its header has 90,000,000 bytes" in refusal(path)
 
 
+@pytest.mark.heavy
 def test_a_description_of_a_million_empty_lists_is_refused(file: Path) -> None:
     change(file, lambda values: values.update(more=[[]] * 1_000_000))
     assert "more than 200,000 lists and objects" in refusal(file)

@@ -87,6 +87,7 @@ def test_a_sentences_links_by_a_head_are_those_of_the_library(untrained_checkpoi
     assert lines[1].split()[1] == found["source"][links[0].source]
 
 
+@pytest.mark.heavy
 def test_the_ranking_is_that_of_the_changed_model(untrained_checkpoint: Path, gold: Path, capsys) -> None:
     from core.analysis.alignment import read_gold
 

@@ -82,6 +82,7 @@ def test_products_sum_to_the_logit(untrained_checkpoint: Path, capsys) -> None:
     assert found["query_key_weight"] == pytest.approx(found["cross"][1][0][3][4], abs=1e-6)
 
 
+@pytest.mark.heavy
 def test_json_and_npz_hold_the_same(untrained_checkpoint: Path, tmp_path: Path, sample: list[str], capsys) -> None:
     found = told(capsys, untrained_checkpoint, *sample, "--importance")
     for name in ("numbers.npz", "numbers.json"):

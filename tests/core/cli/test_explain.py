@@ -14,6 +14,7 @@ from core.analysis.profiles import profile_heads
 from core.analysis.selection import Selection
 from core.cli.main import main
 from core.model.heads import Head
+from core.percent import percent
 from core.resources import example_sentences
 from core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from core.translation.translator import Translator
@@ -74,6 +75,7 @@ def test_a_second_sentence_is_compared(untrained_checkpoint: Path, translator, c
     assert "mann" in found["difference_encoder_columns"]
 
 
+@pytest.mark.heavy
 def test_statistics_of_the_examples_or_of_a_file(
     untrained_checkpoint: Path, translator, tmp_path: Path, capsys
 ) -> None:
@@ -112,7 +114,7 @@ def test_a_given_translation_stands_beside_the_models_own(untrained_checkpoint: 
     assert lines[:2] == [own.text, TARGET]
     for line, each in zip(lines[2:], (own, given), strict=True):
         assert f"{each.log_probability:8.3f} nats" in line
-        assert f"{math.exp(each.log_probability / len(each.log_probabilities)):.1%} a token" in line
+        assert f"{percent(math.exp(each.log_probability / len(each.log_probabilities)), 1)} a token" in line
 
 
 def test_a_given_translation_is_told_in_json_and_its_maps_are_saved(

@@ -14,8 +14,8 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, li
     """The numbers of each line, by its name."""
     assert main(["info", *arguments]) == 0
     lines = capsys.readouterr().out.splitlines()
-    names = [name for name in (*MODULES, "all") for line in lines if line.startswith(f"{name:26} ")]
-    return {name: next(line for line in lines if line.startswith(f"{name:26} "))[26:].split() for name in names}
+    rows = {name: line[26:] for name in (*MODULES, "all") for line in lines if line.startswith(f"{name:26} ")}
+    return {name: row.replace(" %", "%").split() for name, row in rows.items()}
 
 
 def test_the_published_system_has_its_published_number_of_parameters(capsys: pytest.CaptureFixture[str]) -> None:

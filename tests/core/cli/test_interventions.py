@@ -222,6 +222,7 @@ def test_links_with_heads_off(untrained_checkpoint: Path, capsys) -> None:
     assert told[0] != told[1]
 
 
+@pytest.mark.heavy
 def test_statistics_are_those_of_the_changed_model(untrained_checkpoint: Path, capsys, tmp_path: Path) -> None:
     (tmp_path / "some.de").write_text("Ein Mann steht.\nLeiter.\n", encoding="utf-8")
     arguments = ["--statistics", str(tmp_path / "some.de")]

@@ -9,7 +9,7 @@ from core.cli.main import main
 from core.config import ModelConfig, preset
 from core.config.toml import to_toml
 from core.corpora.prepared import load_prepared
-from core.text.languages import a_sentence_in, language_name, two_letter_code
+from core.text.languages import a_sentence_in, language_code, language_name, two_letter_code
 
 FRENCH = ("un homme dort .", "une femme dort .", "un chien court .", "l'homme court .") * 4
 GERMAN = ("ein mann schläft .", "eine frau schläft .", "ein hund läuft .", "der mann läuft .") * 4
@@ -98,6 +98,18 @@ def test_a_language_that_spacy_does_not_know_is_refused(folder: Path, capsys: py
 def test_languages_have_names(code: str, name: str, expected: str) -> None:
     assert language_name(code) == name
     assert a_sentence_in(code) == expected
+
+
+@pytest.mark.parametrize(
+    ("typed", "code"),
+    [
+        *((" German ", "de"), ("norwegian", "no"), ("deu", "deu"), ("pt-BR", "pt-BR"), ("zho_Hans", "zho_Hans")),
+        *(("ROMANCE", "ROMANCE"), ("NORTH_EU", "NORTH_EU"), ("kmr", "kmr")),
+        *((each, None) for each in ("", "Deutsch", "f r", "d", ">>fra<<", "../de", "français")),
+    ],
+)
+def test_a_language_is_typed_by_its_code_or_its_english_name(typed: str, code: str | None) -> None:
+    assert language_code(typed) == code
 
 
 def test_codes_become_those_of_two_letters_where_there_are_any() -> None:

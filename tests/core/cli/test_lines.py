@@ -61,6 +61,7 @@ def test_lines_that_have_arrived_are_there_before_others_are_written() -> None:
         assert list(arriving) == []
 
 
+@pytest.mark.heavy
 def test_each_sentence_is_a_line_of_json_with_its_maps(
     untrained_checkpoint: Path, tmp_path: Path, given, capsys
 ) -> None:

@@ -163,6 +163,7 @@ def test_evaluate_says_how_it_decoded(
     assert re.search(r"decoding +beam 3, length penalty 0\.6\n", capsys.readouterr().out)
 
 
+@pytest.mark.heavy
 def test_translate_with_a_beam(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
     translate = ["translate", SENTENCE, "--json", "--checkpoint", str(untrained_checkpoint)]
     told = []
@@ -172,6 +173,7 @@ def test_translate_with_a_beam(untrained_checkpoint: Path, capsys: pytest.Captur
     assert told[0] == told[1] != told[2]
 
 
+@pytest.mark.heavy
 def test_each_line_of_standard_input_is_a_sentence(
     untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_run_is_resumed_with_its_own_settings_and_those_that_are_to_change(
     assert "noam_factor was 0.25 and is now 1.0" in capsys.readouterr().err
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("more", "said"),
     [

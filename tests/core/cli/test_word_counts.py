@@ -10,6 +10,7 @@ from core.checkpoint.average import average
 from core.checkpoint.file import load_checkpoint, save_checkpoint
 from core.cli.main import main
 from core.text.word_counts import WordCounts
+from core.translation.translator import Translator
 
 KNOWN = ["ein", "mann", "steht", "auf", "einer", "leiter", "."]
 
@@ -46,6 +47,7 @@ def test_text_unlike_the_training_data_is_noted(file: Path, capsys: pytest.Captu
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.heavy
 def test_a_file_that_does_not_tell_gives_null(untrained_checkpoint: Path, capsys: pytest.CaptureFixture[str]) -> None:
     checkpoint = ["--checkpoint", str(untrained_checkpoint)]
     assert main(["translate", "This is English.", "--json", *checkpoint]) == 0
@@ -76,6 +78,31 @@ def test_info_lists_words_with_their_counts(file: Path, capsys: pytest.CaptureFi
         "6\t.",
     ]
     assert "This model knows picture captions." in told.err
+
+
+@pytest.fixture
+def subword_file(subword_translator: Translator, tmp_path: Path) -> Path:
+    counts = WordCounts(dict.fromkeys(["ein", "mann", "steht", "auf", "der", "straße"], 6) | {"bär": 2})
+    path = tmp_path / "subwords.safetensors"
+    save_checkpoint(replace(subword_translator.checkpoint, word_counts=counts), path)
+    return path
+
+
+def test_json_lists_the_words_read_in_another_spelling(subword_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", "MANN auf der STRASSE", "--json", "--checkpoint", str(subword_file)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    (word,) = told["respelled_words"]
+    assert (word["text"], word["read_as"]) == ("strasse", "straße")
+    assert {"text": "strasse", "start": word["start"], "end": word["end"]} == told["source_words"][3]
+    assert told["rare_words"] == []
+
+
+def test_info_tells_in_which_spelling_words_are_read(subword_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(subword_file), "--words", "Ein Baer auf der Strasse"]) == 0
+    lines = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert lines[4] == ["6", "strasse", "read as “straße”: “strasse” is not in the training data"]
+    assert lines[1][:3] == ["2", "baer", "read as “bär”: “baer” is not in the training data"]
+    assert lines[1][3].startswith("only 2 times in the training data")
 
 
 def test_words_of_a_text_that_cannot_be_read_are_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

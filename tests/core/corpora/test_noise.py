@@ -1,16 +1,13 @@
 """Noise on the sources of some batches: what it reads as, how much of it there is, and that it can be repeated."""
 
-from dataclasses import replace
-
 import pytest
 
 from core.config import DataConfig
 from core.corpora import noise as noise_module
-from core.corpora.noise import counts_of_training, counts_with_noise, with_noisy_sources
+from core.corpora.noise import with_noisy_sources
 from core.corpora.parallel import SentencePairs
 from core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare
 from core.text.distortions import DISTORTIONS, Distortion
-from core.text.word_counts import WordCounts
 
 TRAIN = SentencePairs(
     (
@@ -130,31 +127,3 @@ def test_an_unknown_word_stays_unknown(monkeypatch: pytest.MonkeyPatch, corpus: 
     pairs.target.append([2, 3])
     changed = with_noisy_sources(pairs, [[0]], 0.999999, corpus.codecs.source, "1")
     assert changed.source[0][:2] == [2, unknown]
-
-
-class TestWordCounts:
-    def test_other_spellings_are_known_as_often_as_they_are_drawn(self, corpus: PreparedCorpus) -> None:
-        """Of 40 “straße” a share of 0.6 is distorted; two of the six kinds make “strasse” of it."""
-        counts = counts_of_training(corpus, 0.6)
-        assert counts is not None
-        assert (counts.of("straße"), counts.of("strasse"), counts.of("strasze")) == (40, 8, 0)
-        assert (counts.of("über"), counts.of("ueber"), counts.of("großer"), counts.of("grosser")) == (40, 4, 40, 8)
-        assert list(counts.counts) == sorted(counts.counts)
-        assert corpus.word_counts is not None
-        assert counts.unusual_below == corpus.word_counts.unusual_below
-
-    def test_a_spelling_that_is_a_word_already_adds_to_it(self) -> None:
-        counts = counts_with_noise(WordCounts({"masse": 7, "maße": 60}), 0.5, "lower")
-        assert dict(counts.counts) == {"masse": 7 + 10, "maße": 60}
-
-    def test_where_case_is_kept_other_cases_are_other_words(self) -> None:
-        counts = counts_with_noise(WordCounts({"Mann": 12}), 0.5, "keep")
-        assert dict(counts.counts) == {"MANN": 1, "Mann": 12, "mann": 1}
-
-    def test_without_noise_they_are_those_of_the_corpus(self, corpus: PreparedCorpus) -> None:
-        assert counts_of_training(corpus, 0.0) is corpus.word_counts
-        assert counts_of_training(replace(corpus, word_counts=None), 0.5) is None
-
-    def test_what_is_too_rare_to_be_listed_is_not_listed(self) -> None:
-        assert dict(counts_with_noise(WordCounts({"maß": 60}, least=4), 0.2, "lower").counts) == {"maß": 60, "mass": 4}
-        assert dict(counts_with_noise(WordCounts({"maß": 60}, least=5), 0.2, "lower").counts) == {"maß": 60}

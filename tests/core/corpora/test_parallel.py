@@ -131,6 +131,7 @@ class TestLines:
             (tmp_path / "a.gz").write_bytes(damaged)
             assert "broken" in refusal(read_lines, tmp_path / "a.gz"), position
 
+    @pytest.mark.heavy
     def test_anything_may_come_and_only_corpus_errors_leave(self, tmp_path: Path) -> None:
         generator = random.Random(3)
         for number in range(300):

@@ -141,6 +141,7 @@ def hub(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     server.close()
 
 
+@pytest.mark.slow
 def test_a_model_is_imported_by_its_name_and_pinned(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -84,6 +84,11 @@ def test_languages_are_told_by_options_then_files_then_names(folder: Path) -> No
     assert recognize(folder, ImportOptions(source_language="es")).summary.languages == ("es", "en")
     change(folder / "tokenizer_config.json", source_lang=None, target_lang=None)
     assert recognize(folder).summary.languages == ("de", "en")
+    assert recognize(folder, ImportOptions(source_language="Dutch")).summary.languages == ("nl", "en")
+    with pytest.raises(
+        ModelImportError, match=r"The target language is 'no code'\. A code such as de or deu, or an Engl"
+    ):
+        recognize(folder, ImportOptions(target_language="no code"))
     renamed = folder.rename(folder.parent / "mine")
     found = recognize(renamed)
     assert found.summary.languages == ("und", "und")

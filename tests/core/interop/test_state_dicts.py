@@ -77,6 +77,7 @@ def assert_same_logits(ours: Translator, theirs: nn.Module, padding: int, num_so
     torch.testing.assert_close(found[real], expected[real], rtol=0, atol=1e-5 * float(expected.abs().max()))
 
 
+@pytest.mark.heavy
 def test_notebook_6_computes_what_its_modules_compute(data: Path, tmp_path: Path) -> None:
     num_source, num_target = sizes("notebook", data)
     theirs = shaken(NotebookSeq2Seq(num_source, num_target, **SHAPE))
@@ -109,6 +110,7 @@ def test_the_first_edition_of_notebook_6_has_one_norm_a_layer(data: Path, tmp_pa
     assert_same_logits(import_file(tmp_path / "model.safetensors", data), theirs, 1, num_source, num_target)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("edition", ["annotated-2018", "annotated-2022"])
 @pytest.mark.parametrize("own_norm", [True, False], ids=["own norm", "torch's norm"])
 def test_the_annotated_transformer_computes_what_its_modules_compute(
@@ -153,6 +155,7 @@ def test_a_pickled_state_dict_of_several_gpus_is_imported_by_the_command(
     assert_same_logits(Translator.load(out, "cpu"), theirs, 2, num_source, num_target)
 
 
+@pytest.mark.heavy
 def test_vocabularies_that_do_not_fit_are_refused(data: Path, tmp_path: Path) -> None:
     num_source, num_target = sizes("notebook", data)
     for number, theirs in enumerate(

@@ -105,6 +105,7 @@ def padded_batch(places: list[int]) -> tuple[torch.Tensor, torch.Tensor]:
     return rows(0, NUM_SOURCE), rows(1, NUM_TARGET)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("config", KINDS.values(), ids=KINDS)
 @pytest.mark.parametrize("need_maps", [False, True])
 @torch.no_grad()

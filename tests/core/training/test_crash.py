@@ -161,6 +161,7 @@ class TestBeforeTheFirstCheckpoint:
             record(self.RUN, folder, on_event=crash)
         assert not (folder / LAST).exists()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "moment",
         [

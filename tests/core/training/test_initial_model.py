@@ -34,6 +34,7 @@ def further(**training: object) -> RunConfig:
     return dataclasses.replace(RUN, training=RUN.training.replace(num_epochs=2, learning_rate=1e-4, **training))
 
 
+@pytest.mark.slow
 def test_the_first_step_has_the_weights_of_the_model(initial: Checkpoint) -> None:
     session = TrainingSession(further(), text_corpus(RUN), "cpu")
     session.begin_with(initial)
@@ -83,6 +84,7 @@ def test_another_dropout_is_no_other_architecture(tmp_path: Path, initial: Check
     assert load_checkpoint(tmp_path / LAST).run.model.dropout == 0.3
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_fit_is_refused_before_anything_is_written(tmp_path: Path, initial: Checkpoint) -> None:
     wider = dataclasses.replace(further(), model=RUN.model.replace(feed_forward_width=64, num_heads=2))
     with pytest.raises(CheckpointError, match="num_heads is 4 there and 2 here; feed_forward_width is 32 there and 64"):

@@ -28,6 +28,7 @@ from core.corpora.batches import Batch, collate, validation_batches
 from core.corpora.prepared import EncodedPairs, PreparedCorpus, prepare_copy_task
 from core.errors import AugenmerkError, CheckpointError, ConfigError, DeviceError, StorageError, TrainingError
 from core.evaluation.loss import CorpusLoss
+from core.percent import percent
 from core.text.tokenizers import SpacyTokenizer
 from core.training import epochs as epochs_module
 from core.training import validation as validation_module
@@ -195,8 +196,9 @@ class TestEvents:
         (note,) = said.of(Noted)
         (started,) = said.of(TrainingStarted)
         assert f"rises for 2,000 steps (warm-up), but this run has {started.num_steps}" in note.text
-        assert f"ends at {started.num_steps / 2000:.0%} of the highest rate" in note.text
+        assert f"ends at {percent(started.num_steps / 2000)} of the highest rate" in note.text
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "settings",
         [

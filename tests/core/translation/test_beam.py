@@ -63,6 +63,7 @@ def test_a_beam_of_one_is_greedy(kind: str, rules: DecodingRules) -> None:
         assert search(model, sources, limits, rules, beam=1, alpha=alpha) == greedy(model, sources, limits, rules)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0, 3.0])
 def test_a_beam_that_holds_everything_finds_the_best_of_all_translations(alpha: float) -> None:

@@ -2,15 +2,19 @@
 
 from dataclasses import FrozenInstanceError, replace
 
+import numpy as np
 import pytest
 
-from core.api import Coverage, RareWord
+from core.api import Coverage, RareWord, RespelledWord
+from core.corpora.parallel import SentencePairs
+from core.corpora.prepared import prepare
 from core.errors import TextError
+from core.evaluation.loss import reference_loss
 from core.text.codec import split_lines
 from core.text.word_counts import WordCounts
 from core.translation.experiment import Experiment, SourceWordReplaced
 from core.translation.translator import Translator
-from tests.core.translators import GERMAN
+from tests.core.translators import ENGLISH, GERMAN
 
 
 def knowing(translator: Translator, kind: str = "picture captions", **changes: object) -> Translator:
@@ -54,6 +58,88 @@ def test_a_rare_word_names_its_tokens_and_pieces(pieces: Translator) -> None:
     assert pieces.rare_words("Ein MANN lesen, LESEN.") == translation.coverage.rare_words
     with pytest.raises(FrozenInstanceError):
         first.count = 9  # type: ignore[misc]
+
+
+class TestSpelling:
+    USUAL = "Ein Fußballspieler schläft auf der Straße."
+    TYPED = "EIN FUSSBALLSPIELER schlaeft auf der Strasse."
+
+    def test_a_word_typed_without_umlauts_is_translated_as_with_them(self, pieces: Translator) -> None:
+        usual, typed = pieces.translate(self.USUAL), pieces.translate(self.TYPED)
+        assert (typed.source_ids, typed.source_tokens) == (usual.source_ids, usual.source_tokens)
+        assert (typed.predicted_ids, typed.text) == (usual.predicted_ids, usual.text)
+        assert np.array_equal(typed.maps.cross, usual.maps.cross)
+
+    def test_the_words_stay_what_was_typed_and_it_is_told_how_they_were_read(self, pieces: Translator) -> None:
+        translation = pieces.translate(self.TYPED)
+        assert [word.text for word in translation.source_words] == [
+            *("ein", "fussballspieler", "schlaeft", "auf", "der", "strasse", "."),
+        ]
+        assert translation.source_places == tuple(range(7))
+        assert translation.coverage is not None
+        found = translation.coverage.respelled_words
+        places = [(word.start, word.end) for word in translation.source_words]
+        assert found == (
+            RespelledWord("fussballspieler", "fußballspieler", *places[1]),
+            RespelledWord("schlaeft", "schläft", *places[2]),
+            RespelledWord("strasse", "straße", *places[5]),
+        )
+        assert found[2].explanation == "read as “straße”: “strasse” is not in the training data"
+        assert translation.coverage.rare_words == ()
+        usual = pieces.translate(self.USUAL).coverage
+        assert usual is not None
+        assert usual.respelled_words == ()
+
+    def test_a_word_is_rare_if_the_spelling_that_was_read_is(self, pieces: Translator) -> None:
+        counts = pieces.checkpoint.word_counts
+        assert counts is not None
+        rare = WordCounts({**counts.counts, "bär": 2}, counts.kind)
+        coverage = Translator(replace(pieces.checkpoint, word_counts=rare), pieces.device).coverage("Ein Baer steht.")
+        assert coverage is not None
+        assert [(word.text, word.count) for word in coverage.rare_words] == [("bär", 2)]
+        assert [(word.text, word.read_as) for word in coverage.respelled_words] == [("baer", "bär")]
+
+    def test_a_sentence_is_like_the_training_data_however_it_was_typed(self, pieces: Translator) -> None:
+        coverage = pieces.coverage("Fussballspieler schlaeft")
+        assert coverage is not None
+        assert not coverage.is_unlike_training
+
+    def test_the_word_that_replaces_another_is_read_so_too(self, pieces: Translator) -> None:
+        text = "Ein Hund steht auf der Strasse."
+        translation = pieces.run(Experiment(text, interventions=(SourceWordReplaced(2, "schlaeft"),)))
+        assert translation.coverage is not None
+        assert [(word.text, word.read_as) for word in translation.coverage.respelled_words] == [
+            ("schlaeft", "schläft"),
+            ("strasse", "straße"),
+        ]
+        assert translation.source_ids == pieces.translate("Ein Hund schläft auf der Straße.").source_ids
+
+    def test_the_loss_of_references_is_that_of_the_text_as_read(self, pieces: Translator) -> None:
+        losses = [reference_loss(pieces, [source], ["A dog sleeps."]) for source in (self.USUAL, self.TYPED)]
+        assert losses[0] == losses[1]
+
+    def test_the_digest_and_the_file_know_nothing_of_it(
+        self, pieces: Translator, subword_translator: Translator
+    ) -> None:
+        assert pieces.digest == subword_translator.digest
+        assert pieces.checkpoint.codecs.to_dict() == subword_translator.checkpoint.codecs.to_dict()
+
+    def test_in_training_the_words_of_validation_are_read_as_they_are(self, pieces: Translator) -> None:
+        usual = SentencePairs(tuple(GERMAN), tuple(ENGLISH))
+        typed = SentencePairs(tuple(line.replace("ß", "ss").replace("ä", "ae") for line in GERMAN), tuple(ENGLISH))
+        corpus = prepare("made up", pieces.run_config.data, usual, typed, lambda phase: None)
+        assert corpus.word_counts is not None
+        assert corpus.validation.target == corpus.train.target
+        assert corpus.validation.source != corpus.train.source
+        restoring = corpus.codecs.source.restoring_spelling(corpus.word_counts)
+        words = split_lines(typed.source, restoring.tokenizer, restoring.case)
+        assert [restoring.encode_words(each) for each in words] == [ids[1:-1] for ids in corpus.train.source]
+
+    def test_models_of_whole_words_read_what_was_typed(self, words: Translator) -> None:
+        translation = words.translate(self.TYPED)
+        assert translation.coverage is not None
+        assert translation.coverage.respelled_words == ()
+        assert translation.unknown_source_positions
 
 
 def test_case_is_folded_as_the_model_folds_it(pieces: Translator) -> None:

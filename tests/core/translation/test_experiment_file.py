@@ -245,6 +245,7 @@ def test_plain_values_are_refused_in_the_same_words() -> None:
             experiment_from_json(strange)
 
 
+@pytest.mark.heavy
 def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
     path = tmp_path / "one.augenmerk"
     write_experiment_file(SAVED, path)

@@ -147,6 +147,7 @@ def test_compare_gives_what_the_naive_code_gives_beside_the_score_of_the_origina
         assert result.original_log_probabilities == pytest.approx(expected, abs=LOG_PROBABILITY_TOLERANCE)
 
 
+@pytest.mark.heavy
 def test_nothing_is_decoded_step_by_step_where_a_change_leaves_the_words(
     words: Translator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,6 +272,7 @@ def long_sentence(translator: Translator) -> Experiment:
     raise AssertionError("no sentence is long enough")
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("output", [Greedy(), Beam(3)], ids=["greedy", "beam"])
 def test_forcing_step_3_keeps_step_7(subwords: Translator, output: Output) -> None:
     baseline = subwords.run(long_sentence(subwords))
@@ -313,6 +315,7 @@ def _even(translation: Translation) -> tuple[float, ...]:
     return (1.0,) * len(translation.source_ids)
 
 
+@pytest.mark.heavy
 def test_a_word_is_removed_or_replaced_and_all_others_keep_their_ids(subwords: Translator) -> None:
     text = "ein mann steht am see zwei"
     baseline = subwords.run(Experiment(text))
@@ -330,6 +333,7 @@ def test_a_word_is_removed_or_replaced_and_all_others_keep_their_ids(subwords: T
     assert found.source_text == text
 
 
+@pytest.mark.heavy
 def test_the_notes_are_about_the_words_that_are_read(words: Translator) -> None:
     unknown = "Unknown to the model, read as an unknown word (<unk>): {}."
     typed = "ein qqq steht\nam xyxy"
@@ -447,6 +451,7 @@ class Stop:
         return self.num_questions >= self.last
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("output", OUTPUTS, ids=["greedy", "beam", "given"])
 def test_the_model_is_the_same_after_a_run(words: Translator, output: Output) -> None:
     experiment = everything_at_once(words, output)

@@ -233,6 +233,7 @@ def test_rows_and_forced_tokens_of_one_step_stand_together(translator: Translato
     assert list(both.predicted_ids[2:]) == best_allowed(translator, both)[2:]
 
 
+@pytest.mark.heavy
 def test_heads_rows_words_and_tokens_are_changed_together(translator: Translator, plain: Translation) -> None:
     changes: tuple[Intervention, ...] = (
         SourceWordRemoved(1),

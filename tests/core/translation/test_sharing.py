@@ -176,6 +176,7 @@ def test_what_no_command_can_hold_is_refused(experiment: Experiment) -> None:
     assert "Experiment(" in to_python(experiment)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 @pytest.mark.parametrize("name", ["words, post-norm, learned positions", "subwords, pre-norm, all tied", "copy task"])
 def test_every_command_runs_and_gives_what_the_app_gives(

@@ -354,6 +354,7 @@ def test_scoring_can_be_stopped_between_batches(translator: Translator) -> None:
     assert asked == [False, True]
 
 
+@pytest.mark.heavy
 def test_what_leaves_the_engine_cannot_be_written_to(translator: Translator) -> None:
     experiments = [Experiment(text) for text in SENTENCES[:2]]
     for translation in (translator.run(experiments[0]), *translator.run_many(experiments)):
@@ -379,6 +380,7 @@ def test_without_maps_the_results_are_the_same(translator: Translator) -> None:
         assert found.log_probabilities == pytest.approx(alone.log_probabilities, abs=1e-4)
 
 
+@pytest.mark.heavy
 def test_an_experiment_is_compared_with_its_baseline(translator: Translator) -> None:
     plain = translator.translate(SENTENCES[0])
     for factor in (1.001, 0.0, -3.0):  # the first keeps all words: what it scored is then taken from its own pass

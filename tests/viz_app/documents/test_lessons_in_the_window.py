@@ -1,6 +1,7 @@
 """Lessons as a teacher uses them: opened, stepped through by keys, edited, saved; unsaved changes are asked about."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,9 @@ from viz_app.main_window import LEARN, TRANSLATE, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
 from viz_app.state.model_info import ModelInfo
+from viz_app.widgets.commands import CommandPalette
+
+pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
 OFF = HeadScaled(Head("cross", 1, 4))
 SENTENCES = ("Ein Hund .", "Zwei Hunde .", "Drei Katzen .")
@@ -76,7 +80,6 @@ def path(window: MainWindow, tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.heavy
 def test_a_lesson_is_stepped_through_by_keys_and_buttons(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     bar = window.lessons.bar
     assert not bar.isVisible()
@@ -127,7 +130,6 @@ def test_arrows_walk_heads_again_in_edit_mode_and_without_a_lesson(
     assert window.lessons.lesson.lesson is None
 
 
-@pytest.mark.heavy
 def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
@@ -162,7 +164,6 @@ def test_undo_stays_inside_a_scene_and_leads_back_after_the_lesson(
     assert state.experiment.interventions == ()
 
 
-@pytest.mark.heavy
 def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     state, lessons = window.state, window.lessons
     for number in (1, 2):
@@ -201,6 +202,38 @@ def test_a_lesson_is_made_from_what_is_on_the_screen(qtbot: QtBot, window: MainW
     assert bar.place.text() == "1 of 1"
     bar.edit_buttons["save"].click()
     assert len(read_lesson_file(tmp_path / "mine.augenmerk").scenes) == 1
+
+
+def test_a_lesson_is_edited_by_keys_alone(qtbot: QtBot, window: MainWindow, path: Path) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    lesson = window.lessons.lesson
+
+    def titles() -> list[str]:
+        return [scene.title for scene in lesson.scenes]
+
+    def do(words: str) -> None:
+        next(command for command in window.commands if command.keys == "Ctrl+K").act()
+        (palette,) = window.findChildren(CommandPalette)
+        qtbot.keyClicks(palette.field, words)
+        qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: not window.findChildren(CommandPalette))
+
+    before = titles()
+    assert len(before) > 1
+    do("lesson scene later")
+    assert titles() == [before[1], before[0], *before[2:]]
+    do("lesson scene earlier")
+    assert titles() == before
+    do("lesson change texts")
+    assert isinstance(window.lessons.dialog, SceneDialog)
+    window.lessons.dialog.title.clear()
+    qtbot.keyClicks(window.lessons.dialog.title, "Another title")
+    qtbot.keyClick(window.lessons.dialog.title, Qt.Key.Key_Return)
+    assert titles() == ["Another title", *before[1:]]
+    do("lesson delete scene")
+    assert titles() == before[1:]
+    window.lessons.save_to(path)  # else the window asks when it is closed
 
 
 def test_texts_of_a_scene_are_changed_in_a_dialog(qtbot: QtBot, window: MainWindow, path: Path) -> None:
@@ -272,7 +305,6 @@ def test_a_new_lesson_asks_for_its_file_and_cancelling_keeps_it(qtbot: QtBot, wi
     window.lessons.lesson.is_changed = False
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -317,7 +349,6 @@ def test_a_lesson_is_dropped_on_the_window_and_remembered(
     assert is_experiment(path)
 
 
-@pytest.mark.heavy
 def test_a_lesson_is_opened_with_the_window(make_window: MakeWindow, path: Path, qtbot: QtBot) -> None:
     again = make_window(sentence=None, experiment=path)
     assert shown(qtbot, again) == ("1 of 3", "Ein Hund .")
@@ -330,7 +361,6 @@ def test_a_lesson_is_opened_with_the_window(make_window: MakeWindow, path: Path,
     qtbot.keyClick(third, Qt.Key.Key_PageDown)
 
 
-@pytest.mark.heavy
 def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
@@ -340,9 +370,27 @@ def test_a_lesson_of_a_model_that_is_gone_is_shown_with_the_one_in_use(
     for sentence in SENTENCES:
         qtbot.waitUntil(lambda sentence=sentence: window.state.experiment.source_text == sentence, timeout=20_000)
         assert "is neither among the recent" in window.state.notice
+        assert window.lessons.bar.other_model.isVisible()
         settle(qtbot, window)
         assert not window.state.can_undo
         window.lessons.lesson.step(1)
+
+
+@pytest.mark.heavy
+def test_a_scene_says_so_while_a_model_is_open_that_it_is_not_about(
+    qtbot: QtBot, window: MainWindow, path: Path
+) -> None:
+    window.documents.open(path)
+    settle(qtbot, window)
+    bar, own = window.lessons.bar, window.state.model
+    assert own is not None
+    assert not bar.other_model.isVisible()
+    window.state.begin_model(replace(own, digest="c" * 64))
+    assert bar.other_model.isVisible()
+    assert bar.other_model.toolTip() or f"“{own.title}”" in bar.other_model.text()
+    assert "Another one is open" in bar.other_model.text()
+    window.state.begin_model(own)
+    assert not bar.other_model.isVisible()
 
 
 def lesson_menu(window: MainWindow) -> QMenu:
@@ -351,7 +399,6 @@ def lesson_menu(window: MainWindow) -> QMenu:
     return menu
 
 
-@pytest.mark.heavy
 def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
     actions = {each.text(): each for each in lesson_menu(window).actions()}
     assert len(shipped_lessons()) == 4
@@ -369,7 +416,6 @@ def test_the_menu_offers_the_lessons_that_ship(qtbot: QtBot, window: MainWindow,
     assert window.lessons.bar.is_editing
 
 
-@pytest.mark.heavy
 def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow, path: Path) -> None:
     actions = {each.text(): each for each in lesson_menu(window).actions()}
     assert not actions["Export a worksheet …"].isEnabled()
@@ -389,7 +435,6 @@ def test_a_worksheet_is_exported_from_the_menu(qtbot: QtBot, window: MainWindow,
     box.close()
 
 
-@pytest.mark.heavy
 def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
@@ -406,7 +451,6 @@ def test_the_bar_belongs_to_the_translate_page_and_gives_the_keyboard_back(
     assert window.focusWidget() is window.translate_page.heads.grid
 
 
-@pytest.mark.heavy
 def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
     qtbot: QtBot, window: MainWindow, path: Path
 ) -> None:
@@ -428,7 +472,6 @@ def test_a_lesson_is_exported_as_a_page_with_every_scene_as_the_window_shows_it(
         box.close()
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("path", shipped_lessons(), ids=[path.stem for path in shipped_lessons()])
 def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Path, real_translator: Translator) -> None:
     lesson = read_lesson_file(path)
@@ -450,7 +493,6 @@ def test_scenes_of_shipped_lessons_are_exported_with_their_pinned_cell(path: Pat
         assert "the scene was made with the model" not in part.content.facts
 
 
-@pytest.mark.heavy
 def test_another_measure_is_computed_and_another_model_named_in_the_page(real_translator: Translator) -> None:
     saved = SavedExperiment(
         Experiment("Zwei Hunde.", interventions=(OFF,)),
@@ -468,7 +510,6 @@ def test_another_measure_is_computed_and_another_model_named_in_the_page(real_tr
     assert part.content.facts["the scene was made with the model"] == "theirs"
 
 
-@pytest.mark.heavy
 def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
 ) -> None:
@@ -496,7 +537,6 @@ def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     assert make_window(sentence=None).lessons.lesson.lesson is None, "it was closed"
 
 
-@pytest.mark.heavy
 def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, preferences: Preferences
 ) -> None:
@@ -510,7 +550,6 @@ def test_a_shipped_lesson_comes_back_from_wherever_it_is_now(
     assert again.lessons.lesson.path is None, "it is not written to"
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("damage", ["missing", "no lesson", "shorter"])
 def test_a_lesson_that_cannot_be_opened_again_is_told_once(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, damage: str
@@ -543,7 +582,6 @@ def test_a_lesson_that_cannot_be_opened_again_is_told_once(
     assert not third.findChildren(QMessageBox)
 
 
-@pytest.mark.heavy
 def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path, preferences: Preferences
 ) -> None:
@@ -558,7 +596,6 @@ def test_a_lesson_comes_back_by_its_own_scene_when_the_session_is_lost(
     assert again.state.selection.head == Head("decoder", 1, 2)
 
 
-@pytest.mark.heavy
 def test_a_new_start_with_a_sentence_shows_no_lesson(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
 ) -> None:

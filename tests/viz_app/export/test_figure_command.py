@@ -151,6 +151,7 @@ def test_a_folder_that_cannot_be_written_is_said(untrained_checkpoint: Path, tmp
     assert "Cannot write" in capsys.readouterr().err
 
 
+@pytest.mark.heavy
 def test_a_text_with_all_tokens_hidden_is_refused(untrained_checkpoint: Path, tmp_path: Path, capsys) -> None:
     arguments = ["figure", "--text", ".", "--target", ".", "--checkpoint", str(untrained_checkpoint)]
     hide = ["--hide", "start", "end", "punctuation"]

@@ -21,6 +21,8 @@ from viz_app.export.film import (
     MIN_SHOT_MS,
     FilmPicture,
     FilmStoppedError,
+    GridFilm,
+    GridShot,
     Shot,
     chosen_shots,
     ffmpeg_path,
@@ -43,6 +45,23 @@ def film(num_shots: int = 5, num_rows: int = 4) -> FilmPicture:
     return FilmPicture("Cross-attention · layer 2 · head 5", "Ein Satz .", "run: test", tuple(shots))
 
 
+def grid_film(num_heads: int, num_across: int, num_tokens: int = 4) -> GridFilm:
+    """In the first moment no head is dark, in the second the last alone, in the third all are."""
+    labels = tuple(f"token {each}" for each in range(num_tokens))
+    light, dark = (np.full((num_tokens, num_tokens), value, dtype=np.float32) for value in (0.0, 1.0))
+    shots = (
+        GridShot((light,) * num_heads, labels, labels, "epoch 0", "a"),
+        GridShot((*[light] * (num_heads - 1), dark), labels, labels, "epoch 1", "b"),
+        GridShot((dark,) * num_heads, labels, labels, "epoch 2", "c"),
+    )
+    return GridFilm("Cross-attention · all heads", "Ein Satz .", "", shots, ("head",) * num_heads, num_across)
+
+
+def num_dark(image: Image.Image) -> int:
+    pixels = np.asarray(image.convert("RGB")).astype(int)
+    return int((abs(pixels - (11, 22, 82)).sum(axis=2) < 60).sum())
+
+
 def rows_of_the_dark_cell(images: list[Image.Image]) -> list[int]:
     """Where the lowest dark pixel lies in each picture of one column; the difference says how many rows lower."""
     found = []
@@ -62,6 +81,7 @@ def gif_images(path: Path) -> list[Image.Image]:
     return images
 
 
+@pytest.mark.heavy
 def test_a_gif_has_a_picture_for_each_moment_with_its_map(tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
     save_film(film(), tmp_path / "film.gif", lambda done, total: told.append((done, total)))
@@ -94,6 +114,23 @@ def test_a_film_of_one_moment_and_of_maps_without_rows_is_written(tmp_path: Path
     empty = Shot(np.zeros((0, 4), dtype=np.float32), (), LABELS, "before the first step", "")
     save_film(FilmPicture("t", "", "", (empty, *film(2).shots)), tmp_path / "empty.gif")
     assert len(gif_images(tmp_path / "empty.gif")) == 3
+
+
+@pytest.mark.parametrize(("num_heads", "num_across"), [(24, 8), (8, 4), (5, 4), (1, 1)])
+def test_a_film_of_several_heads_has_all_their_maps_of_one_size(
+    tmp_path: Path, num_heads: int, num_across: int
+) -> None:
+    save_film(grid_film(num_heads, num_across), tmp_path / "film.gif")
+    bar, one, every = (num_dark(image) for image in gif_images(tmp_path / "film.gif"))
+    assert one > bar
+    assert every - bar == num_heads * (one - bar)
+
+
+def test_a_film_of_many_heads_and_a_long_sentence_stays_within_a_screen(tmp_path: Path) -> None:
+    save_film(grid_film(96, 16, num_tokens=60), tmp_path / "film.gif")
+    width, height = gif_images(tmp_path / "film.gif")[0].size
+    assert width <= 2100
+    assert height <= 1100
 
 
 def test_a_long_film_has_evenly_chosen_moments_with_the_first_and_the_last() -> None:

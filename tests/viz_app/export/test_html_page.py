@@ -273,7 +273,7 @@ def test_all_heads_are_those_of_every_kind(qapp) -> None:
 
 
 def test_the_map_may_take_the_whole_width() -> None:
-    styles = page_html(content()).partition("<style>")[2].partition("</style>")[0]
+    styles = page_html(content()).partition("<style>")[2].partition("</style>")[0].partition("@media print")[0]
     (body,) = re.findall(r"body \{[^}]*\}", styles)
     (main,) = re.findall(r"main \{[^}]*\}", styles)
     assert "max-width" not in body + main

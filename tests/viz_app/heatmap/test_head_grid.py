@@ -302,3 +302,24 @@ def test_a_head_that_is_off_still_shows_its_map(qtbot: QtBot, theme: Theme) -> N
         picture.pixel(x, y) for x in range(place.left(), place.right()) for y in range(place.top(), place.bottom())
     }
     assert len(colors) > 10, "the map is seen through the veil"
+
+
+@pytest.mark.parametrize("width", [340, 540])
+def test_288_heads_have_thumbnails_that_can_be_told_apart_and_none_lies_beside_the_sheet(
+    qtbot: QtBot, theme: Theme, width: int
+) -> None:
+    state = ExperimentState()
+    state.show_translation(make_translation(num_layers=6, num_heads=16))
+    grid = HeadGrid(state)
+    area = HeadGridArea(grid)
+    qtbot.addWidget(area)
+    area.resize(width, 400)
+    area.show()
+    grid.rebuild()
+    heads = [Head(kind, layer, head) for kind in MAP_KINDS for layer in range(6) for head in range(16)]
+    places = [place for place in map(grid.place_of, heads) if place is not None]
+    assert len(places) == 288
+    for place in places:
+        assert min(place.width(), place.height()) >= 10
+        assert place.right() <= area.viewport().width()
+    assert not any(one.intersects(other) for number, one in enumerate(places) for other in places[:number])

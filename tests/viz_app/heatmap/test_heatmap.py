@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, QSize, Qt
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, QSizeF, Qt
 from PySide6.QtGui import QFontMetrics, QImage
 from pytestqt.qtbot import QtBot
 
@@ -11,6 +11,7 @@ from tests.viz_app.synthetic import make_translation
 from viz_app.heatmap.colormap import PAPER, SIGNED_PAPER, color_table, quantize, signed_color_table, signed_indices
 from viz_app.heatmap.heatmap import Heatmap
 from viz_app.heatmap.heatmap_layout import BAR_GAP, BAR_WIDTH, MIN_LABEL_PX, lay_out, thinned
+from viz_app.heatmap.heatmap_paint import value_place
 from viz_app.heatmap.lines_view import LinesPainter, LinesView
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view import Pair, Place
@@ -366,3 +367,21 @@ def test_a_row_that_was_set_is_marked_at_the_right_of_its_head_alone(heatmap: He
     state.settings.shown = "changed"
     state.selection.choose(Head("cross", 1, 3))
     assert marked_rows() == []
+
+
+@pytest.mark.parametrize("widget", [QSizeF(600, 400), QSizeF(420, 300)])
+def test_the_box_of_a_value_covers_neither_row_nor_column_of_its_cell(widget: QSizeF) -> None:
+    cells = QRectF(90, 70, 220, 200)
+    box = QSizeF(150, 40)
+    for row in range(10):
+        for column in range(10):
+            cell = QRectF(90 + column * 22, 70 + row * 20, 22, 20)
+            place = value_place(cell, box, widget, cells)
+            assert QRectF(0, 0, widget.width(), widget.height()).contains(place)
+            assert not place.intersects(QRectF(0, cell.top(), widget.width(), cell.height())), "its row, and its label"
+            assert not place.intersects(QRectF(cell.left(), cells.top(), cell.width(), widget.height())), "its column"
+
+
+def test_the_box_of_a_value_stays_in_a_map_that_has_no_room_beside_the_cell() -> None:
+    place = value_place(QRectF(60, 50, 20, 20), QSizeF(150, 40), QSizeF(170, 120), QRectF(40, 40, 100, 60))
+    assert QRectF(0, 0, 170, 120).contains(place)

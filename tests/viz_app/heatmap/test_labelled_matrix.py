@@ -120,3 +120,25 @@ def test_nothing_is_drawn_before_there_is_something(qtbot: QtBot, theme: Theme) 
     assert widget.sizeHint().height() == 1
     assert widget.cell_at(QPointF(1, 1)) is None
     widget.grab()
+
+
+def test_numbers_stand_in_no_cell_where_most_do_not_fit(qtbot: QtBot, theme: Theme) -> None:
+    def has_ink(values: list[list[float]], cell: MatrixCell) -> bool:
+        """Whether anything but its colour is in the middle of a cell."""
+        widget = _shown(qtbot, style, _with(values))
+        rect = widget.cell_rect(cell)
+        part = widget.grab(rect.toRect().adjusted(2, 2, -2, -2)).toImage()
+        return len({part.pixelColor(x, y).rgb() for x in range(part.width()) for y in range(part.height())}) > 1
+
+    def _with(values: list[list[float]]) -> Matrix:
+        array = np.array(values, dtype=np.float32)
+        return Matrix(array, ("a",), tuple(map(str, range(array.shape[1]))))
+
+    style = MatrixStyle(
+        "signed", (24, 24), 0, has_slanted_columns=False, cell_text=lambda value: "0" if value == 0 else "+1234567"
+    )
+    zero = MatrixCell(0, 0, 0)
+    assert has_ink([[0.0, 1.0]], MatrixCell(0, 0, 1)), "there is room for both"
+    assert has_ink([[0.0] * 9 + [1.0]], zero)
+    assert not has_ink([[0.0] * 9 + [1.0]], MatrixCell(0, 0, 9)), "it does not fit, and most others do"
+    assert not has_ink([[0.0] + [1.0] * 9], zero), "alone it would look like all there is"

@@ -18,6 +18,8 @@ from viz_app.state.model_info import ModelInfo
 from viz_app.theme import Theme
 from viz_app.worker import InferenceWorker
 
+pytestmark = pytest.mark.heavy  # each test makes a window with a model
+
 TIMEOUT_MS = 20_000
 
 
@@ -55,7 +57,6 @@ def click(qtbot: QtBot, stack: StackDrawing, module: Module) -> None:
     qtbot.mouseClick(stack, Qt.MouseButton.LeftButton, pos=stack.place_of(side, index).center().toPoint())
 
 
-@pytest.mark.heavy
 def test_the_model_that_is_open_here_is_drawn_at_the_length_of_the_sentence(qtbot: QtBot, page: LearnPage) -> None:
     figure = figure_of(page)
     assert page.state.model is not None
@@ -104,7 +105,6 @@ def test_every_box_of_every_preset_is_apart_from_the_others_and_inside(qtbot: Qt
         assert not any(one.intersects(other) for one in places for other in places if one is not other)
 
 
-@pytest.mark.heavy
 def test_the_arrow_keys_go_through_the_modules(qtbot: QtBot, page: LearnPage) -> None:
     stack = figure_of(page).stack
     stack.setFocus()
@@ -117,7 +117,6 @@ def test_the_arrow_keys_go_through_the_modules(qtbot: QtBot, page: LearnPage) ->
     assert stack.module is None
 
 
-@pytest.mark.heavy
 def test_sliders_follow_the_sentence_until_they_are_moved(qtbot: QtBot, page: LearnPage) -> None:
     figure = figure_of(page)
     page.sentence.input.set_text("Ein Hund.")
@@ -161,5 +160,5 @@ def test_what_is_predicted_is_computed_from_the_preset(qtbot: QtBot, page: Learn
     prediction.choices["attention"].click()
     prediction.look.click()
     qtbot.waitUntil(lambda: bool(prediction.verdict.text()), timeout=TIMEOUT_MS)
-    assert prediction.verdict.text().startswith("No: the tables")
+    assert prediction.verdict.text().startswith("No: token and position tables")
     assert "5,084,677 parameters" in prediction.verdict.text()

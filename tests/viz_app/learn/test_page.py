@@ -15,7 +15,7 @@ from core.translation.translator import Translator
 from viz_app.heatmap.labelled_matrix import MatrixCell
 from viz_app.learn import station as texts
 from viz_app.learn.actions import shuffled
-from viz_app.learn.figures.decoding import BeamFigure, DecodingFigure
+from viz_app.learn.figures.decoding import WAITING_FOR_ANSWER, BeamFigure, DecodingFigure
 from viz_app.learn.figures.kinds import KindsFigure
 from viz_app.learn.figures.layers import LayersFigure
 from viz_app.learn.figures.loud_and_needed import LoudAndNeededFigure
@@ -28,9 +28,14 @@ from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station_view import StationView
 from viz_app.theme import Theme
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 from viz_app.worker import InferenceWorker
 
+pytestmark = pytest.mark.heavy  # each test makes a window with a model
+
 TIMEOUT_MS = 20_000
+PAGE_OF_A_LAPTOP, SMALLEST_PAGE = (1404, 839), (904, 530)
+"""What a window of 1440 × 900 and the smallest one leave the page."""
 
 
 @pytest.fixture
@@ -45,7 +50,6 @@ def page(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> Iterator
     page.shutdown()
 
 
-@pytest.mark.heavy
 def test_the_page_opens_the_bundled_model_itself(qtbot: QtBot, theme: Theme, bundled_translator: Translator) -> None:
     page = LearnPage()
     qtbot.addWidget(page)
@@ -80,7 +84,6 @@ def settle(qtbot: QtBot, page: LearnPage) -> None:
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
 
 
-@pytest.mark.heavy
 def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
     for place, each in enumerate(page.stations):
         view = station(qtbot, page, each.name)
@@ -95,7 +98,6 @@ def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPa
     assert page.view.next_button.isHidden(), "there is nothing after the last"
 
 
-@pytest.mark.heavy
 def test_the_next_button_goes_on(qtbot: QtBot, page: LearnPage) -> None:
     assert page.view is not None
     qtbot.mouseClick(page.view.next_button, Qt.MouseButton.LeftButton)
@@ -124,7 +126,6 @@ def test_tokens_are_counted_in_the_sentence_that_was_typed(qtbot: QtBot, page: L
     assert "schneeballschlacht in 4 pieces" in answer(qtbot, view.predictions[0], "more")
 
 
-@pytest.mark.heavy
 def test_a_softer_softmax_lowers_the_largest_weight_and_the_figure_follows(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "weight")
     figure = next(figure for figure in view.figures if isinstance(figure, OneWeightFigure))
@@ -156,7 +157,6 @@ def test_a_click_on_a_line_pins_its_key(qtbot: QtBot, page: LearnPage) -> None:
     assert any("ein" in text.text() for _, text in view.texts)
 
 
-@pytest.mark.heavy
 def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "layers")
     figure = view.figures[0]
@@ -171,7 +171,6 @@ def test_the_lens_shows_the_translation_that_is_shown(qtbot: QtBot, page: LearnP
     assert matrix.column_labels == ("a", "cat", ".", "<eos>")
 
 
-@pytest.mark.heavy
 def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot, page: LearnPage) -> None:
     station(qtbot, page, "weight").tries[0].click()
     settle(qtbot, page)
@@ -181,7 +180,6 @@ def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot
     assert page.state.experiment.source_text == FIRST_EXAMPLE
 
 
-@pytest.mark.heavy
 def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "positions")
     figure = view.figures[0]
@@ -205,7 +203,6 @@ def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: L
     assert "Zwei Hunde" in view.predictions[0].question.text()
 
 
-@pytest.mark.heavy
 def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "heads")
     roles = page.state.roles.sample
@@ -222,7 +219,6 @@ def test_whether_the_chosen_head_aligns_is_what_was_measured(qtbot: QtBot, page:
         assert verdict.startswith(f"Right. {head.title}")
 
 
-@pytest.mark.heavy
 def test_a_lifted_mask_is_seen_in_both_figures_and_makes_the_translation_less_probable(
     qtbot: QtBot, page: LearnPage
 ) -> None:
@@ -263,7 +259,6 @@ def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: 
     assert page.state.settings.label_mode == "read"
 
 
-@pytest.mark.heavy
 def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "decoding")
     figure = view.figures[0]
@@ -277,7 +272,6 @@ def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None
     assert page.state.translation.predicted_tokens[1] == second.token
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("sentence", [0, 1])
 def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPage, sentence: int) -> None:
     view = station(qtbot, page, "decoding")
@@ -295,6 +289,86 @@ def test_the_beam_finds_what_greedy_decoding_misses(qtbot: QtBot, page: LearnPag
     verdict = answer(qtbot, view.predictions[0], "better")
     assert verdict.startswith("Right.")
     assert all(text in verdict for text in figure.tree.texts)
+
+
+@pytest.mark.heavy
+def test_neither_path_is_marked_before_the_reader_has_predicted(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "decoding")
+    figure = view.figures[1]
+    assert isinstance(figure, BeamFigure)
+
+    def is_drawn() -> bool:
+        return figure.tree is not None and figure.tree.texts[1] == page.state.translation.text  # type: ignore[union-attr]
+
+    qtbot.waitUntil(is_drawn, timeout=TIMEOUT_MS)
+    hidden = figure.drawing.grab().toImage()
+    assert figure.says.text() == WAITING_FOR_ANSWER
+    assert not figure.drawing.accessibleDescription()
+    answer(qtbot, view.predictions[0], "same")
+    assert figure.says.text() != WAITING_FOR_ANSWER
+    assert figure.drawing.grab().toImage() != hidden
+    view.tries[0].click()
+    settle(qtbot, page)
+    qtbot.waitUntil(is_drawn, timeout=TIMEOUT_MS)
+    assert figure.says.text() == WAITING_FOR_ANSWER, "another sentence is another question"
+
+
+def test_the_loss_with_smoothing_is_drawn_once_the_reader_has_predicted(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "training")
+    figure = next(each for each in view.figures if isinstance(each, SmoothingFigure))
+    qtbot.waitUntil(lambda: bool(figure.chart.curves), timeout=TIMEOUT_MS)
+    assert [curve.name for curve in figure.chart.curves] == ["no smoothing"]
+    answer(qtbot, view.predictions[0], "rises")
+    assert [curve.name for curve in figure.chart.curves] == ["smoothing 0.1", "no smoothing"]
+    qtbot.waitUntil(lambda: not figure.chart.visibleRegion().isEmpty())
+    assert figure.chart.visibleRegion().boundingRect().height() == figure.chart.height(), "it is scrolled to"
+
+
+@pytest.mark.heavy
+def test_text_question_and_figures_of_a_station_are_in_sight_together_on_a_laptop(
+    qtbot: QtBot, page: LearnPage
+) -> None:
+    """In a window of 1440 × 900. Training has three figures, and the thumbnails of all heads scroll by themselves."""
+    page.resize(*PAGE_OF_A_LAPTOP)
+    for name in (each.name for each in page.stations):
+        view = station(qtbot, page, name)
+        qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
+        resting_heights(qtbot, view)
+        areas = [each for each in view.findChildren(VerticalScrollArea) if each.parent() is view]
+        assert len(areas) == 2
+        scrolls = [area.verticalScrollBar().maximum() for area in areas]
+        assert scrolls[0] == 0, f"the text of {name}"
+        assert scrolls[1] == 0 or name == "training", f"the figures of {name}"
+
+
+@pytest.mark.heavy
+def test_nothing_is_clipped_at_the_side_of_the_smallest_page(qtbot: QtBot, page: LearnPage) -> None:
+    """A window is at least as wide as `CONTENT_SIZE`, at every scale; see there."""
+    page.resize(*SMALLEST_PAGE)
+    for name in (each.name for each in page.stations):
+        view = station(qtbot, page, name)
+        qtbot.waitUntil(lambda view=view: not any(f.request.is_running for f in view.figures), timeout=TIMEOUT_MS)
+        resting_heights(qtbot, view)
+        assert page.width() == SMALLEST_PAGE[0], f"{name} makes the page wider"
+        for area in view.findChildren(VerticalScrollArea):
+            if area.parent() is view:
+                assert area.horizontalScrollBar().maximum() == 0, name
+                assert area.geometry().right() <= view.width(), name
+
+
+@pytest.mark.heavy
+def test_a_verdict_is_brought_into_sight(qtbot: QtBot, page: LearnPage) -> None:
+    page.resize(1080, 600)
+    view = station(qtbot, page, "decoding")
+    prediction = view.predictions[0]
+    answer(qtbot, prediction, "same")
+
+    def is_in_sight() -> bool:
+        area = view._text_area.viewport()
+        bottom = prediction.verdict.mapTo(area, prediction.verdict.rect().bottomLeft()).y()
+        return 0 < bottom <= area.height()
+
+    qtbot.waitUntil(is_in_sight)
 
 
 def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPage) -> None:
@@ -315,7 +389,6 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     assert answer(qtbot, view.predictions[0], "rises").startswith("Right.")
 
 
-@pytest.mark.heavy
 def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "not")
     figure = view.figures[0]
@@ -333,7 +406,6 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     assert figure.waiting.isHidden()
 
 
-@pytest.mark.heavy
 def test_the_shirt_is_looked_at_in_vain(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "not")
     view.tries[0].click()
@@ -358,22 +430,31 @@ def test_the_hint_names_nothing_that_is_not_on_the_page(page: LearnPage) -> None
     assert "head" not in hint
 
 
+def resting_heights(qtbot: QtBot, view: StationView) -> list[int]:
+    """Of the figures, when they change no more."""
+    seen: list[list[int]] = [[]]
+
+    def rest() -> bool:
+        seen.append([figure.height() for figure in view.figures])
+        return len(seen) > 8 and all(heights == seen[-1] for heights in seen[-8:])
+
+    qtbot.waitUntil(rest, timeout=TIMEOUT_MS)
+    return seen[-1]
+
+
 def room_taken(page: LearnPage, view: StationView) -> float:
     """How much of the page's height the figures of a station take, all together."""
     return sum(figure.height() for figure in view.figures) / view.height()
 
 
-@pytest.mark.heavy
 @pytest.mark.parametrize("name", ["words", "layers", "decoding"])
 def test_figures_are_larger_on_a_large_page_and_clipped_on_none(qtbot: QtBot, page: LearnPage, name: str) -> None:
     page.resize(1080, 600)
     view = station(qtbot, page, name)
     qtbot.waitUntil(lambda: not any(figure.request.is_running for figure in view.figures), timeout=TIMEOUT_MS)
-    qtbot.wait(50)
-    small = [figure.height() for figure in view.figures]
+    small = resting_heights(qtbot, view)
     page.resize(1890, 1000)
-    qtbot.wait(50)
-    large = [figure.height() for figure in view.figures]
+    large = resting_heights(qtbot, view)
     assert sum(large) > 1.05 * sum(small)
     assert 0.55 < room_taken(page, view) <= 1.0, "it is used, and nothing scrolls"
     for figure in view.figures:
@@ -396,7 +477,6 @@ def test_the_published_mask_of_20_positions_is_shown_in_place_of_the_sentences(q
     assert figure.matrix.matrices[0].values.shape == (len(page.state.translation.read_tokens),) * 2
 
 
-@pytest.mark.heavy
 def test_another_language_of_the_texts_is_chosen_where_there_is_one(
     qtbot: QtBot, theme: Theme, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: LearnPage
 ) -> None:

@@ -107,7 +107,10 @@ def test_every_shipped_text_names_only_what_there_is(station: Station) -> None:
                 paragraphs.append(question)
                 assert set(choices) == CHECKS[check].choices
     assert {name for paragraph in paragraphs for name in paragraph.values} <= set(VALUES)
+    assert station.claim.markdown.strip()
     assert any(isinstance(block, Predict) for block in station.blocks), "a station asks for a prediction"
+    is_tried = any(isinstance(block, Try) for block in station.blocks)
+    assert is_tried or any(figure.name == "train-here" for figure in station.figures), "there is something to try"
 
 
 def test_stations_ship() -> None:

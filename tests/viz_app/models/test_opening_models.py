@@ -1,7 +1,9 @@
 """Models of other projects, opened in the window: folders, files, names; what is not whole; the target language."""
 
+import json
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +20,8 @@ from core.config import RunConfig, preset
 from core.errors import AnalysisError
 from tests.core.interop.marian_models import make_folder
 from tests.core.interop.published import NotebookSeq2Seq
+from tests.core.interop.test_hub import NAME, Hub
+from tests.core.interop.test_importing import change
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.analysis.sample_languages import check_languages
@@ -54,6 +58,7 @@ def drop(window: MainWindow, path: Path) -> None:
     window.dropEvent(event)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_what_is_a_model_of_another_project_is_seen_in_the_file(folder: Path, tmp_path: Path) -> None:
     assert foreign_source(folder) == folder
@@ -196,6 +201,63 @@ def test_half_a_folder_is_refused_by_the_name_of_what_is_missing(
     assert not list(window._preferences.models_folder.glob("*"))
 
 
+SPOILED = {
+    "a link out of the folder": (
+        lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("/etc/hostname")),
+        ("vocab.json", "lies outside the folder", "expected"),
+    ),
+    "another architecture": (
+        lambda folder: change(folder / "config.json", model_type="bart", architectures=["BartModel"]),
+        ("config.json", "BartModel", "Marian model (MarianMTModel)", "expected"),
+    ),
+    "shapes that do not fit": (
+        lambda folder: change(folder / "config.json", d_model=64),
+        ("model.safetensors", "has the shape [32, 32]; [64, 64] was expected"),
+    ),
+    "cut off": (
+        lambda folder: os.truncate(folder / "model.safetensors", 20_000),
+        ("model.safetensors", "may be cut off", "expected"),
+    ),
+    "a vocabulary with a missing id": (
+        lambda folder: change(folder / "vocab.json", **{token_with(folder, 17): None}),
+        ("vocab.json", "has no token with the id 17", "expected"),
+    ),
+    "too little memory": (lambda folder: None, ("GB of memory", "are free", "expected")),
+}
+
+
+def token_with(folder: Path, token_id: int) -> str:
+    vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    return next(token for token, each in vocabulary.items() if each == token_id)
+
+
+@pytest.mark.heavy
+def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
+    make_window: MakeWindow, qtbot: QtBot, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = make_window()
+    before = window.model
+    for name, (spoil, words) in SPOILED.items():
+        copy = tmp_path / name.replace(" ", "-")
+        shutil.copytree(folder, copy)
+        spoil(copy)
+        if name == "too little memory":
+            monkeypatch.setattr("core.interop.weights.available_memory", lambda: 1000)
+        window.open_model(copy)
+        dialog = dialog_of(window)
+        dialog.import_button.click()
+        qtbot.waitUntil(lambda dialog=dialog: not dialog.is_running and dialog.problem.isVisible(), timeout=LIMIT_MS)
+        for word in words:
+            assert word in dialog.problem.text(), name
+        assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width()), "all of it can be read"
+        dialog.cancel_button.click()
+        assert window.model is before
+        assert not list(window._preferences.models_folder.glob("*")), "nothing is half written"
+        qtbot.waitUntil(lambda: window._loader.import_dialog is None)
+    with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
+        window.translate_page.sentence.input.set_text("Zwei Hunde .")
+
+
 @pytest.mark.heavy
 def test_without_a_connection_the_dialog_says_what_to_do(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -309,3 +371,70 @@ def test_a_sample_in_other_languages_is_refused_by_their_names() -> None:
 
 def with_target(run: RunConfig, language: str) -> RunConfig:
     return replace(run, data=replace(run.data, target_language=language))
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("typed", "code", "name"),
+    [
+        ("Portuguese", "pt", "Portuguese"),
+        ("zho_Hans", "zho_Hans", "Chinese"),
+        ("pt-BR", "pt-BR", "Portuguese"),
+        ("kmr", "kmr", "kmr"),
+    ],
+)
+def test_languages_are_typed_by_code_or_english_name(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path, typed: str, code: str, name: str
+) -> None:
+    folder = make_folder(tmp_path / "mine", tokenizer={"source_lang": None, "target_lang": None})
+    window = make_window(loader=None, checkpoint=None)
+    window.open_model(folder)
+    dialog = dialog_of(window)
+    qtbot.waitUntil(dialog.source_edit.isVisible, timeout=LIMIT_MS)
+    dialog.source_edit.setText("german")
+    dialog.target_language_edit.setText("Português")
+    dialog.import_button.click()
+    assert "'Português' is no code of a language" in dialog.problem.text()
+    assert "English name" in dialog.problem.text()
+    dialog.target_language_edit.setText(typed)
+    with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS) as opened:
+        dialog.import_button.click()
+    data = opened.args[0].run.data
+    assert (data.source_language, data.target_language) == ("de", code)
+    assert window.state.languages == ("German", name)
+
+
+@pytest.fixture
+def hub(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A server with one repository, whose files are from German to French."""
+    server = Hub(folder)
+    monkeypatch.setenv("HF_ENDPOINT", server.address)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    yield server
+    server.close()
+
+
+@pytest.mark.heavy
+def test_languages_that_a_name_at_hugging_face_does_not_tell_can_be_typed(
+    make_window: MakeWindow, qtbot: QtBot, hub: Hub, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    window = make_window()
+    window._loader.choose_name()
+    dialog = dialog_of(window)
+    assert isinstance(dialog, HubDialog)
+    for name, tells in (("Helsinki-NLP/opus-mt-de-en", True), ("x/opus-mt-tc-big-de-zle", True), ("me/mine", False)):
+        dialog.name_edit.setText(name)
+        assert dialog.source_edit.isVisible() == dialog.target_language_edit.isVisible() == (not tells)
+        assert dialog.height() >= dialog.layout().totalHeightForWidth(dialog.width())
+    dialog.source_edit.setText("Deutsch")
+    dialog.import_button.click()
+    assert "'Deutsch' is no code of a language" in dialog.problem.text()
+    assert not hub.requests, "nothing is asked for before"
+    dialog.source_edit.setText("Luxembourgish")
+    dialog.target_language_edit.setText("fra")
+    dialog.name_edit.setText(NAME)  # its name tells them: what was typed for another is not taken
+    with qtbot.waitSignal(dialog.imported, timeout=LIMIT_MS) as imported:
+        dialog.import_button.click()
+    data = load_checkpoint(imported.args[0]).run.data
+    assert (data.source_language, data.target_language) == ("de", "fr"), "as its files say"

@@ -175,7 +175,7 @@ def test_lines_are_explained_as_lines(state: ExperimentState) -> None:
     assert [part.about for part in explain(state)][1:4] == ["Rows", "Columns", "Cells"]
     state.settings.picture, state.settings.line_threshold = "lines", 0.25
     parts = {part.about: part.text for part in explain(state)}
-    assert "under 25%" in parts["Lines"]
+    assert "under 25 %" in parts["Lines"]
     assert "Cells" not in parts
     assert "German tokens" in parts["At the right"]
 
@@ -205,7 +205,7 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     assert translation is not None
     head = Head("encoder", 0, 0)
     assert state.roles.where_they_hold == "in this sentence"
-    assert role_in_words(state.roles, head).startswith("In this sentence this head gives at least 30% of its")
+    assert role_in_words(state.roles, head).startswith("In this sentence this head gives at least 30 % of its")
     state.choose_head(head)
     state.take_roles(_all_of("previous", translation))
     assert state.roles.of(head) == "previous"
@@ -213,8 +213,8 @@ def test_where_a_sample_was_measured_its_roles_count_and_the_sentence_stands_bes
     assert state.roles.count() == {"previous": 72}
     assert role_in_short(state.roles, head).endswith("on 9 pairs\nself in this sentence")
     expected = (
-        "Over 9 pairs this head gives at least 30% of its weight to the token before (“previous”); in this sentence it "
-        "gives at least 30% of its weight to the token itself (“self”)."
+        "Over 9 pairs this head gives at least 30 % of its weight to the token before (“previous”); in this sentence "
+        "it gives at least 30 % of its weight to the token itself (“self”)."
     )
     assert Part("This head", expected) in explain(state)
     state.take_roles(_all_of("self", translation))

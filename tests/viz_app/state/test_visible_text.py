@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz_app.state.visible_text import visible
+from viz_app.state.visible_text import breakable, visible
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,11 @@ def test_a_token_of_invisible_characters_is_named_by_its_code_points(token: str,
 @pytest.mark.parametrize("token", ["hund", "·", "·ing", "a\u200bb", "", "<eos>", "👩\u200d🚀", "\u0301"])
 def test_what_can_be_seen_stays_as_it_is(token: str) -> None:
     assert visible(token) == token
+
+
+def test_very_long_words_may_break_and_nothing_else_changes() -> None:
+    text = f"Ein {'fune' * 20} und {'x' * 24}."
+    found = breakable(text)
+    assert found.replace("\u200b", "") == text
+    assert max(map(len, found.replace("\u200b", " ").split())) == 24
+    assert breakable("Ein Mann in einem blauen Hemd.") == "Ein Mann in einem blauen Hemd."

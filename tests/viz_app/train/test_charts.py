@@ -115,6 +115,7 @@ def test_hidden_chart_is_not_drawn(chart: LiveChart, qtbot: QtBot, state: TrainS
     assert chart.num_full_draws == full_draws + 1
 
 
+@pytest.mark.heavy
 def test_validations_and_the_best_are_marked(qtbot: QtBot, state: TrainState) -> None:
     chart = make_chart(qtbot)
     show(chart, state)

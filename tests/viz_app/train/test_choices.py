@@ -100,3 +100,23 @@ def test_what_becomes_of_the_schedule_of_a_short_run_is_said_before_it_starts() 
     assert "warm-up" not in schedule_note(short, own), "its number of steps is not known yet"
     assert "short for a warm-up of 400" in schedule_note(short, "multi30k")
     assert schedule_note(preset("copy-task").with_training(num_epochs=1, cooldown_epochs=5), "copy") == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [("", "", ("de", "en")), ("", "French", ("de", "fr")), (" cs ", "fr", ("cs", "fr"))],
+)
+def test_languages_are_those_of_the_data(
+    choices: RunChoices, source: str, target: str, expected: tuple[str, str]
+) -> None:
+    typed = replace(choices, data_kind="folder", source_language=source, target_language=target)
+    data = typed.run_config().data
+    assert (data.source_language, data.target_language) == expected
+    for other in (replace(typed, data_kind="multi30k"), replace(typed, preset="copy-task-small")):
+        assert not other.has_languages
+        assert other.run_config().data == preset(other.preset).data, "these have languages of their own, or none"
+
+
+def test_a_language_without_rules_is_refused_by_its_name(choices: RunChoices) -> None:
+    with pytest.raises(ConfigError, match="target_language is 'Klingon'; a language's code such as de or en"):
+        replace(choices, data_kind="folder", target_language="Klingon").run_config()

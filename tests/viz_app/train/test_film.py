@@ -173,3 +173,12 @@ def test_translations_stand_beside_their_references(qtbot: QtBot, playback: Play
     assert "before the first validation" in panel.waiting.text()
     assert not panel._table.isVisible()
     assert not panel.back_button.isEnabled()
+
+
+def test_a_low_panel_has_no_thumbnails_instead_of_cut_ones(panel: FilmPanel, qtbot: QtBot) -> None:
+    assert panel.area.isVisible()
+    panel.setFixedHeight(240)  # as low as the smallest window makes it
+    qtbot.waitUntil(lambda: not panel.area.isVisible())
+    assert panel.head_menu.isVisible(), "heads are chosen by the menus"
+    panel.setFixedHeight(420)
+    qtbot.waitUntil(panel.area.isVisible)

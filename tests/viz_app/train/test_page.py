@@ -281,6 +281,24 @@ def test_folder_is_chosen_by_dialog_and_a_cancelled_dialog_changes_nothing(
     assert page.form.choices().source() == tmp_path
 
 
+def test_languages_are_asked_for_where_the_data_are_ones_own(
+    make_page: MakePage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = ScriptedTraining()
+    page = make_page(script)
+    form = page.form
+    assert not form.target_language_edit.isVisible()
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path))
+    form.data_menu.actions_by_name["folder"].trigger()
+    assert form.target_language_edit.isVisible()
+    assert (form.source_language_edit.placeholderText(), form.target_language_edit.placeholderText()) == ("de", "en")
+    type_over(qtbot, form.target_language_edit, "French")
+    assert form.choices().run_config().data.target_language == "fr"
+    form.data_menu.actions_by_name["multi30k"].trigger()
+    assert not form.target_language_edit.isVisible()
+    assert form.choices().run_config().data.target_language == "en"
+
+
 @pytest.mark.heavy
 def test_devices_are_found_in_a_worker(make_page: MakePage, qtbot: QtBot) -> None:
     page = make_page(ScriptedTraining())
@@ -296,6 +314,7 @@ def test_device_that_is_gone_stays_chosen_until_the_engine_says_what_is_here(mak
     assert page.form.device_menu.text().startswith("cuda:7")
 
 
+@pytest.mark.heavy
 def test_choices_are_remembered(make_page: MakePage, qtbot: QtBot) -> None:
     first = make_page(ScriptedTraining())
     type_over(qtbot, first.form.epochs_edit, "3")
@@ -579,6 +598,7 @@ def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_ty
     assert again.form._rate_name.text() == "rate ×"
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("name", "epochs", "said"),
     [

@@ -14,7 +14,7 @@ from core.training.folder import STEPS
 from tests.core.training.runs import Recorder, copy_run, record
 from tests.test_import_rules import modules_imported_by
 from tests.viz_app.conftest import MakeWindow
-from viz_app.export.film import FilmPicture
+from viz_app.export.film import FilmHeads, FilmPicture, GridFilm
 from viz_app.export.menu import OF_RUNS
 from viz_app.launch import main
 from viz_app.main_window import LEARN, TRAIN, MainWindow
@@ -210,6 +210,8 @@ def test_the_command_writes_what_the_window_writes(
         (["--out", "a.txt"], "ends in"),
         (["--out", "a.gif", "--layer", "1"], "belong together"),
         (["--out", "a.gif", "--layer", "9", "--head", "1"], "no layer 9"),
+        (["--out", "a.gif", "--layer", "9", "--all-heads"], "no layer 9 in"),
+        (["--out", "a.gif", "--layer", "1", "--head", "1", "--all-heads"], "exclude each other"),
     ],
 )
 def test_the_command_refuses_in_one_message(
@@ -246,13 +248,42 @@ def test_a_run_whose_steps_were_not_recorded_exports_its_validations(
 def test_a_film_keeps_what_it_was_given(page: TrainPage, run: tuple[Path, Recorder]) -> None:
     source = page.export_source().run
     assert source is not None
-    film = source.film(has_caption=True)
+    film = source.film("head", has_caption=True)
     assert isinstance(film, FilmPicture)
     head = page.state.playback.maps.selection.head
     for shot, frame in zip(film.shots, read_film(run[0]).frames, strict=True):
         weights = frame.translation.maps.of_kind(head.kind)[head.layer, head.head]
         assert (shot.weights == weights).all()
         assert shot.column_labels == frame.translation.source_tokens
+
+
+@pytest.mark.parametrize("heads", ["layer", "kind"])
+def test_a_film_of_all_heads_has_the_map_of_each(page: TrainPage, run: tuple[Path, Recorder], heads: FilmHeads) -> None:
+    source = page.export_source().run
+    assert source is not None
+    film = source.film(heads, has_caption=True)
+    assert isinstance(film, GridFilm)
+    head = page.state.playback.maps.selection.head
+    for shot, frame in zip(film.shots, read_film(run[0]).frames, strict=True):
+        maps = frame.translation.maps.of_kind(head.kind)
+        wanted = maps[head.layer] if heads == "layer" else maps.reshape(-1, *maps.shape[2:])
+        assert len(film.panels) == len(shot.weights) == len(wanted)
+        assert all((shown == weights).all() for shown, weights in zip(shot.weights, wanted, strict=True))
+        assert shot.column_labels == frame.translation.source_tokens
+    assert source.film_name(heads) != source.film_name("head")
+
+
+@pytest.mark.heavy
+def test_the_window_and_the_command_write_the_film_of_all_heads(
+    window: MainWindow, run: tuple[Path, Recorder], tmp_path: Path, qtbot: QtBot
+) -> None:
+    window.export_menu.fit()
+    assert "all heads of cross-attention" in window.export_menu.entries["film of kind"].text()
+    with qtbot.waitSignal(window.export_menu.done, timeout=20_000):
+        choose(window, "film of kind", tmp_path / "window.gif")
+    qtbot.waitUntil(lambda: window.export_menu.film_dialog is None)
+    assert main(["charts", str(run[0]), "--all-heads", "--out", str(tmp_path / "command.gif")]) == 0
+    assert (tmp_path / "command.gif").read_bytes() == (tmp_path / "window.gif").read_bytes()
 
 
 def test_colours_on_paper_are_those_of_the_light_theme() -> None:

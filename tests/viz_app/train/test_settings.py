@@ -22,7 +22,9 @@ def reopened(settings: QSettings) -> QSettings:
 
 
 def test_choices_are_as_they_were_at_the_next_start(settings: QSettings, tmp_path: Path) -> None:
-    choices = RunChoices("notebook", "folder", "/data/pairs", "cuda:1", "7", "42", tmp_path / "runs")
+    choices = RunChoices(
+        "notebook", "folder", "/data/pairs", "cuda:1", "7", "42", tmp_path / "runs", target_language="fr"
+    )
     run_settings.save_choices(settings, choices)
     assert run_settings.load_choices(reopened(settings)) == choices
 

@@ -6,11 +6,14 @@ from pytestqt.qtbot import QtBot
 
 from core.analysis.roles import POSITION_SHARE
 from core.model.heads import Head
+from core.percent import percent
 from tests.viz_app.conftest import MakeWindow
 from viz_app.application import may_offer_first_steps
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.translate.first_steps import FirstSteps
+
+pytestmark = pytest.mark.heavy  # each test makes a window with a model
 
 
 @pytest.fixture
@@ -25,7 +28,6 @@ def steps_of(window: MainWindow) -> FirstSteps:
     return found
 
 
-@pytest.mark.heavy
 def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot: QtBot, window: MainWindow, preferences: Preferences
 ) -> None:
@@ -35,14 +37,14 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     assert pinned is not None
     assert state.translation is not None
     weight = state.translation.maps.cross[head.layer, head.head, pinned.query, pinned.key]
-    assert f"{weight:.0%}" in steps.text.text()
+    assert f"{percent(weight)}" in steps.text.text()
     assert weight > 0.5
     qtbot.keyClick(steps, Qt.Key.Key_Return)
     assert state.roles.of(state.selection.head) == "previous"
     assert "72 heads" in steps.text.text()
     previous = state.selection.head
     share = state.translation.maps.encoder[previous.layer, previous.head].diagonal(-1).mean()
-    assert f"{share:.0%} of its attention to the token before" in steps.text.text()
+    assert f"{percent(share)} of its attention to the token before" in steps.text.text()
     assert share > POSITION_SHARE
     with qtbot.waitSignal(window.translation_shown, timeout=20_000):
         qtbot.mouseClick(steps.next_button, Qt.MouseButton.LeftButton)
@@ -61,7 +63,6 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
 
 
-@pytest.mark.heavy
 def test_they_are_skipped_for_good(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
     qtbot.keyClick(steps_of(window), Qt.Key.Key_Escape)
     assert preferences.has_taken_first_steps
@@ -87,7 +88,6 @@ def test_they_stand_on_the_translate_page_alone_and_once(qtbot: QtBot, window: M
     assert steps.isVisible()
 
 
-@pytest.mark.heavy
 def test_they_show_the_maps_that_they_speak_of(qtbot: QtBot, make_window: MakeWindow) -> None:
     window = make_window(None, sentence="Zwei Hunde spielen im Schnee.", loader=None)
     window.state.settings.shown = "difference"

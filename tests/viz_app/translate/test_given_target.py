@@ -9,6 +9,8 @@ from core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from tests.viz_app.conftest import MakeWindow
 from viz_app.translate.page import TranslatePage
 
+pytestmark = pytest.mark.heavy  # each test makes a window with a model
+
 SENTENCE = "Ein Mann schläft ."
 CHIP = "translation given by you  ×"
 
@@ -53,7 +55,6 @@ def test_the_maps_are_those_of_the_translation_that_was_written(page: TranslateP
     assert _chips(page) == [CHIP]
 
 
-@pytest.mark.heavy
 def test_the_models_own_translation_comes_back_by_the_chip_or_by_undo(page: TranslatePage, qtbot: QtBot) -> None:
     own = page.sentence.sentence.text
     for undo in (False, True):

@@ -8,8 +8,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
+from core.analysis.sample_roles import SampleRoles
 from core.model.heads import Head
-from core.translation.result import Translation
+from core.translation.result import MAP_KINDS, Translation
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import make_result, make_translation
 from viz_app.main_window import MainWindow
@@ -121,16 +122,27 @@ def test_the_question_mark_explains_the_map(make_window: MakeWindow, qtbot: QtBo
 
 
 @pytest.mark.heavy
-def test_a_role_stands_beside_the_title_and_the_grid_can_be_searched_for_it(make_window: MakeWindow) -> None:
+def test_a_role_stands_beside_the_title_once_a_sample_was_measured_and_the_grid_can_be_searched_for_it(
+    make_window: MakeWindow,
+) -> None:
     page = _page(make_window)
-    page.state.choose_head(Head("encoder", 0, 0))
-    assert page.head.role.text() == "self"
+    head = Head("encoder", 0, 0)
+    page.state.choose_head(head)
+    assert page.state.roles.here(head) == "self"
+    assert not page.head.role.isVisible(), "one sentence is no sample"
     before = page.heads.grid.grab().toImage()
     page.heads.role_menu.actions_by_name["next"].trigger()
     assert page.state.settings.shown_role == "next"
     assert page.heads.grid.grab().toImage() != before
     page.heads.role_menu.actions_by_name["any"].trigger()
     assert page.heads.grid.grab().toImage() == before
+    roles = {
+        kind: tuple(("self",) * page.state.maps.shape(kind)[1] for _ in range(page.state.maps.shape(kind)[0]))
+        for kind in MAP_KINDS
+    }
+    page.state.take_roles(SampleRoles(roles, "9 pairs"))
+    assert page.head.role.isVisible()
+    assert page.head.role.text() == "self"
 
 
 @pytest.mark.heavy

@@ -95,6 +95,7 @@ def test_it_shows_lines_where_the_page_does(make_window: MakeWindow, qtbot: QtBo
     assert shown.lines.painter_now is not None
 
 
+@pytest.mark.heavy
 def test_without_a_translation_it_says_so(make_window: MakeWindow, qtbot: QtBot) -> None:
     window = make_window(None, wait=False, sentence="")
     window.present()

@@ -9,14 +9,14 @@ from PySide6.QtGui import QColor, QHelpEvent, QImage
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip
 from pytestqt.qtbot import QtBot
 
-from core.translation.coverage import Coverage, RareWord
+from core.translation.coverage import Coverage, RareWord, RespelledWord
 from core.translation.result import Translation
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 from viz_app.glossary import entries_in
 from viz_app.main_window import MainWindow
 from viz_app.state.experiment_state import ExperimentState
-from viz_app.state.spans import Span, rare_spans
+from viz_app.state.spans import Span, rare_spans, respelled_spans
 from viz_app.theme import Theme
 from viz_app.views.sentence import SentencePanel
 from viz_app.views.sentence_input import SentenceInput, SentenceMarks
@@ -56,11 +56,11 @@ def show(panel: SentencePanel, translation: Translation) -> None:
     panel._state.accept(make_result(translation))
 
 
-def num_warm(field: SentenceInput, start: int, end: int) -> int:
+def num_warm(field: SentenceInput, start: int, end: int, color: str = "warm") -> int:
     """Pixels of the colour of dots below the characters from `start` to `end`."""
     image = field.viewport().grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
     ratio = image.devicePixelRatio()
-    warm = QColor(Theme.light().palette.warm)
+    warm = QColor(getattr(Theme.light().palette, color))
     place = field._places_of(Span(start, end))[0]
     found = 0
     for x in range(int(place.left() * ratio), int(place.right() * ratio)):
@@ -119,6 +119,39 @@ def test_dots_are_seen_at_every_size_and_in_both_themes(
         )
         assert (count >= 5) is bool(rare), count
     theme.apply(qapp)
+
+
+def test_words_read_in_another_spelling_are_found_where_they_were_typed() -> None:
+    word = RespelledWord("gelesen", "gelehsen", 6, 7)
+    translation = covered(GESTERN)
+    assert translation.coverage is not None
+    respelled = replace(translation, coverage=replace(translation.coverage, respelled_words=(word,)))
+    assert respelled_spans(respelled) == {Span(18, 25): word}
+    assert respelled_spans(covered(GESTERN)) == {}
+    assert respelled_spans(make_translation()) == {}
+
+
+def test_words_read_in_another_spelling_have_grey_dots_unless_they_are_rare(field: SentenceInput) -> None:
+    read_as = "read as “gestärn”: “gestern” is not in the training data"
+    field.mark(SentenceMarks(respelled={Span(7, 14): read_as}))
+    assert num_warm(field, 7, 14) == 0
+    assert num_warm(field, 7, 14, "muted") > 10
+    assert num_warm(field, 18, 25, "muted") == 0
+    assert field.accessibleDescription() == read_as
+    assert [entry.title for entry in entries_in(own_text(field))] == ["restored spelling"]
+    field.mark(SentenceMarks(rare={Span(7, 14): TIP}, respelled={Span(7, 14): read_as}))
+    assert num_warm(field, 7, 14) > 10
+    assert field.accessibleDescription() == f"{read_as}; {TIP}"
+
+
+@pytest.mark.heavy
+def test_the_spelling_that_was_read_stands_under_the_mouse(panel: SentencePanel) -> None:
+    translation = covered()
+    assert translation.coverage is not None
+    word = RespelledWord("gelesen", "gelehsen", 6, 7)
+    show(panel, replace(translation, coverage=replace(translation.coverage, respelled_words=(word,))))
+    point_at(panel.input, middle_of(panel.input, Span(18, 25)))
+    assert QToolTip.text() == "read as “gelehsen”: “gelesen” is not in the training data"
 
 
 def test_dots_go_with_the_next_key(qtbot: QtBot, field: SentenceInput) -> None:

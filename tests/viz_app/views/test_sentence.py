@@ -180,6 +180,7 @@ def test_an_untouched_example_gives_way_to_one_of_the_next_model(
     assert state.experiment.source_text == "1 2 2 2", "what somebody typed stays"
 
 
+@pytest.mark.heavy
 def test_an_example_that_gives_way_keeps_what_concerns_heads_and_names_what_it_drops(
     qtbot: QtBot, theme: Theme, state: ExperimentState
 ) -> None:

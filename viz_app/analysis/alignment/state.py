@@ -143,7 +143,8 @@ def summary(ranking: "AlignerRanking") -> str:
         return ""
     best = 100 * ranking.best.reporting.aer
     others = ", ".join(f"{each.name} {100 * each.reporting.aer:.1f} %" for each in ranking.baselines)
-    skipped = f" {ranking.num_skipped} pairs were left out: the model cuts other words." if ranking.num_skipped else ""
+    pairs = "1 pair was" if ranking.num_skipped == 1 else f"{ranking.num_skipped} pairs were"
+    skipped = f" {pairs} left out: the model cuts other words." if ranking.num_skipped else ""
     return (
         f"Best: {best:.1f} % of links wrong (AER); {others}. Chosen on {ranking.num_choosing} pairs aligned by hand, "
         f"reported on {ranking.num_reporting} others.{skipped} Click a row to see it."

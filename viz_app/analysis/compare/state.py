@@ -6,6 +6,7 @@ from typing import Literal
 from core.analysis.comparing import MapDifference, difference
 from core.analysis.selection import LabelledMap
 from core.errors import AnalysisError
+from core.percent import percent
 from core.translation.experiment import Experiment, GivenTarget, Greedy
 from core.translation.result import ExperimentResult, Translation
 from viz_app.analysis.compare.second_model import SecondModel
@@ -266,5 +267,5 @@ def _left_out(change: MapDifference) -> tuple[str, ...]:
     first, second = change.mass_left_out.reshape(2, -1).mean(axis=-1).tolist()
     if max(first, second) < MUCH_LEFT_OUT:
         return (change.note,)
-    weight = f"On columns left out lie {first:.0%} of the first and {second:.0%} of the second map's weight."
+    weight = f"On columns left out lie {percent(first)} of the first and {percent(second)} of the second map's weight."
     return change.note, weight

@@ -29,6 +29,7 @@ from viz_app.state.evented_options import on_redraw
 from viz_app.state.map_text import title
 from viz_app.state.spans import source_as_read
 from viz_app.state.text_limit import MAX_CHARACTERS
+from viz_app.state.visible_text import breakable
 from viz_app.theme import scales
 from viz_app.views.marked_text import marked, number, styled
 from viz_app.widgets.focus import set_visible
@@ -69,6 +70,7 @@ class CompareTab(AnalysisTab):
     """
 
     name: ClassVar[str] = "Compare"
+    stops_when_left: ClassVar[bool] = True
     tip: ClassVar[str] = "Two sentences in one model, or one sentence in two checkpoints, with the difference"
     meaning: ClassVar[str] = (
         "The chosen head in both, and second minus first, over the words that both have. It says where attention "
@@ -181,17 +183,17 @@ class CompareTab(AnalysisTab):
         if self.comparing.question == "checkpoint":
             own = self.state.model.title if self.state.model is not None else ""
             other = self.comparing.model.name if self.comparing.model is not None else ""
-            rows = [(f"first: {html.escape(own)}", f"second: {html.escape(other)}")]
+            rows = [(f"first: {html.escape(breakable(own))}", f"second: {html.escape(breakable(other))}")]
         cells = [tuple(f"{muted}{name}</span>" for name in rows[0])]
         if self.comparing.question == "sentence":
             before, after = ([word.text for word in each.source_words] for each in (first, second))
             source = styled(pieces_of(before, after, second.source_text), colors.text, colors.muted, colors.warm)
-            cells.append((html.escape(source_as_read(comparison.first)), source))
+            cells.append((html.escape(breakable(source_as_read(comparison.first))), source))
         words = marked(first, second, colors.text, colors.muted, colors.warm) or "nothing: it ends at once"
         facts = [f"{muted}({number(each.log_probability)}" for each in (first, second)]
         reads = ", reads the first" if self.comparing.reads_first else ", given"
         given = [", given" if first.is_given else "", reads if second.is_given else ""]
-        old = html.escape(first.text) or "nothing"
+        old = html.escape(breakable(first.text)) or "nothing"
         cells.append((f"{old} {facts[0]}{given[0]})</span>", f"{words} {facts[1]}{given[1]})</span>"))
         table = "".join(f"<tr><td width='50%'>{left}</td><td width='50%'>{right}</td></tr>" for left, right in cells)
         change = self.comparing.change_of_log_probability

@@ -96,7 +96,7 @@ class HeadsState:
             skipped = f", {found.num_skipped} left out" if found.num_skipped else ""
             return (
                 f"Loss {found.loss:.3f} nats per token over {found.num_sentences} sentences ({found.num_tokens:,} "
-                f"tokens{skipped}), {in_words(found.scalings)}. In each cell: its rise without the head, in "
+                f"tokens{skipped}), {in_words(found.scalings)}. Cells: its rise without each head, in "
                 "thousandths of a nat. Click one to switch the head off."
             )
         if self.question == "behaviour" and self.behaviour is not None:

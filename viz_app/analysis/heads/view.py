@@ -35,8 +35,8 @@ MEANINGS: dict[Question, str] = {
         "at once, not what the others could take over, nor what the head does."
     ),
     "behaviour": (
-        "What each head does on average over a sample: entropy (nats), largest weight, share on <eos>, distances from "
-        "3 back to 3 ahead, role. It says where heads look, not whether that matters."
+        "What each head does on average over a sample: entropy (nats), largest weight, share on the end token, "
+        "distances from 3 back to 3 ahead, role. It says where heads look, not whether that matters."
     ),
 }
 QUESTIONS: dict[Question, tuple[str, str]] = {
@@ -54,7 +54,7 @@ HEADINGS = {
     "role": "What it does most",
     "entropy": "Mean entropy of a row, in nats: 0 is one key alone",
     "largest": "Mean of the largest weight in a row",
-    "<eos>": "Mean weight on the end token",
+    "end": "Mean weight on the end token",
     "distance": "Weight on keys from 3 before to 3 after the row's own place; the ends hold all beyond",
 }
 CELL_HEIGHT = 21
@@ -84,7 +84,9 @@ class HeadsTab(AnalysisTab):
         self.question_buttons: dict[Question, QToolButton] = {}
         self.sample_menu = ChoiceMenu("Which sentences", SAMPLES, "sample: ")
         self.sample_menu.actions_by_name["multi30k"].setEnabled(all(path.is_file() for path in multi30k_files()))
-        self.job = JobBar("Measure", "This may take a minute; what is known is shown meanwhile", self.request)
+        self.job = JobBar(
+            "Measure", "This may take a minute, of a big model several; what is known is shown meanwhile", self.request
+        )
         self._summary, self._warning = label("small", wraps=True), label("warm", wraps=True)
         self.cells = LabelledMatrix(
             "Importance of each head",

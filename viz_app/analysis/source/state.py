@@ -1,10 +1,11 @@
 """What comes from the source, and what depends on each of its words. No Qt, no torch."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from core.analysis.comparing import common_subsequence
 from core.analysis.contributions import Contributions, ShareWarning, share_warnings
-from core.analysis.occlusion import SourceOcclusion
+from core.analysis.occlusion import SourceChanges
 from core.analysis.selection import is_hidden
 from core.translation.experiment import SourceEdit, SourceWordRemoved, SourceWordReplaced
 from core.translation.result import Translation
@@ -17,13 +18,13 @@ class SourceFindings:
 
     Attributes:
         contributions: shares of source and prefix in each output word.
-        occlusion: every source word removed in turn; None if none could be.
+        changes: every source word removed in turn; None if none could be.
         problem: why none could be; empty if they could.
         original: the same of the original; None where nothing is changed.
     """
 
     contributions: Contributions
-    occlusion: SourceOcclusion | None
+    changes: SourceChanges | None
     problem: str = ""
     original: "SourceFindings | None" = None
 
@@ -59,7 +60,7 @@ class SourceWord:
         edit: what the experiment does to it; None if nothing.
         change: how much the log-probability of the translation changes if the word, or what stands in its place, is
             removed, in nats; None if it is removed already, or that is not known.
-        without: the translation after that; empty if that is not known.
+        without: the translation after that; None if that is not known yet.
         before: the change in the original; None where nothing is changed, or it is not known.
     """
 
@@ -67,7 +68,7 @@ class SourceWord:
     text: str
     edit: SourceEdit | None
     change: float | None
-    without: str
+    without: str | None
     before: float | None = None
 
 
@@ -77,19 +78,21 @@ class SourceState:
     Attributes:
         state: the experiment that is shown.
         findings: of its translation; None until they are known.
+        without: the translations, by place, without one of its words, as far as they are known.
         place: the source word that was clicked last, in whose place another may be typed; None before.
     """
 
     def __init__(self, state: ExperimentState) -> None:
         self.state = state
         self.findings: SourceFindings | None = None
+        self.without: Mapping[int, str] = {}
         self.place: int | None = None
         self._sentence = ""
         self._original: tuple[Translation, SourceFindings] | None = None
 
     def follow_result(self) -> None:
         """Another result: nothing is known of it yet."""
-        self.findings = None
+        self.findings, self.without = None, {}
         sentence = self.state.translation.source_text if self.state.translation is not None else ""
         if sentence != self._sentence:
             self._sentence, self.place = sentence, None
@@ -125,19 +128,18 @@ class SourceState:
         if original is None or translation is None:
             return []
         edits = {edit.place: edit for edit in translation.experiment.source_edits}
-        occlusion = self.findings.occlusion if self.findings is not None else None
-        occluded = {word.place: word for word in occlusion.words} if occlusion is not None else {}
-        before = self._changes_before()
-        found = []
-        for place, word in zip(original.source_places, original.source_words, strict=True):
-            without = occluded.get(place)
-            change = occlusion.change_of(without) if occlusion is not None and without is not None else None
-            found.append(
-                SourceWord(
-                    place, word.text, edits.get(place), change, without.text if without else "", before.get(place)
-                )
+        changes, before = _changes_of(self.findings), self._changes_before()
+        return [
+            SourceWord(
+                place, word.text, edits.get(place), changes.get(place), self.without.get(place), before.get(place)
             )
-        return found
+            for place, word in zip(original.source_places, original.source_words, strict=True)
+        ]
+
+    @property
+    def places_to_translate(self) -> tuple[int, ...]:
+        """The words without which the sentence's translation is still to be found, in order."""
+        return tuple(place for place in _changes_of(self.findings) if place not in self.without)
 
     def edit_of(self, place: int) -> SourceEdit | None:
         """What is asked for in the place of a source word; None if nothing."""
@@ -200,11 +202,8 @@ class SourceState:
         shares = [value for label, value in zip(labels, values, strict=True) if not is_hidden(label, {"end"})]
         return sum(shares) / len(shares) if shares else None
 
-    def _changes_before(self) -> dict[int, float]:
-        original = self.findings.original if self.findings is not None else None
-        if original is None or original.occlusion is None:
-            return {}
-        return {word.place: original.occlusion.change_of(word) for word in original.occlusion.words}
+    def _changes_before(self) -> Mapping[int, float]:
+        return _changes_of(self.findings.original if self.findings is not None else None)
 
     def _shares_before(self) -> dict[int, float]:
         """By the output words' rows: the shares in the same words of the original."""
@@ -213,6 +212,10 @@ class SourceState:
         old_labels, old_values = _shares_of(self.findings.original)
         labels, _ = _shares_of(self.findings)
         return {new: old_values[old] for old, new in common_subsequence(old_labels, labels)}
+
+
+def _changes_of(findings: SourceFindings | None) -> Mapping[int, float]:
+    return findings.changes.changes if findings is not None and findings.changes is not None else {}
 
 
 def _shares_of(findings: SourceFindings) -> tuple[tuple[str, ...], list[float]]:

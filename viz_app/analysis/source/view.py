@@ -1,13 +1,14 @@
 """The tab *Source*: what comes from the source, and what depends on each of its words."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
-from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from core.analysis.contributions import METHOD
+from core.percent import percent
 from core.translation.experiment import SourceWordRemoved, SourceWordReplaced
-from viz_app.analysis.source.job import SourceJob
+from viz_app.analysis.source.job import SourceJob, WithoutWordsJob
 from viz_app.analysis.source.state import OutputShare, SourceFindings, SourceState, SourceWord
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab
 from viz_app.state.text_limit import MAX_CHARACTERS
@@ -45,6 +46,7 @@ class SourceTab(AnalysisTab):
     """
 
     name: ClassVar[str] = "Source"
+    stops_when_left: ClassVar[bool] = True
     tip: ClassVar[str] = "How much of each output word comes from the source; remove or replace a source word"
     meaning: ClassVar[str] = (
         f"Left, by {METHOD}: the share of the source in each output word; the rest is the words before. An estimate of "
@@ -83,16 +85,20 @@ class SourceTab(AnalysisTab):
     def refresh(self) -> None:
         """Asks for the findings if they are not there."""
         translation = self.translation_to_ask_about
-        is_lacking = self.source.findings is None and not self.request.is_running and not self.request.problem
-        if translation is not None and is_lacking:
-            self.ask(SourceJob(translation, self.source.original, self.source.known_original), self._take)
+        if translation is not None and not self.request.is_running and not self.request.problem:
+            if self.source.findings is None:
+                self.ask(SourceJob(translation, self.source.original, self.source.known_original), self._take)
+            else:
+                self._ask_for_translations()
         self.redraw()
 
-    def hideEvent(self, event: QHideEvent) -> None:
-        """The tab is left: nothing waits behind what it asked by itself; it asks again when it is back."""
-        super().hideEvent(event)
-        if not event.spontaneous():
-            self.cancel()
+    def _ask_for_translations(self) -> None:
+        """What stands in the words' tool tips: it takes a search for each word, and gives way to everything else."""
+        translation, places = self.translation_to_ask_about, self.source.places_to_translate
+        if translation is not None and places and self.is_in_sight:
+            known = {**self.source.without}
+            job = WithoutWordsJob(translation, tuple(sorted((*known, *places))), known)
+            self.ask(job, self._take_translations, on_partial=self._take_translations)
 
     def redraw(self) -> None:
         """Shows the words, and what is known of them."""
@@ -106,15 +112,21 @@ class SourceTab(AnalysisTab):
 
     def _take(self, findings: SourceFindings) -> None:
         self.source.take(findings)
+        self._ask_for_translations()
         self._redraw_in_sight()
+
+    def _take_translations(self, found: Mapping[int, str]) -> None:
+        self.source.without = found
+        if self.is_in_sight:
+            self._show_words()
 
     def _show_shares(self) -> None:
         translation, findings = self.source.translation, self.source.findings
         shares, mean, before = self.source.shares(), self.source.mean_share(), self.source.mean_share_before()
         self._shares_title.setText(
             "share of the source\n"
-            + (f"{mean:.0%} on average" if mean is not None else WAITING if not findings else "")
-            + (f" (was {before:.0%})" if mean is not None and before is not None else "")
+            + (f"{percent(mean)} on average" if mean is not None else WAITING if not findings else "")
+            + (f" (was {percent(before)})" if mean is not None and before is not None else "")
         )
         if findings is None and translation is not None:
             words = [word.text for word in translation.target_words]
@@ -128,12 +140,12 @@ class SourceTab(AnalysisTab):
     def _show_words(self) -> None:
         problem = self.source.findings.problem if self.source.findings is not None else ""
         self._words_title.setText(problem or WORDS_TITLE)
-        occlusion = self.source.findings.occlusion if self.source.findings is not None else None
+        changes = self.source.findings.changes if self.source.findings is not None else None
         self._left_out.setText(ROWS_LEFT_OUT)
-        self._left_out.setVisible(occlusion is not None and bool(occlusion.left_out))
+        self._left_out.setVisible(changes is not None and bool(changes.left_out))
         words = self.source.words()
-        changes = [change for word in words for change in (word.change, word.before) if change is not None]
-        largest = max((-change for change in changes), default=0.0)
+        losses = [-change for word in words for change in (word.change, word.before) if change is not None]
+        largest = max(losses, default=0.0)
         is_waiting = self.source.findings is None
         self.words.show_bars(
             [
@@ -191,17 +203,18 @@ class SourceTab(AnalysisTab):
 
 
 def _share_bar(share: OutputShare) -> Bar:
-    parts = "\n".join(f"{word}  {part:.0%}" for word, part in share.parts)
-    tip = f"{share.word}: {share.source:.0%} from the source, {1 - share.source:.0%} from the words before\n{parts}"
+    parts = "\n".join(f"{word}  {percent(part)}" for word, part in share.parts)
+    told = f"{percent(share.source)} from the source, {percent(1 - share.source)} from the words before"
+    tip = f"{share.word}: {told}\n{parts}"
     return Bar(
         share.word,
         share.source,
-        f"{share.source:.0%}",
+        f"{percent(share.source)}",
         is_changed=share.warning is not None,
         is_new=share.is_new,
         tip=tip,
         before=share.before,
-        before_text=f"{share.before:.0%}" if share.before is not None else "",
+        before_text=f"{percent(share.before)}" if share.before is not None else "",
     )
 
 
@@ -213,7 +226,8 @@ def _word_bar(word: SourceWord, scale: float, *, is_lit: bool, is_waiting: bool)
     elif isinstance(word.edit, SourceWordRemoved):
         tip = f"{word.text} is removed\nClick to put it back"
     elif word.change is not None:
-        tip = f"without {word.text}: {word.without or 'nothing'}\nClick to remove it"
+        without = "is being translated …" if word.without is None else word.without or "nothing"
+        tip = f"without {word.text}: {without}\nClick to remove it"
     value = number(word.change, signed=True) if word.change is not None else WAITING if is_waiting else ""
     is_removed = isinstance(word.edit, SourceWordRemoved)
     return Bar(

@@ -68,7 +68,9 @@ class StepsTab(AnalysisTab):
         self.word.setMaxLength(MAX_CHARACTERS)
         self.word.setPlaceholderText("other word …")
         self.word.setAccessibleName("Another word to force at this step")
-        self.word.setToolTip("A word, or an exact token of the vocabulary, such as <eos>; Return forces it here")
+        self.word.setToolTip(
+            "A word, or an exact token of the vocabulary, such as the end token; Return forces it here"
+        )
         self.row = BarList(
             "Attention of this step",
             "Click a word: all attention on it. Click into its bar: that much; the row is then scaled to sum to 1",

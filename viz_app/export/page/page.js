@@ -161,6 +161,7 @@ function kindGrid(each, kind) {
   const section = document.createElement("div"), name = document.createElement("h3"), grid = document.createElement("div");
   name.textContent = each.title;
   grid.className = "heads";
+  grid.style.setProperty("--heads", heads);
   grid.style.gridTemplateColumns = `auto repeat(${heads}, auto)`;
   for (let layer = 0; layer < layers; layer++) {
     const label = document.createElement("span"); label.textContent = `layer ${layer + 1}`; grid.append(label);

@@ -1,8 +1,10 @@
 """How words are chosen: the best candidates of every step, and the tree of a beam search."""
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
 
@@ -18,12 +20,15 @@ from viz_app.widgets.parts import label
 NUM_CANDIDATES = 4
 BEAM = Beam(4, 0.0)
 """Plain probabilities are compared: what is found is more probable, whatever its length."""
-CELL_WIDTH, CELL_HEIGHT, GAP = 66, 30, 6
-HEADER, EDGE = 18, 10
+MIN_CELL, MAX_CELL, CELL_PADDING, CELL_HEIGHT, GAP = 28, 100, 9, 30, 4
+"""A column is as wide as its widest token."""
+HEADER, EDGE = 18, 8
 AROUND_CHIPS = 75
 """Of the room of a figure, what its heading and a scroll bar take."""
-MAX_FACTOR = 1.8
-"""Chips are at most so much larger than on a small page."""
+SCROLL_BAR, FRAME = 12, 1
+MIN_FACTOR, MAX_FACTOR, FACTOR_STEP = 0.83, 1.8, 0.02
+"""Chips are at most so much smaller than usual, for a long sentence, and so much larger, on a large page."""
+WAITING_FOR_ANSWER = "Answer the question, and both paths are marked here."
 
 
 class DecodingFigure(StationFigure):
@@ -40,7 +45,8 @@ class DecodingFigure(StationFigure):
         self._room = 0
         self.table = CandidateTable()
         self.table.chosen.connect(self._force)
-        self.column.addWidget(_scrolling_across(self.table))
+        self._area = _AcrossScrollArea(self.table)
+        self.column.addWidget(self._area)
 
     def set_room(self, height: int) -> None:
         """Larger chips on a large page."""
@@ -55,6 +61,7 @@ class DecodingFigure(StationFigure):
 
     def _fit(self) -> None:
         self.table.fit(_inner_width(self), self._room - scaled(AROUND_CHIPS))
+        self._area.fit_height()
 
     def _force(self, step: int, candidate: Alternative) -> None:
         translation = self.translation
@@ -63,7 +70,10 @@ class DecodingFigure(StationFigure):
 
 
 class BeamFigure(StationFigure):
-    """The hypotheses that a beam of four kept, step by step; the chosen way and that of greedy decoding stand out.
+    """The hypotheses that a beam of four kept, step by step.
+
+    Whether it finds another translation than greedy decoding is a question of the station. Once it was answered, the
+    chosen path and that of greedy decoding stand out.
 
     Attributes:
         tree: what is drawn; None while nothing is known.
@@ -71,6 +81,7 @@ class BeamFigure(StationFigure):
     """
 
     caption = "Beam search: four partial translations are kept at each step"
+    question = "beam"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
@@ -79,7 +90,8 @@ class BeamFigure(StationFigure):
         self._room = 0
         self.drawing = BeamDrawing()
         self.says = label("small", wraps=True)
-        self.column.addWidget(_scrolling_across(self.drawing))
+        self._area = _AcrossScrollArea(self.drawing)
+        self.column.addWidget(self._area)
         self.column.addWidget(self.says)
 
     def set_room(self, height: int) -> None:
@@ -88,7 +100,12 @@ class BeamFigure(StationFigure):
         self._fit()
 
     def _fit(self) -> None:
-        self.drawing.fit(_inner_width(self), self._room - scaled(AROUND_CHIPS) - self.says.height())
+        self.drawing.fit(_inner_width(self), self._room - scaled(AROUND_CHIPS) - self._words_height())
+        self._area.fit_height()
+
+    def _words_height(self) -> int:
+        """Of the text below, in as many lines as it needs."""
+        return max(0, self.says.heightForWidth(_inner_width(self)))
 
     def refresh(self) -> None:
         """Asks for the search in this sentence; what is changed in the model plays no part."""
@@ -112,9 +129,12 @@ class BeamFigure(StationFigure):
         tree = self.tree
         if tree is None:
             return
-        self.drawing.show_tree(tree)
+        is_answered = self._asked is not None and self.context.answers.has(self.question, self._asked.source_text)
+        self.drawing.show_tree(tree, is_marked=is_answered)
         by_beam, greedy = tree.texts
-        if by_beam == greedy:
+        if not is_answered:
+            self.says.setText(WAITING_FOR_ANSWER)
+        elif by_beam == greedy:
             self.says.setText(f"Both find the same: “{greedy}”")
         else:
             first, second = (_odds(value) for value in tree.log_probabilities)
@@ -150,9 +170,42 @@ class ChipDrawing(QWidget):
         natural = self.natural_size()
         if not natural.isEmpty():
             fits = min(width / natural.width(), height / natural.height())
-            self.factor = max(1.0, min(MAX_FACTOR, fits))
+            self.factor = max(MIN_FACTOR, min(MAX_FACTOR, fits))
+            while self.factor > MIN_FACTOR and self.natural_size().width() > width:  # letters are whole pixels large
+                self.factor = max(MIN_FACTOR, self.factor - FACTOR_STEP)
             self.setFixedSize(self.natural_size())
         self.update()
+
+    def _columns(self, tokens: Sequence[Sequence[str]], least: int, gap: int) -> "_Columns":
+        """Where columns with these tokens stand, none narrower than `least`."""
+        theme = self.theme
+        metrics = QFontMetrics(theme.font("body", bold=True))
+        widths = [
+            min(
+                max([metrics.horizontalAdvance(_shown(each)) + theme.scaled(CELL_PADDING) for each in column] or [0]),
+                theme.scaled(MAX_CELL),
+            )
+            for column in tokens
+        ]
+        return _Columns([max(width, theme.scaled(least)) for width in widths], gap)
+
+
+class _Columns:
+    """Where columns stand beside each other, in pixels.
+
+    Attributes:
+        lefts, widths: of each column.
+        end: behind the last one.
+    """
+
+    def __init__(self, widths: Sequence[int], gap: int) -> None:
+        self.widths = list(widths)
+        places = [0, *accumulate(width + gap for width in widths)]
+        self.lefts, self.end = places[:-1], max(places[-1] - gap, 0)
+
+    def at(self, x: float) -> int:
+        """The column at a place, its gap included."""
+        return bisect_right(self.lefts, x) - 1
 
 
 class CandidateTable(ChipDrawing):
@@ -167,6 +220,7 @@ class CandidateTable(ChipDrawing):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._translation: Translation | None = None
+        self._places = _Columns((), 0)
         self.setAccessibleName("Candidates of each decoding step")
         self.setCursor(Qt.CursorShape.PointingHandCursor)
 
@@ -181,18 +235,20 @@ class CandidateTable(ChipDrawing):
         """With the factor that holds now."""
         if self._translation is None:
             return QSize()
-        scaled, num_steps = self.theme.scaled, len(self._translation.predicted_tokens)
-        return QSize(
-            num_steps * (scaled(CELL_WIDTH) + scaled(GAP)), scaled(HEADER) + NUM_CANDIDATES * (scaled(CELL_HEIGHT) + 4)
-        )
+        scaled = self.theme.scaled
+        candidates = [
+            [each.token for each in candidates[:NUM_CANDIDATES]] for candidates in self._translation.alternatives
+        ]
+        self._places = self._columns(candidates, MIN_CELL, scaled(GAP))
+        return QSize(self._places.end, scaled(HEADER) + NUM_CANDIDATES * (scaled(CELL_HEIGHT) + 4))
 
     def place_of(self, step: int, rank: int) -> QRectF:
         """Where a candidate is drawn."""
         scaled = self.theme.scaled
         return QRectF(
-            step * (scaled(CELL_WIDTH) + scaled(GAP)),
+            self._places.lefts[step],
             scaled(HEADER) + rank * (scaled(CELL_HEIGHT) + 4),
-            scaled(CELL_WIDTH),
+            self._places.widths[step],
             scaled(CELL_HEIGHT),
         )
 
@@ -202,9 +258,9 @@ class CandidateTable(ChipDrawing):
         translation = self._translation
         if translation is None or translation.is_given or event.button() != Qt.MouseButton.LeftButton:
             return
-        step = int(event.position().x() // (scaled(CELL_WIDTH) + scaled(GAP)))
+        step = self._places.at(event.position().x())
         rank = int((event.position().y() - scaled(HEADER)) // (scaled(CELL_HEIGHT) + 4))
-        if step < len(translation.alternatives) and 0 <= rank < min(
+        if 0 <= step < len(translation.alternatives) and 0 <= rank < min(
             NUM_CANDIDATES, len(translation.alternatives[step])
         ):
             self.chosen.emit(step, translation.alternatives[step][rank])
@@ -219,7 +275,11 @@ class CandidateTable(ChipDrawing):
         for step, candidates in enumerate(translation.alternatives):
             painter.setFont(theme.font("small"))
             painter.setPen(theme.color("muted"))
-            painter.drawText(QPointF(self.place_of(step, 0).left() + 2, theme.scaled(HEADER) - 5), f"step {step + 1}")
+            first = self.place_of(step, 0)
+            heading = f"step {step + 1}"
+            if painter.fontMetrics().horizontalAdvance(heading) > first.width():
+                heading = str(step + 1)
+            painter.drawText(QPointF(first.left() + 2, theme.scaled(HEADER) - 5), heading)
             for rank, candidate in enumerate(candidates[:NUM_CANDIDATES]):
                 is_chosen = candidate.token == translation.predicted_tokens[step]
                 place = self.place_of(step, rank)
@@ -234,12 +294,14 @@ class BeamDrawing(ChipDrawing):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._tree: BeamTree | None = None
+        self._is_marked = False
+        self._places = _Columns((), 0)
         self.setAccessibleName("Tree of the beam search")
 
-    def show_tree(self, tree: BeamTree) -> None:
-        """Another search."""
-        self._tree = tree
-        self.setAccessibleDescription(f"Beam: {tree.texts[0]} Greedy: {tree.texts[1]}")
+    def show_tree(self, tree: BeamTree, *, is_marked: bool = True) -> None:
+        """Another search; `is_marked`: with the chosen path and that of greedy decoding."""
+        self._tree, self._is_marked = tree, is_marked
+        self.setAccessibleDescription(f"Beam: {tree.texts[0]} Greedy: {tree.texts[1]}" if is_marked else "")
         self.setFixedSize(self.natural_size())
         self.update()
 
@@ -249,17 +311,17 @@ class BeamDrawing(ChipDrawing):
         if tree is None:
             return QSize()
         num_rows = 1 + max((node.rank for node in tree.nodes), default=0)
-        return QSize(
-            tree.num_steps * (scaled(CELL_WIDTH) + scaled(GAP) + scaled(EDGE)), num_rows * (scaled(CELL_HEIGHT) + 6) + 4
-        )
+        tokens = [[node.token for node in tree.nodes if node.step == step] for step in range(tree.num_steps)]
+        self._places = self._columns(tokens, MIN_CELL, scaled(GAP) + scaled(EDGE))
+        return QSize(self._places.end, num_rows * (scaled(CELL_HEIGHT) + 6) + 4)
 
     def place_of(self, node: BeamNode) -> QRectF:
         """Where a hypothesis is drawn."""
         scaled = self.theme.scaled
         return QRectF(
-            node.step * (scaled(CELL_WIDTH) + scaled(GAP) + scaled(EDGE)),
+            self._places.lefts[node.step],
             2 + node.rank * (scaled(CELL_HEIGHT) + 6),
-            scaled(CELL_WIDTH),
+            self._places.widths[node.step],
             scaled(CELL_HEIGHT),
         )
 
@@ -270,12 +332,13 @@ class BeamDrawing(ChipDrawing):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        greedy = set(tree.greedy)
+        greedy = set(tree.greedy) if self._is_marked else set()
+        chosen = {place for place, node in enumerate(tree.nodes) if node.is_chosen and self._is_marked}
         for place, node in enumerate(tree.nodes):
             if node.parent is None:
                 continue
             begin, end = self.place_of(tree.nodes[node.parent]), self.place_of(node)
-            color = "accent" if node.is_chosen else "warm" if place in greedy else "border"
+            color = "accent" if place in chosen else "warm" if place in greedy else "border"
             painter.setPen(QPen(theme.color(color), 2 if color != "border" else 1))
             painter.drawLine(QPointF(begin.right(), begin.center().y()), QPointF(end.left(), end.center().y()))
         for place, node in enumerate(tree.nodes):
@@ -284,8 +347,8 @@ class BeamDrawing(ChipDrawing):
                 theme,
                 self.place_of(node),
                 node.token,
-                is_chosen=node.is_chosen,
-                is_warned=place in greedy and not node.is_chosen,
+                is_chosen=place in chosen,
+                is_warned=place in greedy - chosen,
             )
 
 
@@ -299,28 +362,25 @@ def _draw_chip(
     painter.setFont(theme.font("body", bold=is_chosen))
     painter.setPen(theme.color(color))
     metrics = QFontMetrics(painter.font())
-    text = metrics.elidedText(
-        token.replace(WORD_MARK, "") or token, Qt.TextElideMode.ElideRight, int(place.width()) - 8
-    )
+    text = metrics.elidedText(_shown(token), Qt.TextElideMode.ElideRight, int(place.width()) - 8)
     painter.drawText(place.adjusted(0, -2, 0, -2), int(Qt.AlignmentFlag.AlignCenter), text)
 
 
 def _inner_width(figure: StationFigure) -> int:
-    return figure.width() - 2 * scaled(PANEL_MARGIN)
+    return figure.width() - 2 * scaled(PANEL_MARGIN) - 2 * FRAME
 
 
-def _scrolling_across(content: QWidget) -> QScrollArea:
-    """Scrolls sideways where the sentence is long; as high as its content."""
-    area = _AcrossScrollArea()
-    area.setWidget(content)
-    content.setAutoFillBackground(False)
-    content.installEventFilter(area)
-    return area
+def _shown(token: str) -> str:
+    return token.replace(WORD_MARK, "") or token
 
 
 class _AcrossScrollArea(QScrollArea):
-    def __init__(self) -> None:
+    """Scrolls sideways where the sentence is long; as high as its content."""
+
+    def __init__(self, content: QWidget) -> None:
         super().__init__()
+        self.setWidget(content)
+        content.setAutoFillBackground(False)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -329,13 +389,11 @@ class _AcrossScrollArea(QScrollArea):
     def sizeHint(self) -> QSize:
         """As high as the content and a scroll bar."""
         content = self.widget()
-        return QSize(300, content.height() + 12 if content is not None else 60)
+        return QSize(300, content.height() + scaled(SCROLL_BAR) if content is not None else 60)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+    def fit_height(self) -> None:
         """Another content has another height."""
-        if event.type() == QEvent.Type.Resize:
-            self.setFixedHeight(self.sizeHint().height())
-        return super().eventFilter(watched, event)
+        self.setFixedHeight(self.sizeHint().height())
 
 
 def _odds(log_probability: float) -> str:

@@ -1,7 +1,7 @@
 """What all live figures of the stations have in common."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from PySide6.QtCore import QEvent, QTimer
@@ -9,6 +9,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from core.translation.result import Translation
+from viz_app.learn.answers import Answers
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.request_state import RequestState
 from viz_app.theme import PANEL_MARGIN, is_theme_change, scales
@@ -26,11 +27,13 @@ class LearnContext:
         state: the experiment that the Learn page shows: the reader's sentence.
         controller: answers questions about it.
         window_state: the experiment of the Translate page, whose model the user has opened; None if there is none.
+        answers: the questions of the station that were answered.
     """
 
     state: ExperimentState
     controller: ExperimentController
     window_state: ExperimentState | None = None
+    answers: Answers = field(default_factory=Answers)
 
 
 class StationFigure(QFrame):
@@ -43,6 +46,7 @@ class StationFigure(QFrame):
         caption: one line above it: what is drawn.
         takes_height: whether it grows with the page.
         options_known: the names of its options.
+        question: the check of the question whose answer it shows once it was given; empty if there is none.
         context, state, controller: see `LearnContext`.
         options: from the station's text.
         request: the answer that the figure waits for; `waiting` says so, `problem` why there is none.
@@ -52,6 +56,7 @@ class StationFigure(QFrame):
     caption: ClassVar[str]
     takes_height: ClassVar[bool] = False
     options_known: ClassVar[frozenset[str]] = frozenset()
+    question: ClassVar[str] = ""
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -77,8 +82,9 @@ class StationFigure(QFrame):
         self.request.events.problem.connect(self._show_problem, max_args=0)
         self.request.events.is_running.connect(self._show_waiting, max_args=0)
         self.state.result_changed.connect(self._refresh_in_sight)
-        for field in (self.state.selection.events.head, self.state.selection.events.pinned):
-            field.connect(self._redraw_in_sight, max_args=0)
+        for changed in (self.state.selection.events.head, self.state.selection.events.pinned):
+            changed.connect(self._redraw_in_sight, max_args=0)
+        context.answers.changed.connect(self._redraw_in_sight)
 
     @property
     def translation(self) -> Translation | None:
@@ -94,6 +100,9 @@ class StationFigure(QFrame):
 
     def set_room(self, height: int) -> None:
         """So many pixels of the page are for this figure; a figure that can be drawn larger uses them."""
+
+    def set_limit(self, height: int) -> None:
+        """A figure beside a map: with so many pixels nothing scrolls; one that can be drawn smaller does so."""
 
     def shutdown(self) -> None:
         """The page is closed: whatever runs is ended."""

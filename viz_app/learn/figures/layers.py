@@ -10,6 +10,7 @@ from core.text.subwords import WORD_MARK
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import LensJob
+from viz_app.learn.values import percent
 from viz_app.theme import scaled
 from viz_app.widgets.parts import label
 
@@ -90,4 +91,4 @@ class LayersFigure(StationFigure):
     def _tip_of(self, cell: MatrixCell) -> str:
         assert self.lens is not None
         found = self.lens.candidates[cell.row][cell.column][:NUM_IN_TIP]
-        return "\n".join(f"{each.token.replace(WORD_MARK, '')} {each.probability:.0%}" for each in found)
+        return "\n".join(f"{each.token.replace(WORD_MARK, '')} {percent(each.probability)}" for each in found)

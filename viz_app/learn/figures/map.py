@@ -10,7 +10,7 @@ from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.state import map_text
 from viz_app.theme import scales
 
-MIN_HEIGHT = 260
+MIN_HEIGHT = 230
 
 
 class MapFigure(StationFigure):

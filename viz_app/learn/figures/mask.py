@@ -9,9 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from core.text.subwords import WORD_MARK
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.theme import current_theme
 from viz_app.widgets.parts import flat_button, label
 
 NUM_PUBLISHED = 20
+MATRIX_HEIGHT, LEAST_MATRIX_HEIGHT, MAX_CELL = 230, 140, 26
 PUBLISHED_TIP = "The mask of 20 positions, as The Annotated Transformer prints it, in place of your sentence's"
 
 
@@ -29,7 +31,10 @@ class MaskFigure(StationFigure):
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         style = MatrixStyle(
-            colors="sequential", cell_heights=(7, 26), aimed_height=230, legend=lambda top: ("hidden", "", "seen")
+            colors="sequential",
+            cell_heights=(7, MAX_CELL),
+            aimed_height=MATRIX_HEIGHT,
+            legend=lambda top: ("hidden", "", "seen"),
         )
         self.matrix = LabelledMatrix("Causal mask", style)
         self.matrix.hovered.connect(self._say)
@@ -42,7 +47,19 @@ class MaskFigure(StationFigure):
         below.addWidget(self.published, 0, Qt.AlignmentFlag.AlignTop)
         self.column.addWidget(self.matrix)
         self.column.addLayout(below)
+        self._limit = 0
         self._say(None)
+
+    def set_limit(self, height: int) -> None:
+        """A low page has lower cells."""
+        self._limit = height
+        self._fit()
+
+    def _fit(self) -> None:
+        self.matrix.set_heights(MATRIX_HEIGHT, MAX_CELL)
+        if self._limit > 0:
+            excess = (self.column.totalHeightForWidth(self.width()) - self._limit) / current_theme().scale
+            self.matrix.set_heights(max(LEAST_MATRIX_HEIGHT, MATRIX_HEIGHT - max(0, round(excess))), MAX_CELL)
 
     def redraw(self) -> None:
         """Another translation, or the mask was lifted or put back."""
@@ -55,12 +72,14 @@ class MaskFigure(StationFigure):
             self.title.setText(f"The same mask over {NUM_PUBLISHED} positions, as in The Annotated Transformer")
             seen = np.tril(np.ones((NUM_PUBLISHED, NUM_PUBLISHED), dtype=np.float32))
             self.matrix.show_matrices((Matrix(seen, places, places),), top=1.0)
+            self._fit()
             return
         tokens = tuple(token.replace(WORD_MARK, "") for token in translation.read_tokens)
         predicted = tuple(token.replace(WORD_MARK, "") for token in translation.predicted_tokens)
         seen = np.ones((len(tokens), len(tokens)), dtype=np.float32)
         self.title.setText("The mask is lifted: the decoder sees everything" if is_lifted else self.caption)
         self.matrix.show_matrices((Matrix(seen if is_lifted else np.tril(seen), predicted, tokens),), top=1.0)
+        self._fit()
 
     def _on_published(self) -> None:
         self.redraw()

@@ -12,7 +12,7 @@ from core.model.size import MODULES, Module, Size, SizeRow, preset_vocabulary_si
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of
 from viz_app.state.model_info import ModelInfo
-from viz_app.theme import CHIP_RADIUS, current_theme
+from viz_app.theme import CHIP_RADIUS, current_theme, scaled
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.parts import label
 
@@ -285,8 +285,9 @@ class StackDrawing(QWidget):
     def place_of(self, side: Side, index: int) -> QRectF:
         """Where a box is drawn; index 0 is at the bottom."""
         boxes, height = self.boxes[side], self._box_height()
-        width = min(MAX_BOX, (self.width() - 2 * EDGE - BETWEEN) / 2)
-        left = (self.width() - BETWEEN) / 2 - width if side == "encoder" else (self.width() + BETWEEN) / 2
+        between = scaled(BETWEEN)
+        width = min(scaled(MAX_BOX), (self.width() - 2 * scaled(EDGE) - between) / 2)
+        left = (self.width() - between) / 2 - width if side == "encoder" else (self.width() + between) / 2
         bottom: float = self.height() - self._text_height()
         for below in boxes[:index]:
             bottom -= height + self._gap_above(side, below)
@@ -372,13 +373,13 @@ class StackDrawing(QWidget):
         theme = current_theme()
         inside = [index for index, box in enumerate(self.boxes[side]) if box.is_in_layer]
         frame = self.place_of(side, inside[-1]).united(self.place_of(side, inside[0]))
-        above = ADD_GAP - GAP if self.boxes[side][inside[-1]].ends_residual else 0
-        frame.adjust(-FRAME_SIDE, -FRAME - above, FRAME_SIDE, FRAME)
+        above = scaled(ADD_GAP) - scaled(GAP) if self.boxes[side][inside[-1]].ends_residual else 0
+        frame.adjust(-scaled(FRAME_SIDE), -scaled(FRAME) - above, scaled(FRAME_SIDE), scaled(FRAME))
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.color("muted"), 1, Qt.PenStyle.DashLine))
         painter.drawRoundedRect(frame, CHIP_RADIUS, CHIP_RADIUS)
         painter.setPen(theme.color("muted"))
-        beside = QRectF(frame.left() - EDGE, frame.top(), EDGE - 6, frame.height())
+        beside = QRectF(frame.left() - scaled(EDGE), frame.top(), scaled(EDGE) - 6, frame.height())
         sides = Qt.AlignmentFlag.AlignRight
         if side == "decoder":
             beside.moveLeft(frame.right() + 6)
@@ -392,7 +393,7 @@ class StackDrawing(QWidget):
         middle = self.place_of(side, 0).center().x()
         painter.setBrush(Qt.BrushStyle.NoBrush)
         painter.setPen(QPen(theme.color("muted"), 1))
-        top = self.place_of(side, len(boxes) - 1).top() - (0 if side == "encoder" else GAP)
+        top = self.place_of(side, len(boxes) - 1).top() - (0 if side == "encoder" else scaled(GAP))
         painter.drawLine(QPointF(middle, self.place_of(side, 0).bottom()), QPointF(middle, top))
         begin = 0.0
         for index, box in enumerate(boxes):
@@ -401,7 +402,7 @@ class StackDrawing(QWidget):
                 begin = place.bottom() + 2
             if not box.ends_residual:
                 continue
-            end, across = place.top() - ADD_GAP / 2, place.right() + FRAME_SIDE / 2
+            end, across = place.top() - scaled(ADD_GAP) / 2, place.right() + scaled(FRAME_SIDE) / 2
             path = QPainterPath(QPointF(middle, begin))
             for point in (QPointF(across, begin), QPointF(across, end), QPointF(middle, end)):
                 path.lineTo(point)
@@ -417,7 +418,7 @@ class StackDrawing(QWidget):
         encoder = self.place_of("encoder", len(self.boxes["encoder"]) - 1)
         into = next(index for index, box in enumerate(self.boxes["decoder"]) if box.module == "cross-attention")
         cross = self.place_of("decoder", into)
-        above, end = encoder.top() - ADD_GAP, cross.center().y()
+        above, end = encoder.top() - scaled(ADD_GAP), cross.center().y()
         between = (encoder.right() + cross.left()) / 2
         path = QPainterPath(QPointF(encoder.center().x(), encoder.top()))
         for x, y in ((encoder.center().x(), above), (between, above), (between, end), (cross.left(), end)):
@@ -437,10 +438,12 @@ class StackDrawing(QWidget):
             SIDES, ("source", "target"), ("S", "T"), self._measured.lengths, strict=True
         ):
             below = self.place_of(side, 0)
-            place = QRectF(below.left(), self.height() - height + 2, below.width(), height)
+            aside = scaled(BETWEEN) / 2  # the words may be wider than a box
+            place = QRectF(below.left() - aside, self.height() - height + 2, below.width() + 2 * aside, height)
             painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), f"{name}: {letter} = {length:,} tokens")
         top = self.place_of("decoder", len(self.boxes["decoder"]) - 1)
-        place = QRectF(top.left(), top.top() - GAP - height + 2, top.width(), height)
+        aside = scaled(BETWEEN) / 2
+        place = QRectF(top.left() - aside, top.top() - scaled(GAP) - height + 2, top.width() + 2 * aside, height)
         painter.drawText(place, int(Qt.AlignmentFlag.AlignHCenter), "scores of the next token")
         legend = 1.0
         painter.setFont(theme.font("small"))
@@ -457,7 +460,7 @@ class StackDrawing(QWidget):
         boxes = self.boxes[side]
         index = next(index for index, each in enumerate(boxes) if each is box)
         crosses_frame = index + 1 < len(boxes) and boxes[index + 1].is_in_layer != box.is_in_layer
-        return (ADD_GAP if box.ends_residual else GAP) + (FRAME if crosses_frame else 0)
+        return (scaled(ADD_GAP) if box.ends_residual else scaled(GAP)) + (scaled(FRAME) if crosses_frame else 0)
 
     def _box_height(self) -> int:
         return current_theme().pixel_size("small") + 10

@@ -22,7 +22,8 @@ from viz_app.theme import current_theme, scaled
 from viz_app.widgets.parts import label
 from viz_app.worker.jobs import TraceJob
 
-LINE, GAP, HEADER = 22, 12, 20
+LINE, LEAST_LINE, GAP, HEADER = 22, 17, 12, 20
+"""A line is lower where the page is."""
 MAX_TOKEN, MAX_STRIP = 100, 190
 NUMBER_WIDTH, LEAST_BAR = 52, 46
 TEMPERATURES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
@@ -44,6 +45,7 @@ class OneWeightFigure(StationFigure):
         super().__init__(context, options, parent)
         self._trace: Trace | None = None
         self._traced: Translation | None = None
+        self._limit = 0
         self.table = WeightTable()
         self.table.key_clicked.connect(self._pin_key)
         self.temperature = QSlider(Qt.Orientation.Horizontal)
@@ -61,6 +63,17 @@ class OneWeightFigure(StationFigure):
         row.addWidget(self._temperature_text)
         self.column.addWidget(self.table)
         self.column.addLayout(row)
+
+    def set_limit(self, height: int) -> None:
+        """A low page has lower lines."""
+        self._limit = height
+        self._fit()
+
+    def _fit(self) -> None:
+        self.table.set_line(scaled(LINE))
+        if self._limit > 0 and self.table.num_lines > 0:
+            excess = max(0, self.column.totalHeightForWidth(self.width()) - self._limit)
+            self.table.set_line(max(scaled(LEAST_LINE), scaled(LINE) - math.ceil(excess / self.table.num_lines)))
 
     def refresh(self) -> None:
         """Asks for queries, keys and values of the translation that is shown."""
@@ -97,6 +110,7 @@ class OneWeightFigure(StationFigure):
         self.title.setText(f"{head.title}, where it {verb} “{query}”: from the query to the output of the head")
         steps = weight_steps(self._trace, head, pinned.query)
         self.table.show_steps(steps, tuple(token.replace(WORD_MARK, "") for token in keys), query, pinned.key)
+        self._fit()
 
     def _pin_key(self, key: int) -> None:
         pinned = self.state.selection.pinned
@@ -133,6 +147,7 @@ class WeightTable(QWidget):
         self._steps: WeightSteps | None = None
         self._tokens: tuple[str, ...] = ()
         self._query, self._key = "", 0
+        self._line = scaled(LINE)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Scores, weights and weighted values of one query")
         self.setToolTip("Click a line: pin this key")
@@ -149,20 +164,35 @@ class WeightTable(QWidget):
         self._steps, self._tokens, self._query, self._key = steps, tokens, query, key
         described = (f"{token} {percent(float(share))}" for token, share in zip(tokens, steps.weights, strict=True))
         self.setAccessibleDescription(", ".join(described))
-        self.setFixedHeight(scaled(HEADER) + (len(tokens) + 2) * scaled(LINE) + 4)
+        self.setFixedHeight(self._content_height())
         self.update()
+
+    @property
+    def num_lines(self) -> int:
+        """Of the query, the keys and the sum; 0 while nothing is shown."""
+        return len(self._tokens) + 2 if self._tokens else 0
+
+    def set_line(self, height: int) -> None:
+        """Another height of lines, in pixels."""
+        self._line = height
+        if self._tokens:
+            self.setFixedHeight(self._content_height())
+            self.update()
+
+    def _content_height(self) -> int:
+        return scaled(HEADER) + self.num_lines * self._line + 4
 
     def sizeHint(self) -> QSize:
         """As wide as the layout likes."""
-        return QSize(460, scaled(HEADER) + (len(self._tokens) + 2) * scaled(LINE) + 4)
+        return QSize(460, self._content_height())
 
     def line_of(self, key: int) -> QRectF:
         """Where a key's line is drawn."""
-        return QRectF(0, scaled(HEADER) + (key + 1) * scaled(LINE), self.width(), scaled(LINE))
+        return QRectF(0, scaled(HEADER) + (key + 1) * self._line, self.width(), self._line)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """A click on a line."""
-        key = int((event.position().y() - scaled(HEADER)) // scaled(LINE)) - 1
+        key = int((event.position().y() - scaled(HEADER)) // self._line) - 1
         if event.button() == Qt.MouseButton.LeftButton and 0 <= key < len(self._tokens):
             self.key_clicked.emit(key)
 
@@ -198,7 +228,7 @@ class WeightTable(QWidget):
         last = len(self._tokens)
         painter.setPen(theme.color("border"))
         painter.drawLine(QPointF(0, self.line_of(last).top() + 1), QPointF(self.width(), self.line_of(last).top() + 1))
-        total = QRectF(places.lefts[3], self.line_of(last).top() + 2, places.widths[3], scaled(LINE))
+        total = QRectF(places.lefts[3], self.line_of(last).top() + 2, places.widths[3], self._line)
         painter.setPen(theme.color("muted"))
         painter.drawText(total, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), "sum: output")
         self._draw_strip(painter, places, 4, last, steps.output, strips[1])
@@ -208,7 +238,7 @@ class WeightTable(QWidget):
         painter.setFont(font)
         painter.setPen(current_theme().color("accent" if key < 0 else "text"))
         shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, int(places.widths[0]))
-        area = QRectF(0, line.top(), places.widths[0], scaled(LINE))
+        area = QRectF(0, line.top(), places.widths[0], self._line)
         painter.drawText(area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), shown)
         painter.setFont(current_theme().font("small"))
 
@@ -217,7 +247,7 @@ class WeightTable(QWidget):
     ) -> None:
         line = self.line_of(key)
         image = map_image(vector[None], signed_ramp_of(current_theme()), top)
-        area = QRectF(places.lefts[column], line.top() + 4, places.widths[column], scaled(LINE) - 7)
+        area = QRectF(places.lefts[column], line.top() + 4, places.widths[column], self._line - 7)
         painter.drawImage(area, image)
 
     def _draw_score(self, painter: QPainter, places: "_Columns", key: int, score: float, reach: float) -> None:
@@ -227,22 +257,23 @@ class WeightTable(QWidget):
         if not math.isinf(score):
             middle = left + width / 2
             length = width / 2 * score / reach
-            bar = QRectF(middle, line.top() + 7, length, scaled(LINE) - 13).normalized()
+            bar = QRectF(middle, line.top() + self._line / 3, length, self._line * 0.4).normalized()
             painter.fillRect(bar, theme.color("warm" if score > 0 else "accent", 0.75))
-            painter.fillRect(QRectF(middle, line.top() + 3, 1, scaled(LINE) - 6), theme.color("border"))
+            painter.fillRect(QRectF(middle, line.top() + 3, 1, self._line - 6), theme.color("border"))
         self._draw_number(painter, places, 2, line, text)
 
     def _draw_weight(self, painter: QPainter, places: "_Columns", key: int, weight: float) -> None:
         theme, line = current_theme(), self.line_of(key)
         left, width = places.lefts[3], places.widths[3] - scaled(NUMBER_WIDTH)
-        painter.fillRect(QRectF(left, line.top() + 7, width, scaled(LINE) - 13), theme.color("raised"))
-        painter.fillRect(QRectF(left, line.top() + 7, width * weight, scaled(LINE) - 13), theme.color("accent"))
+        top, height = line.top() + self._line / 3, self._line * 0.4
+        painter.fillRect(QRectF(left, top, width, height), theme.color("raised"))
+        painter.fillRect(QRectF(left, top, width * weight, height), theme.color("accent"))
         self._draw_number(painter, places, 3, line, percent(weight).replace("less than", "<").replace("more than", ">"))
 
     def _draw_number(self, painter: QPainter, places: "_Columns", column: int, line: QRectF, text: str) -> None:
         painter.setPen(current_theme().color("text"))
         right = places.lefts[column] + places.widths[column]
-        area = QRectF(right - scaled(NUMBER_WIDTH), line.top(), scaled(NUMBER_WIDTH), scaled(LINE))
+        area = QRectF(right - scaled(NUMBER_WIDTH), line.top(), scaled(NUMBER_WIDTH), self._line)
         painter.drawText(area, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), text)
 
 

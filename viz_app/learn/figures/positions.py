@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QWidget
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixStyle
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import PositionsJob, PositionTables
-from viz_app.theme import scales
+from viz_app.theme import current_theme, scaled
 from viz_app.widgets.line_chart import Curve, LineChart
 from viz_app.widgets.parts import label
 
@@ -16,6 +16,7 @@ DIMENSIONS = (4, 5, 6, 7)
 """Of 20, over 100 positions: the figure of The Annotated Transformer."""
 NUM_DIMENSIONS = 48
 """Of the model's own, the first ones: of sinusoids the quickest."""
+CHART_HEIGHTS, MATRIX_HEIGHT, LEAST_MATRIX_HEIGHT, MAX_CELL = (125, 190), 200, 100, 22
 
 
 class PositionsFigure(StationFigure):
@@ -33,18 +34,37 @@ class PositionsFigure(StationFigure):
         super().__init__(context, options, parent)
         self.tables: PositionTables | None = None
         self.chart = LineChart("Sinusoidal positions", "position", "value")
-        scales(self.chart.setMinimumHeight, 190)
+        self._limit = 0
         self._of_model = label("heading", wraps=True)
         style = MatrixStyle(
             colors="signed",
-            cell_heights=(7, 22),
-            aimed_height=200,
+            cell_heights=(7, MAX_CELL),
+            aimed_height=MATRIX_HEIGHT,
             legend=lambda top: (f"−{top:.1f}", "0", f"{top:.1f}"),
         )
         self.matrix = LabelledMatrix("Positions of the sentence's tokens", style)
         self.column.addWidget(self.chart)
         self.column.addWidget(self._of_model)
         self.column.addWidget(self.matrix)
+        self._fit()
+
+    def set_limit(self, height: int) -> None:
+        """A low page has a lower chart, and lower cells."""
+        self._limit = height
+        self._fit()
+
+    def _fit(self) -> None:
+        """What is too much is taken from the chart first, then from the cells."""
+        chart, cells = CHART_HEIGHTS[1], MATRIX_HEIGHT
+        self.chart.setFixedHeight(scaled(chart))
+        self.matrix.set_heights(cells, MAX_CELL)
+        if self._limit > 0:
+            needed = self.column.totalHeightForWidth(self.width())
+            excess = round((needed - self._limit) / current_theme().scale)
+            lower = min(max(excess, 0), CHART_HEIGHTS[1] - CHART_HEIGHTS[0])
+            self.chart.setFixedHeight(scaled(chart - lower))
+            if excess > lower:
+                self.matrix.set_heights(max(cells - (excess - lower), LEAST_MATRIX_HEIGHT), MAX_CELL)
 
     def refresh(self) -> None:
         """Asks for the tables; they are the model's, whatever the sentence."""
@@ -78,3 +98,4 @@ class PositionsFigure(StationFigure):
         columns = tuple(str(dimension) if dimension % 8 == 0 else "" for dimension in range(values.shape[1]))
         top = float(np.abs(values).max())
         self.matrix.show_matrices((Matrix(values, rows, columns),), top=top)
+        self._fit()

@@ -16,6 +16,8 @@ from viz_app.widgets.parts import label
 SETTINGS = ((512, 4000), (512, 8000), (256, 4000))
 """Width and warm-up steps: the three curves of The Annotated Transformer."""
 NUM_STEPS, STRIDE = 20_000, 50
+LOSS_OF_ODDS = "The loss, when the model gives the right word these odds against each of the others."
+WAITING_FOR_ANSWER = "Answer the question, and the curve with smoothing is drawn too."
 
 
 class RatesFigure(StationFigure):
@@ -55,6 +57,8 @@ class RatesFigure(StationFigure):
 class SmoothingFigure(StationFigure):
     """A smoothed target distribution, and the loss of a model that grows ever more certain of the right word.
 
+    What smoothing does to this loss is a question of the station: its curve is drawn once it was answered.
+
     Attributes:
         bars: the distribution.
         chart: the loss with and without smoothing.
@@ -62,16 +66,16 @@ class SmoothingFigure(StationFigure):
     """
 
     caption = "Label smoothing: the right word gets 0.9, not 1"
+    question = "smoothing"
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.smoothing: Smoothing | None = None
         self.bars = BarList("Target distribution", "What the loss asks for")
-        below = label("small", wraps=True)
-        below.setText("The loss, when the model gives the right word these odds against each of the others:")
+        self._below = label("small", wraps=True)
         self.chart = LineChart("Loss of over-confidence", "odds of the right word", "loss")
         scales(self.chart.setMinimumHeight, 150)
-        for widget in (self.bars, below, self.chart):
+        for widget in (self.bars, self._below, self.chart):
             self.column.addWidget(widget)
 
     def refresh(self) -> None:
@@ -100,6 +104,9 @@ class SmoothingFigure(StationFigure):
             ]
         )
         odds = found.odds.astype(np.float64)
-        self.chart.show_curves(
-            [Curve("smoothing 0.1", odds, found.smoothed_loss), Curve("no smoothing", odds, found.plain_loss)]
-        )
+        curves = [Curve("no smoothing", odds, found.plain_loss)]
+        is_answered = self.context.answers.has(self.question)
+        if is_answered:
+            curves.insert(0, Curve("smoothing 0.1", odds, found.smoothed_loss))
+        self._below.setText(LOSS_OF_ODDS if is_answered else f"{LOSS_OF_ODDS} {WAITING_FOR_ANSWER}")
+        self.chart.show_curves(curves)

@@ -149,7 +149,7 @@ class EpochPictures(QWidget):
     def add(self, epoch: int, translation: Translation) -> None:
         """One more epoch."""
         self.epochs.append((epoch, *best_copier(translation)))
-        self.setAccessibleDescription(", ".join(f"epoch {each}: {share:.0%}" for each, _, share in self.epochs))
+        self.setAccessibleDescription(", ".join(f"epoch {each}: {percent(share)}" for each, _, share in self.epochs))
         self.update()
 
     def place_of(self, index: int) -> QRectF:
@@ -167,9 +167,16 @@ class EpochPictures(QWidget):
         self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Maps, and below each its epoch and the weight on the diagonal."""
+        """Maps, and below each its epoch and the weight on the diagonal; empty frames for what is still to come."""
         theme, painter = current_theme(), QPainter(self)
         painter.setFont(theme.font("small"))
+        for index in range(len(self.epochs), self._num_pictures):
+            place = self.place_of(index)
+            painter.setPen(QPen(theme.color("grid"), 1))
+            painter.drawRect(place)
+            painter.setPen(theme.color("muted"))
+            text = QRectF(place.left(), place.bottom() + 3, place.width(), scaled(16))
+            painter.drawText(text, int(Qt.AlignmentFlag.AlignLeft), f"epoch {index}" if index else "before")
         for index, (epoch, weights, share) in enumerate(self.epochs):
             place = self.place_of(index)
             painter.drawImage(place, map_image(weights, ramp_of(theme)))

@@ -9,12 +9,14 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.analysis.alignment import AlignmentScore
+from core.analysis.alignment_ranking import Aligner, AlignerRanking, AlignerScore
 from core.model.heads import Head
 from core.translation.experiment import ForcedToken, HeadScaled
 from core.translation.result import AttentionMaps, ExperimentResult, Translation
 from tests.viz_app.analysis.conftest import MakeContext, ShowTab, load, settle
 from tests.viz_app.synthetic import make_result, make_translation
-from viz_app.analysis.alignment.state import AlignmentState, aligner_of, name_of
+from viz_app.analysis.alignment.state import AlignmentState, aligner_of, name_of, summary
 from viz_app.analysis.alignment.view import AlignmentTab
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.map_view_settings import SHOWN_MAPS
@@ -163,6 +165,7 @@ def test_the_threshold_is_set_by_hand(tab: AlignmentTab, qtbot: QtBot) -> None:
     assert tab.links.grab().toImage() != before
 
 
+@pytest.mark.heavy
 def test_the_links_take_the_colours_of_another_theme(tab: AlignmentTab, qapp: QApplication, theme: Theme) -> None:
     before = tab.links.grab().toImage()
     Theme.dark().apply(qapp)
@@ -237,3 +240,13 @@ def test_a_ranking_goes_on_while_another_experiment_is_computed(tab: AlignmentTa
     assert tab.request.is_running
     qtbot.waitUntil(lambda: tab.alignment.ranking is not None, timeout=60_000)
     assert tab._which_maps.text() == "Links of the changed maps."
+
+
+@pytest.mark.parametrize(
+    ("num_skipped", "told"), [(0, ""), (1, " 1 pair was left out:"), (2, " 2 pairs were left out:")]
+)
+def test_the_summary_counts_the_pairs_that_were_left_out(num_skipped: int, told: str) -> None:
+    aligner, score = Aligner(None, None, "read", "weight"), AlignmentScore(4, 4, 3, 3)
+    found = AlignerRanking((AlignerScore(aligner, score, score),), (), 3, 3, num_skipped, is_complete=True)
+    assert ("left out" in summary(found)) == bool(num_skipped)
+    assert told in summary(found)

@@ -289,6 +289,7 @@ def test_the_second_sentence_reads_the_first_translation(tab: CompareTab, transl
     assert tab.comparing.second.translation is own
 
 
+@pytest.mark.heavy
 def test_one_experiment_in_two_checkpoints_that_cut_words_differently(
     tab: CompareTab, translators: dict[str, Translator], model_files: dict[str, Path], qtbot: QtBot
 ) -> None:
@@ -512,3 +513,41 @@ def test_means_of_all_heads_of_a_layer_are_compared_however_many_these_are(
     assert not tab.maps.second.isVisible(), "there is one layer only"
     tab.state.settings.scope = "all"
     assert tab.maps.second.isVisible()
+
+
+@pytest.mark.heavy
+def test_a_word_without_end_makes_no_tab_wider_than_it_is(
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot
+) -> None:
+    tab = show_tab(make_context("words", FIRST), CompareTab, width=340)
+    assert isinstance(tab, CompareTab)
+    _compare(qtbot, tab, f"Ein {'fune' * 60} schläft im Gras .")
+    assert "funefune" in tab.texts.text()
+    qtbot.wait(20)  # the layout settles
+    content = tab._area.widget()
+    assert content.minimumSizeHint().width() <= tab._area.viewport().width() + 1
+    for part in (tab.texts, tab.maps):
+        assert part.geometry().right() <= content.width()
+    assert content.width() <= tab._area.viewport().width()
+
+
+@pytest.mark.parametrize("question", ["sentence", "checkpoint"])
+def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
+    tab: CompareTab, model_files: dict[str, Path], qtbot: QtBot, question: str
+) -> None:
+    if question == "sentence":
+        tab.sentence.setText(SECOND)
+        tab.sentence.setModified(True)
+        qtbot.mouseClick(tab.compare, Qt.MouseButton.LeftButton)
+    else:
+        qtbot.mouseClick(tab.question_buttons["checkpoint"], Qt.MouseButton.LeftButton)
+        tab.use_checkpoint(model_files["single"])
+    asked = tab._asked
+    assert asked is not None
+    tab.hide()
+    assert asked.is_over
+    assert not tab.request.is_running
+    tab.show()
+    settle(qtbot, tab)
+    assert tab.comparing.comparison is not None
+    assert tab.problem.text() == ""

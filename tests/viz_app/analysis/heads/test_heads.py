@@ -136,6 +136,7 @@ def test_a_head_that_the_model_has_not_got_is_told(translator: Translator, sampl
             job(SampleChoice("file", sample_file), 5, beyond).run(translator, _quiet, lambda: False)
 
 
+@pytest.mark.heavy
 def test_pairs_that_the_model_refuses_are_counted(translator: Translator, tmp_path: Path) -> None:
     path = tmp_path / "some.tsv"
     bad = ["a " * 200 + "\t" + "b " * 200] * CHUNK
@@ -160,6 +161,7 @@ def test_a_file_that_is_no_sample_is_refused(tmp_path: Path, text: str, message:
         read_sample(SampleChoice("file", path), 5)
 
 
+@pytest.mark.heavy
 def test_without_translations_the_models_own_count(translator: Translator, tmp_path: Path) -> None:
     path = tmp_path / "german.txt"
     path.write_text("\n".join(GERMAN[:3]), encoding="utf-8")
@@ -295,6 +297,7 @@ def test_an_answer_for_other_heads_stays_is_named_and_can_be_measured_again(
     assert not tab._warning.isVisible()
 
 
+@pytest.mark.heavy
 def test_a_row_of_the_behaviour_chooses_the_head(open_heads: OpenHeads, qtbot: QtBot) -> None:
     tab = open_heads()
     qtbot.mouseClick(tab.question_buttons["behaviour"], Qt.MouseButton.LeftButton)
@@ -354,6 +357,7 @@ def test_a_measurement_that_was_cancelled_leaves_the_roles_of_the_sentence(open_
     assert tab.state.roles.sample is None
 
 
+@pytest.mark.heavy
 def test_an_experiment_is_computed_in_the_middle_and_the_measurement_goes_on_until_it_is_cancelled(
     open_heads: OpenHeads, qtbot: QtBot
 ) -> None:
@@ -382,6 +386,7 @@ def test_a_measurement_keeps_the_scalings_that_it_began_with(open_heads: OpenHea
     assert tab.job.start.text() == "Measure again"
 
 
+@pytest.mark.heavy
 def test_the_window_stays_responsive_while_heads_are_measured_and_the_measurement_ends_when_cancelled(
     open_heads: OpenHeads, qtbot: QtBot
 ) -> None:

@@ -1,6 +1,8 @@
 """Shares of source and prefix, and source words removed or replaced by clicks on small real models."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from core.analysis.alti import contributions_of
 from core.analysis.contributions import METHOD
 from core.analysis.occlusion import occlude_source_words
 from core.model.heads import Head
+from core.percent import percent
 from core.translation.experiment import (
     AttentionRow,
     Experiment,
@@ -19,10 +22,12 @@ from core.translation.experiment import (
 )
 from core.translation.translator import Translator
 from tests.viz_app.analysis.conftest import SENTENCE, MakeContext, ShowTab, settle
+from viz_app.analysis.source.job import WithoutWordsJob
 from viz_app.analysis.source.state import SourceFindings, SourceState
 from viz_app.analysis.source.view import WAITING, SourceTab
 from viz_app.analysis.tab import AnalysisContext
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.worker import JobInterrupted, JobScope, Progress, Request, ShouldStop, Tell, TranslatorLike
 
 
 @pytest.fixture(params=["words", "pieces", "single"])
@@ -66,7 +71,7 @@ def test_every_output_word_has_its_share_and_the_method_its_name(tab: SourceTab)
     assert all(0 <= each.source <= 1 for each in shares)
     assert [bar.value for bar in tab.shares.bars] == pytest.approx([each.source for each in shares])
     assert sum(share for _, share in shares[0].parts) <= shares[0].source + 1e-5
-    assert f"{tab.source.mean_share():.0%} on average" in tab._shares_title.text()
+    assert f"{percent(tab.source.mean_share())} on average" in tab._shares_title.text()
 
 
 def test_a_warning_stands_where_the_source_collapses(tab: SourceTab) -> None:
@@ -203,7 +208,7 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
     _click_word(qtbot, tab, 2)
     assert tab.state.experiment.interventions == (SourceWordRemoved(2),)
     assert "Dropped" in tab.state.notice
-    assert tab.source.findings.occlusion is not None
+    assert tab.source.findings.changes is not None
     assert not tab._left_out.isVisible()
 
 
@@ -211,13 +216,9 @@ def test_words_are_removed_without_the_rows_that_are_set_over_the_source_and_thi
 def test_a_loss_that_rounds_to_nothing_has_no_bar_to_be_seen(tab: SourceTab, loss: float, length: float) -> None:
     findings = tab.source.findings
     assert findings is not None
-    assert findings.occlusion is not None
-    old = findings.occlusion.translation.log_probabilities
-    words = tuple(
-        replace(word, log_probabilities=(old[0] - loss * (word.place == 0), *old[1:]))
-        for word in findings.occlusion.words
-    )
-    tab._take(SourceFindings(findings.contributions, replace(findings.occlusion, words=words)))
+    assert findings.changes is not None
+    changes = {place: -loss if place == 0 else 0.0 for place in findings.changes.changes}
+    tab._take(SourceFindings(findings.contributions, replace(findings.changes, changes=changes)))
     values = [bar.value for bar in tab.words.bars]
     assert values == pytest.approx([length] + [0.0] * (len(values) - 1), abs=1e-4)
 
@@ -298,8 +299,8 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     findings, source = words_tab.source.findings, words_tab.source
     assert findings is not None
     assert findings.original is plain  # it is not computed again
-    assert plain.occlusion is not None
-    before = [plain.occlusion.change_of(word) for word in plain.occlusion.words]
+    assert plain.changes is not None
+    before = [*plain.changes.changes.values()]
     assert [word.before for word in source.words()] == pytest.approx(before)
     assert any(word.change != word.before for word in source.words())
     old = plain.contributions.source_share_of_words().tolist()
@@ -309,7 +310,7 @@ def test_the_original_stands_beside_as_ticks(words_tab: SourceTab, qtbot: QtBot)
     assert [bar.before for bar in words_tab.shares.bars] == [each.before for each in source.shares()]
     assert [bar.is_new for bar in words_tab.shares.bars] == [each.before is None for each in source.shares()]
     assert all(bar.before_text for bar in words_tab.words.bars)
-    assert f"(was {np.mean(old[:-1]):.0%})" in words_tab._shares_title.text()
+    assert f"(was {percent(np.mean(old[:-1]))})" in words_tab._shares_title.text()
 
 
 def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
@@ -328,3 +329,84 @@ def test_what_it_asked_ends_when_it_is_left_and_is_asked_again_when_it_is_back(
     words_tab.show()
     settle(qtbot, words_tab)
     assert words_tab.source.findings is not None
+
+
+def test_what_is_read_at_once_is_shown_before_what_takes_a_search_for_each_word(
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, translators: dict[str, Translator]
+) -> None:
+    tab = _shown(make_context("words"), show_tab)
+    expected = occlude_source_words(translators["words"], translators["words"].run(Experiment(SENTENCE)))
+    shown = tab._show_words
+    tips = []
+
+    def show() -> None:
+        shown()
+        tips.append([bar.tip for bar in tab.words.bars])
+
+    tab._show_words = show  # type: ignore[method-assign]
+    tab.hide()
+    tab.source.follow_result()
+    tab.show()
+    settle(qtbot, tab)
+    waiting = [each for each in tips if "is being translated" in each[0]]
+    assert waiting, "numbers stand there before the translations"
+    assert all("is being translated" in tip for tip in waiting[0])
+    assert [word.without for word in tab.source.words()] == [word.text for word in expected.words]
+    half = [each for each in tips if "is being" not in each[0] and "is being" in each[-1]]
+    assert half, "they come a few at a time"
+
+
+class _Long:
+    """A question about the model that is asked while the translations without each word are sought."""
+
+    scope: ClassVar[JobScope] = "model"
+
+    def run(self, _translator: TranslatorLike, _progress: Tell, _should_stop: ShouldStop) -> str:
+        return "measured"
+
+
+def test_translations_without_each_word_give_way_to_whatever_is_asked_next(
+    make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot
+) -> None:
+    context = make_context("words")
+    tab = _shown(context, show_tab)
+    order: list[str] = []
+    tab.hide()
+    tab.source.follow_result()
+    tab.source.take = lambda findings: (  # type: ignore[method-assign,assignment]
+        SourceState.take(tab.source, findings),
+        context.controller._worker.submit(Request(_Long(), context, on_result=order.append)),
+    )
+    taken = tab._take_translations
+
+    def take(found: Mapping[int, str]) -> None:
+        taken(found)
+        order.append(f"{len(found)} words")
+
+    tab._take_translations = take  # type: ignore[method-assign]
+    tab.show()
+    settle(qtbot, tab)
+    qtbot.waitUntil(lambda: "measured" in order)
+    assert order.index("measured") < order.index("6 words")
+
+
+def test_going_on_after_giving_way_computes_no_word_twice(
+    translators: dict[str, Translator], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    translator = translators["words"]
+    translation = translator.run(Experiment(SENTENCE))
+    told: list[Progress] = []
+    job = WithoutWordsJob(translation, tuple(range(6)))
+    with pytest.raises(JobInterrupted) as interrupted:
+        job.run(translator, told.append, lambda: bool(told))
+    rest = interrupted.value.rest
+    assert isinstance(rest, WithoutWordsJob)
+    assert sorted(rest.found) == [0, 1, 2, 3]
+    asked: list[int] = []
+    run_many = translator.run_many
+    monkeypatch.setattr(
+        translator, "run_many", lambda each, **options: (asked.append(len(each)), run_many(each, **options))[1]
+    )
+    found = rest.run(translator, told.append, lambda: False)
+    assert asked == [2]
+    assert dict(found) == job.run(translator, told.append, lambda: False)

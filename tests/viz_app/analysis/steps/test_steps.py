@@ -234,6 +234,7 @@ def test_a_forced_end_ends_the_sentence_and_names_what_is_no_longer_reached(word
     assert len(_chips(tab)) > 1
 
 
+@pytest.mark.heavy
 def test_any_word_is_forced_in_all_of_its_pieces(
     make_context: MakeContext, show_tab: ShowTab, qtbot: QtBot, translators: dict[str, Translator]
 ) -> None:
@@ -270,6 +271,7 @@ def test_a_word_that_the_vocabulary_does_not_have_is_refused_with_the_reason(wor
     assert not tab.request.is_running, "nothing was typed"
 
 
+@pytest.mark.heavy
 def test_a_token_of_a_given_translation_is_shown_and_forcing_lets_the_model_decode_again(
     words_tab: StepsTab, qtbot: QtBot
 ) -> None:
@@ -455,6 +457,7 @@ def test_keyboard_focus_stays_in_the_tab_when_a_row_is_set(words_tab: StepsTab, 
     assert _has_focus(tab)
 
 
+@pytest.mark.heavy
 def test_keyboard_focus_stays_in_the_tab_at_the_last_step(words_tab: StepsTab, qtbot: QtBot) -> None:
     tab = words_tab
     tab.window().activateWindow()

@@ -1,0 +1,49 @@
+"""Shares are written in one way everywhere: "30 %"."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from core.percent import percent
+
+ROOT = Path(__file__).resolve().parents[2]
+CODE = sorted(path for folder in ("core", "viz_app") for path in (ROOT / folder).rglob("*.py"))
+TEXTS = [
+    *(ROOT / "resources" / "learn").rglob("*.md"),
+    *(ROOT / "resources" / "lessons").glob("*.augenmerk"),
+    *(ROOT / "resources").glob("*.toml"),
+    ROOT / "resources" / "MODEL_CARD.md",
+    ROOT / "README.md",
+]
+WITHOUT_SPACE = re.compile(r"\d%(?!')")
+"""Not the widths of HTML tables, which stand in quotes."""
+
+
+@pytest.mark.parametrize(
+    ("share", "decimals", "expected"), [(0.3, 0, "30 %"), (0.004, 1, "0.4 %"), (1.0, 0, "100 %"), (0.985, 0, "98 %")]
+)
+def test_a_share_has_a_space_before_the_sign(share: float, decimals: int, expected: str) -> None:
+    assert percent(share, decimals) == expected
+
+
+def test_no_text_writes_it_otherwise() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in TEXTS
+        for line in path.read_text("utf-8").splitlines()
+        if WITHOUT_SPACE.search(line)
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize("otherwise", [WITHOUT_SPACE, re.compile(r":[\d.>,]*\d%\}"), re.compile(r"\}%")])
+def test_no_message_writes_it_otherwise(otherwise: re.Pattern[str]) -> None:
+    """Neither in words nor by a format such as `:.0%`."""
+    found = [
+        f"{path.relative_to(ROOT)}: {line.strip()}"
+        for path in CODE
+        for line in path.read_text("utf-8").splitlines()
+        if otherwise.search(line)
+    ]
+    assert not found

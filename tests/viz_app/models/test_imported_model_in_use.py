@@ -1,0 +1,199 @@
+"""What the window says while an imported model is open: nothing that was found in the bundled one."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+from core.analysis.sample_roles import read_sample_roles
+from core.interop.importing import import_model
+from core.model.heads import Head
+from core.resources import bundled_model_path, example_sentences
+from core.translation.result import MAP_KINDS
+from tests.core.interop.marian_models import make_folder
+from tests.viz_app.conftest import MakeWindow
+from viz_app.analysis.alignment.view import AlignmentTab
+from viz_app.analysis.compare.view import CompareTab
+from viz_app.analysis.heads.view import HeadsTab
+from viz_app.analysis.source.view import SourceTab
+from viz_app.examples import gallery
+from viz_app.main_window import MainWindow
+from viz_app.state.map_view_settings import SHOWN_MAPS
+from viz_app.state.role_words import HERE, role_in_short, role_in_words
+from viz_app.translate.first_steps import FirstSteps
+from viz_app.translate.presentation import caption
+from viz_app.views.gallery import GalleryPopup
+from viz_app.views.sentence import GALLERY_OF_ANOTHER_MODEL
+
+LIMIT_MS = 60_000
+
+pytestmark = pytest.mark.heavy
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Marian model from German to English, as the bundled one, with random weights."""
+    folder = make_folder(tmp_path_factory.mktemp("imported") / "opus-mt-de-en")
+    file = folder.parent / "opus-mt-de-en.safetensors"
+    import_model(folder).save(file)
+    return file
+
+
+@pytest.fixture
+def window(make_window: MakeWindow, imported: Path) -> Iterator[MainWindow]:
+    return make_window(imported, sentence="Ein Mann sieht viele Kinder.", loader=None)
+
+
+def test_roles_are_those_of_the_sentence_shown_until_a_sample_was_measured(window: MainWindow, imported: Path) -> None:
+    state = window.state
+    assert read_sample_roles(imported) is None
+    assert read_sample_roles(bundled_model_path()) is not None, "there is something that could be mistaken for its own"
+    assert state.roles.sample is None
+    page = window.translate_page
+    for kind in MAP_KINDS:
+        layers, heads = state.maps.shape(kind)
+        for head in (Head(kind, layer, each) for layer in range(layers) for each in range(heads)):
+            assert role_in_short(state.roles, head).endswith(HERE)
+            assert role_in_words(state.roles, head).startswith(HERE.capitalize())
+            state.choose_head(head)
+            assert not page.head.role.isVisible(), "one sentence is no sample"
+            assert caption(state).partition("\n")[0].endswith(f"head {head.head + 1}"), "no role"
+
+
+def test_measure_says_what_its_heads_do_over_a_sample_and_which(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    window.translate_page.toggle_analysis()
+    tab = next(each for each in window.analysis.tabs if isinstance(each, HeadsTab))
+    text = tmp_path / "three.txt"
+    text.write_text("Ein Mann läuft.\nEin Hund steht.\nKinder spielen im Schnee.\n", encoding="utf-8")
+    tab.use_file(text)
+    tab.heads.question = "behaviour"
+    qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.state.roles.sample is not None, timeout=LIMIT_MS)
+    head = Head("encoder", 0, 0)
+    assert "three.txt" in role_in_short(window.state.roles, head)
+    assert role_in_words(window.state.roles, head).startswith("Over ")
+
+
+def test_the_gallery_is_about_the_bundled_model_alone(
+    window: MainWindow, make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    panel = window.translate_page.sentence
+    entries = [action.text() for action in panel.examples.menu().actions()]
+    assert entries == list(example_sentences()), "sentences, but nothing of what heads are to show"
+    panel.open_gallery()  # as from the list of commands
+    assert not panel.findChildren(GalleryPopup)
+    assert window.state.notice == GALLERY_OF_ANOTHER_MODEL
+    qtbot.waitUntil(lambda: GALLERY_OF_ANOTHER_MODEL in panel.note.text())
+    assert gallery()
+    with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
+        window.open_model(None)
+    qtbot.waitUntil(lambda: "gallery" in panel.examples.menu().actions()[0].text())
+
+
+def test_the_first_steps_name_the_training_data_only_where_the_file_tells_it(window: MainWindow, qtbot: QtBot) -> None:
+    def last_sentence() -> str:
+        steps = FirstSteps(window.state)
+        qtbot.addWidget(steps)
+        while steps.place < 3:
+            steps.next_button.click()
+        qtbot.waitUntil(lambda: not window.state.request.is_running, timeout=LIMIT_MS)
+        return steps.text.text()
+
+    said = last_sentence()
+    assert "Type a sentence of your own" in said
+    assert "has learned from" not in said
+    with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
+        window.open_model(None)
+    qtbot.waitUntil(lambda: not window.state.is_of_earlier_model, timeout=LIMIT_MS)
+    assert "has learned from picture captions alone" in last_sentence()
+
+
+def test_no_word_is_marked_as_rare_and_no_other_text_is_said_to_be_unknown(window: MainWindow, qtbot: QtBot) -> None:
+    panel = window.translate_page.sentence
+    with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
+        panel.input.set_text("Er hat gestern seiner Mutter ein Buch gegeben.")
+    assert window.state.translation is not None
+    assert window.state.translation.coverage is None
+    assert not panel.coverage_notice.isVisible()
+
+
+def test_a_model_of_several_target_languages_translates_into_the_one_that_is_chosen(
+    make_window: MakeWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    file = tmp_path / "opus-mt-de-mul.safetensors"
+    import_model(make_folder(tmp_path / "opus-mt-de-mul", codes=True, tokenizer={"target_lang": "mul"})).save(file)
+    window = make_window(file, sentence="Ein Mann sieht viele Kinder.", loader=None)
+    panel, state = window.translate_page.sentence, window.state
+    assert panel.target_menu.isVisible()
+    assert list(panel.target_menu.actions_by_name) == [">>nld<<", ">>fra<<", ">>deu<<"], "by their names"
+    for code, name in ((">>fra<<", "French"), (">>nld<<", "Dutch")):
+        with qtbot.waitSignal(window.translation_shown, timeout=LIMIT_MS):
+            panel.target_menu.actions_by_name[code].trigger()
+        assert state.translation is not None
+        assert state.translation.source_text == f"{code} Ein Mann sieht viele Kinder."
+        assert state.translation.source_tokens[0] == code
+        assert state.languages == ("German", name)
+        assert panel._target_name.text() == name
+
+
+@pytest.fixture(scope="module")
+def deep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of 6 + 6 layers with 16 heads, as the tc-big models of OPUS-MT, but narrow: 288 maps."""
+    folder = make_folder(
+        tmp_path_factory.mktemp("deep") / "opus-mt-tc-big-de-en",
+        **{"encoder_layers": 6, "decoder_layers": 6, "encoder_attention_heads": 16, "decoder_attention_heads": 16},
+    )
+    file = folder.parent / "deep.safetensors"
+    import_model(folder).save(file)
+    return file
+
+
+def test_every_tab_answers_for_a_model_of_288_heads(
+    make_window: MakeWindow, qtbot: QtBot, deep: Path, imported: Path, tmp_path: Path
+) -> None:
+    window = make_window(deep, sentence="Ein Mann sieht viele Kinder.", loader=None)
+    state, panel = window.state, window.analysis
+    assert sum(layers * heads for layers, heads in map(state.maps.shape, MAP_KINDS)) == 288
+    window.translate_page.toggle_analysis()
+    for place, button in enumerate(panel.buttons):
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+        tab = panel.tab
+        assert tab is panel.tabs[place]
+        text = tmp_path / "two.txt"
+        text.write_text("Ein Mann läuft.\tA man runs.\nEin Hund steht.\tA dog stands.\n", encoding="utf-8")
+        if isinstance(tab, HeadsTab):
+            tab.use_file(text)
+            qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
+            assert tab.request.is_running
+        if isinstance(tab, AlignmentTab):
+            qtbot.mouseClick(tab.ranker.start, Qt.MouseButton.LeftButton)
+            qtbot.waitUntil(lambda tab=tab: tab.request.progress is not None, timeout=LIMIT_MS)
+            qtbot.mouseClick(tab.ranker.stop, Qt.MouseButton.LeftButton)
+        if isinstance(tab, CompareTab):
+            qtbot.mouseClick(tab.question_buttons["checkpoint"], Qt.MouseButton.LeftButton)
+            tab.use_checkpoint(imported)
+        qtbot.waitUntil(lambda tab=tab: not tab.request.is_running, timeout=LIMIT_MS)
+        assert tab.request.problem == "", tab.name
+        if isinstance(tab, HeadsTab):
+            assert tab.heads.importance is not None
+            assert tab.heads.importance.is_complete
+            assert tab.heads.importance.cross.shape == (6, 16)
+        if isinstance(tab, SourceTab):
+            assert tab.source.findings is not None
+            assert all(word.without is not None for word in tab.source.words())
+        if isinstance(tab, CompareTab):
+            assert tab.comparing.comparison is not None
+        state.toggle_head(Head("cross", 5, 15))
+        for shown in SHOWN_MAPS:
+            state.settings.shown = shown
+            qtbot.waitUntil(lambda: not state.request.is_running, timeout=LIMIT_MS)
+            assert not tab.grab().isNull()
+        state.reset()
+        qtbot.waitUntil(lambda: not state.request.is_running, timeout=LIMIT_MS)
