@@ -1,7 +1,7 @@
 """A decoder that guesses next tokens at a third of the cost: its matrices are rounded to 8 bits.
 
 A decoding step of one sentence is spent on reading matrices from memory, of which those of 8 bits take a quarter, and
-in the interpreter and on the way to PyTorch's operators, which are spared here what they can be. The guesses are checked
+in the interpreter and on the way to PyTorch's operators, which are spared here if possible. The guesses are checked
 by the model itself (`core.translation.speculation`), so a difference to `Transformer.step` costs time and nothing else.
 CPU only.
 """
