@@ -73,6 +73,22 @@ class AttentionChanges:
         return outputs if self.scale is None else outputs * self.scale[:, :, None, None]
 
 
+_WIDE_ROW = 16
+"""Numbers of a row from which on PyTorch's softmax takes many at a time on a CPU."""
+_MANY_SCORES = 512
+"""Scores from which on filling short rows up takes less time than it saves."""
+
+
+def _softmax(scores: Tensor) -> Tensor:
+    """The softmax of the rows of [..., M]. Short ones are filled up on a CPU, which saves most of the time."""
+    missing = _WIDE_ROW - scores.size(-1)
+    is_worth_it = missing > 0 and scores.numel() >= _MANY_SCORES and scores.device.type == "cpu"
+    if not is_worth_it or torch.compiler.is_compiling():
+        return scores.softmax(dim=-1)
+    filled = functional.pad(scores, (0, missing), value=float("-inf"))
+    return filled.softmax(dim=-1)[..., :-missing]
+
+
 class MultiHeadAttention(nn.Module):
     """H heads side by side, each attending in its own K = D / H dimensions.
 
@@ -119,7 +135,7 @@ class MultiHeadAttention(nn.Module):
             mask: broadcastable to [B, H, Q, M], or None if everything may be seen.
             need_maps: also return the weights, computed without dropout; rows that are set stand in them.
             changes: what is changed for each of the B sentences; None for nothing, which costs nothing.
-            past: [B, 2, H, Q or more, K], where keys and values of self-attention are put, from the left.
+            past: [2, B, H, Q or more, K], where keys and values of self-attention are put, from the left.
 
         Returns:
             The mixed values, [B, Q, D], and the maps, [B, H, Q, M], or None if they were not asked for.
@@ -130,7 +146,7 @@ class MultiHeadAttention(nn.Module):
             (queries,) = self._project(states, 0, 1)
             keys, values = memory if isinstance(memory, tuple) else self._project(memory, 1, 3)
         if past is not None:
-            past[:, 0, :, : keys.size(2)], past[:, 1, :, : values.size(2)] = keys, values
+            past[0, :, :, : keys.size(2)], past[1, :, :, : values.size(2)] = keys, values
         return self._attend(queries, keys, values, mask, need_maps, changes)
 
     def project_keys_values(self, memory: Tensor) -> KeysAndValues:
@@ -145,7 +161,7 @@ class MultiHeadAttention(nn.Module):
 
         Args:
             states: [B, D], of the new position.
-            past: keys and values, [B, 2, H, max steps, K], filled up to `step`; those of the new position are put in.
+            past: keys and values, [2, B, H, max steps, K], filled up to `step`; those of the new position are put in.
             step: the new position.
             changes: see `forward`.
 
@@ -153,10 +169,15 @@ class MultiHeadAttention(nn.Module):
             [B, D].
         """
         parts = linear(states, self.in_proj_weight, self.in_proj_bias, self.training)
-        parts = parts.view(-1, 3, self.num_heads, 1, self.head_width)
-        past[:, :, :, step] = parts[:, 1:, :, 0]
-        seen = past[:, :, :, : step + 1]
-        return self._step(parts[:, 0], seen[:, 0], seen[:, 1], None, step, changes)
+        joined = self.mix_over_past(parts, past, step, changes)
+        return linear(joined, self.out_proj.weight, self.out_proj.bias, self.training)
+
+    def mix_over_past(self, parts: Tensor, past: Tensor, step: int, changes: AttentionChanges | None = None) -> Tensor:
+        """Between the projections of `step_over_past`: [B, 3 D] (query, key, value of the new position) to [B, D]."""
+        parts = parts.view(-1, 3, self.num_heads, self.head_width)
+        past.select(3, step).copy_(parts.narrow(1, 1, 2).transpose(0, 1))
+        keys, values = past.narrow(3, 0, step + 1).unbind()
+        return self.mix_one(parts.select(1, 0).unsqueeze(2), keys, values, None, step, changes)
 
     def step_over_memory(
         self,
@@ -178,18 +199,7 @@ class MultiHeadAttention(nn.Module):
         width = states.size(1)
         queries = linear(states, self.in_proj_weight[:width], self.in_proj_bias[:width], self.training)
         queries = queries.view(-1, self.num_heads, 1, self.head_width)
-        return self._step(queries, *memory, mask, step, changes)
-
-    def _step(
-        self,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor | None,
-        step: int,
-        changes: AttentionChanges | None,
-    ) -> Tensor:
-        joined = self.mix_one(queries, keys, values, mask, step, changes)
+        joined = self.mix_one(queries, *memory, mask, step, changes)
         return linear(joined, self.out_proj.weight, self.out_proj.bias, self.training)
 
     def mix_one(
@@ -204,20 +214,26 @@ class MultiHeadAttention(nn.Module):
         """The outputs of the heads side by side, [B, D], for queries [B, H, 1, K], keys and values [B, H, M, K]."""
         if changes is not None:
             queries = changes.tempered(queries)
-        if changes is None or changes.rows is None:
+        if queries.device.type != "cpu" and (changes is None or changes.rows is None):
             mixed = functional.scaled_dot_product_attention(queries, keys, values, mask)
-        else:
-            mixed = changes.with_rows(self._weigh(queries, keys, mask), step) @ values
+        else:  # for one query, the fused kernel of the CPU takes longer than its parts
+            weights = self._weigh(queries, keys, mask)
+            if changes is not None:
+                weights = changes.with_rows(weights, step)
+            mixed = torch.bmm(weights.flatten(0, 1), values.flatten(0, 1)).view_as(queries)
         if changes is not None:
             mixed = changes.scaled(mixed)
         return mixed.flatten(1)
 
     def _weigh(self, queries: Tensor, keys: Tensor, mask: Tensor | None) -> Tensor:
         """The weights [B, H, Q, M] of the softmax."""
-        scores = (queries / math.sqrt(self.head_width)) @ keys.transpose(-2, -1)
+        keys = keys.flatten(0, 1).transpose(1, 2)
+        unused = queries.new_empty(1)
+        products = torch.baddbmm(unused, queries.flatten(0, 1), keys, beta=0, alpha=1 / math.sqrt(self.head_width))
+        scores = products.view(*queries.shape[:3], -1)
         if mask is not None:
             scores = scores.masked_fill(~mask, float("-inf"))
-        return scores.softmax(dim=-1)
+        return _softmax(scores)
 
     def _project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Projections number `first` up to `last` (of query, key, value) of [B, N, D], each [B, H, N, K]."""

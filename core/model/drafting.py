@@ -1,8 +1,9 @@
 """A decoder that guesses next tokens at a third of the cost: its matrices are rounded to 8 bits.
 
 A decoding step of one sentence is spent on reading matrices from memory, of which those of 8 bits take a quarter, and
-in the interpreter, which is spared here what it can be. The guesses are checked by the model itself
-(`core.translation.speculation`), so a difference to `Transformer.step` costs time and nothing else. CPU only.
+in the interpreter and on the way to PyTorch's operators, which are spared here if possible. The guesses are checked
+by the model itself (`core.translation.speculation`), so a difference to `Transformer.step` costs time and nothing else.
+CPU only.
 """
 
 import warnings
@@ -11,16 +12,14 @@ from functools import cache
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-from core.model.attention import AttentionChanges, MultiHeadAttention
+from core.model.attention import AttentionChanges
 from core.model.layers import DecoderLayer, LayerCache, activate
 from core.model.transformer import DecoderState, Transformer, decoder_changes
 
 Product = Callable[[Tensor], Tensor]
-LARGE = 1e30
-"""Stands for infinity where states are rounded."""
 
 
 class Steps(Protocol):
@@ -43,14 +42,17 @@ class Drafter:
     """Reads and continues the model's own `DecoderState`, under its interventions. Without gradients."""
 
     def __init__(self, model: Transformer) -> None:
-        self._model = model
+        embedding = model.target_embedding
+        # a copy, as the model's own may lie column by column; of 16 bits, as memory is what it costs
+        self._tokens = (embedding.tokens.weight.detach() * embedding.scale).bfloat16().contiguous()
+        self._positions = embedding.positions
         self._layers = [_Layer(layer) for layer in model.decoder_layers]  # type: ignore[arg-type]
-        self._norm = model.decoder_norm
+        self._norm = _plain_norm(model.decoder_norm)
         self._output = packed_product(model.output.weight, model.output.bias)
 
     def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
         """About what `Transformer.step` would return, and about what it would leave in `state`."""
-        states = self._model.target_embedding(tokens[:, None], state.step)[:, 0]
+        states = functional.embedding(tokens, self._tokens) + self._positions[state.step]
         for index, (layer, layer_cache) in enumerate(zip(self._layers, state.layers, strict=True)):
             states = layer.step(states, layer_cache, state, *decoder_changes(state.interventions, index))
         state.step += 1
@@ -64,7 +66,8 @@ class _Layer:
         own, cross, inner = layer.self_attention, layer.cross_attention, layer.feed_forward
         width = cross.in_proj_weight.size(1)
         self._own, self._cross = own, cross
-        self._norms = [each.norm for each in (layer.self_residual, layer.cross_residual, layer.feed_forward_residual)]
+        residuals = (layer.self_residual, layer.cross_residual, layer.feed_forward_residual)
+        self._norms = [_plain_norm(each.norm) for each in residuals]
         self._is_pre = layer.self_residual.is_pre
         self._activation = layer.feed_forward.activation
         self._project = packed_product(own.in_proj_weight, own.in_proj_bias)
@@ -73,7 +76,6 @@ class _Layer:
             packed_product(each.weight, each.bias)
             for each in (own.out_proj, cross.out_proj, inner.expand, inner.contract)
         )
-        self._parts = (-1, 3, own.num_heads, 1, own.head_width)
         self._heads = (-1, cross.num_heads, 1, cross.head_width)
 
     def step(
@@ -87,15 +89,12 @@ class _Layer:
         """[B, D] to [B, D]."""
         step, is_pre = state.step, self._is_pre
         self_norm, cross_norm, inner_norm = self._norms
-        parts = self._project(self_norm(states) if is_pre else states).view(self._parts)
-        cache.past[:, :, :, step] = parts[:, 1:, :, 0]
-        seen = cache.past[:, :, :, : step + 1]
-        mixed = _mixed(self._own, parts[:, 0], seen[:, 0], seen[:, 1], None, step, self_changes)
-        states = states + self._own_out(mixed)
+        parts = self._project(self_norm(states) if is_pre else states)
+        states = states + self._own_out(self._own.mix_over_past(parts, cache.past, step, self_changes))
         if not is_pre:
             states = self_norm(states)
         queries = self._query(cross_norm(states) if is_pre else states).view(self._heads)
-        mixed = _mixed(self._cross, queries, *cache.memory, state.source_mask, step, cross_changes)
+        mixed = self._cross.mix_one(queries, *cache.memory, state.source_mask, step, cross_changes)
         states = states + self._cross_out(mixed)
         if not is_pre:
             states = cross_norm(states)
@@ -105,19 +104,12 @@ class _Layer:
         return states if is_pre else inner_norm(states)
 
 
-def _mixed(
-    attention: MultiHeadAttention,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None,
-    step: int,
-    changes: AttentionChanges | None,
-) -> Tensor:
-    """`MultiHeadAttention.mix_one`, short-cut where nothing is changed."""
-    if changes is not None:
-        return attention.mix_one(queries, keys, values, mask, step, changes)
-    return functional.scaled_dot_product_attention(queries, keys, values, mask).flatten(1)
+def _plain_norm(norm: nn.Module) -> Product:
+    """What the module computes, without the interpreter's way through a module where it is PyTorch's own."""
+    if not isinstance(norm, nn.LayerNorm):
+        return norm
+    shape, weight, bias, epsilon = list(norm.normalized_shape), norm.weight.detach(), norm.bias.detach(), norm.eps
+    return lambda states: torch.layer_norm(states, shape, weight, bias, epsilon)
 
 
 def packed_product(weight: Tensor, bias: Tensor | None, *, reduce_range: bool | None = None) -> Product:
@@ -125,23 +117,24 @@ def packed_product(weight: Tensor, bias: Tensor | None, *, reduce_range: bool | 
 
     Args:
         weight, bias: of a linear layer.
-        reduce_range: whether states are rounded to 7 bits instead of 8; None for what the processor needs.
+        reduce_range: whether the matrix is rounded to 7 bits instead of 8; None for what the processor needs.
     """
     if reduce_range is None:
         reduce_range = _sums_overflow()
-    weight = weight.detach().contiguous()
-    scales = weight.abs().amax(dim=1).clamp(min=1e-8).double() / 127
-    zeros = torch.zeros(len(weight), dtype=torch.long)
+    weight = weight.detach()
+    scales = weight.abs().amax(dim=1).clamp(min=1e-8) / (63 if reduce_range else 127)
+    rounded = (weight / scales[:, None]).round_().to(torch.int8).contiguous()
+    sums = rounded.sum(dim=1, dtype=torch.int32)
+    shift = torch.zeros_like(scales) if bias is None else bias.detach() / scales
+    multiply: Any = torch.fbgemm_linear_int8_weight_fp32_activation
     with warnings.catch_warnings():  # where a later PyTorch has it no more, nothing is packed
-        warnings.filterwarnings("ignore", message=".*quantize", category=UserWarning)
-        rounded = torch.quantize_per_channel(weight, scales, zeros, 0, torch.qint8)
-    packed: Any = torch.ops.quantized.linear_prepack(rounded, None if bias is None else bias.detach())
-    multiply: Any = torch.ops.quantized.linear_dynamic.default
+        warnings.filterwarnings("ignore", message="fbgemm_.* is deprecated", category=UserWarning)
+        packed: Any = torch.fbgemm_pack_quantized_matrix(rounded)
+        multiply(torch.zeros_like(weight[:1]), rounded, packed, sums, 1.0, 0, shift)
 
     def product(states: Tensor) -> Tensor:
-        """What is not finite cannot be rounded."""
-        result: Tensor = multiply(torch.nan_to_num(states, 0.0, LARGE, -LARGE), packed, reduce_range)
-        return result
+        result: Tensor = multiply(states, rounded, packed, sums, 1.0, 0, shift)
+        return result.mul_(scales)
 
     return product
 

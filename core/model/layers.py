@@ -118,7 +118,7 @@ class LayerCache:
     """What one decoder layer remembers between steps.
 
     Attributes:
-        past: keys and values of the target tokens read so far, [B, 2, H, max steps, K], filled from the left.
+        past: keys and values of the target tokens read so far, [2, B, H, max steps, K], filled from the left.
         memory: keys and values of the encoder's output, each [B, H, S, K].
     """
 
@@ -133,11 +133,13 @@ class LayerCache:
 
     def reorder(self, rows: Tensor, num_filled: int) -> None:
         """The same for the target alone: what is known of the source stays as it is."""
-        filled = self.past[:, :, :, :num_filled][rows]
-        if len(rows) <= len(self.past):
-            self.past = self.past[: len(rows)]  # the room that is there already: fresh memory costs more than copying
+        filled = self.past[:, :, :, :num_filled][:, rows]
+        if len(rows) <= self.past.size(1):
+            self.past = self.past[
+                :, : len(rows)
+            ]  # the room that is there already: fresh memory costs more than copying
         else:
-            self.past = self.past.new_empty(len(rows), *self.past.shape[1:])
+            self.past = self.past.new_empty(2, len(rows), *self.past.shape[2:])
         self.past[:, :, :, :num_filled] = filled
 
 
@@ -192,7 +194,7 @@ class DecoderLayer(nn.Module):
     def new_cache(self, memory: Tensor, max_steps: int) -> LayerCache:
         """An empty cache of `max_steps` for an encoder's output [B, S, D]."""
         attention = self.cross_attention
-        past = memory.new_empty(len(memory), 2, attention.num_heads, max_steps, attention.head_width)
+        past = memory.new_empty(2, len(memory), attention.num_heads, max_steps, attention.head_width)
         return LayerCache(past, attention.project_keys_values(memory))
 
     def step(

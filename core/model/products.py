@@ -15,7 +15,7 @@ from torch.nn import functional
 
 _MIN_ROWS = 64
 """Of a product that is differentiated: with fewer, setting up oneDNN's kernel costs more than it saves."""
-_MIN_MULTIPLICATIONS = 2**20
+_MIN_MULTIPLICATIONS = 3 * 2**18
 """The same for one that is not."""
 
 

@@ -20,7 +20,7 @@ from torch import Tensor
 from core.corpora.batches import pad
 from core.model.drafting import Steps
 from core.model.transformer import DecoderState, Encoding, ModelOutput, Transformer
-from core.translation.decoding import DecodingRules, ForcedIds, forbidding
+from core.translation.decoding import DecodingRules, ForcedIds, best_tokens, forbidding
 from core.translation.result import TranslationStoppedError
 
 MEETING_LENGTH = 2
@@ -138,8 +138,9 @@ def verified_greedy(
     forbidden = forbidding(model, rules, encoding.states)
     found: dict[int, VerifiedTranslation] = {}
     longest, state = 0, model.start_decoding(encoding, limit)
+    guesses = _Guesses(model, drafter, forbidden)
     while sentences:
-        _complete(model, drafter, state.sharing_memory(), sentences, rules, forbidden, should_stop)
+        _complete(guesses, state.sharing_memory(), sentences, rules, should_stop)
         if should_stop():
             raise TranslationStoppedError
         output, best = _pass(model, encoding, state, sentences, rules, forbidden, need_maps, longest)
@@ -168,12 +169,10 @@ def _fitted(draft: Sequence[int], limit: int, forced: ForcedIds, end_id: int | N
 
 
 def _complete(
-    model: Transformer,
-    drafter: Steps | None,
+    guesses: "_Guesses",
     state: DecoderState,
     sentences: Sequence[_Sentence],
     rules: DecodingRules,
-    forbidden: Tensor,
     should_stop: Callable[[], bool],
 ) -> None:
     """Adds to the drafts, step by step, until they end or meet the old ones."""
@@ -185,33 +184,50 @@ def _complete(
             raise TranslationStoppedError
         if not all(is_open):
             kept = [place for place, going_on in enumerate(is_open) if going_on]
-            state.select(torch.tensor(kept, device=forbidden.device))
+            state.select(torch.tensor(kept, device=guesses.forbidden.device))
             rows = [rows[place] for place in kept]
         here, step = [sentences[row] for row in rows], state.step
         read = torch.tensor([each.draft[step - 1] if step else rules.start_id for each in here])
-        tokens = _next_tokens(model, drafter, read.to(forbidden.device), state, forbidden)
+        tokens = guesses.next_tokens(read.to(guesses.forbidden.device), state)
         is_open = [_goes_on(each, step, token, rules.end_id) for each, token in zip(here, tokens.tolist(), strict=True)]
 
 
-def _next_tokens(
-    model: Transformer, drafter: Steps | None, read: Tensor, state: DecoderState, forbidden: Tensor
-) -> Tensor:
-    """The guessed token of each row, ids [B].
+@dataclass
+class _Guesses:
+    """What chooses the tokens of drafts.
 
-    A near-tie of a single sentence is decided by the model: a wrong guess would cost a whole pass, and all steps behind
-    it. Of several sentences each pass is shared, and a step by the model would be made for all.
+    Attributes:
+        model, drafter: see `verified_greedy`.
+        forbidden: see `forbidding`.
+        near_tie: logits that are less apart are a near-tie; as they were at the first step, 0 before it.
     """
-    if drafter is None:
-        return (model.step(read, state) + forbidden).argmax(dim=-1)
-    logits = drafter.step(read, state)
-    if len(read) > 1:
-        return (logits + forbidden).argmax(dim=-1)
-    best = (logits + forbidden).topk(2)
-    first, second = best.values[0].tolist()
-    if first - second >= NEAR_TIE * float(logits.std()):
-        return best.indices[:, 0]
-    state.step -= 1
-    return (model.step(read, state) + forbidden).argmax(dim=-1)
+
+    model: Transformer
+    drafter: Steps | None
+    forbidden: Tensor
+    near_tie: float = 0.0
+
+    def next_tokens(self, read: Tensor, state: DecoderState) -> Tensor:
+        """The guessed token of each row, ids [B].
+
+        A near-tie of a single sentence is decided by the model: a wrong guess would cost a whole pass, and all steps
+        behind it. Of several sentences each pass is shared, and a step by the model would be made for all.
+        """
+        if self.drafter is None:
+            return self._exact(read, state)
+        logits = self.drafter.step(read, state)
+        if len(read) > 1:
+            return best_tokens(logits.add_(self.forbidden))
+        self.near_tie = self.near_tie or NEAR_TIE * float(logits.std())
+        best = logits.add_(self.forbidden).topk(2)
+        first, second = best.values[0].tolist()
+        if first - second >= self.near_tie:
+            return best.indices[:, 0]
+        state.step -= 1
+        return self._exact(read, state)
+
+    def _exact(self, read: Tensor, state: DecoderState) -> Tensor:
+        return best_tokens(self.model.step(read, state).add_(self.forbidden))
 
 
 def _goes_on(sentence: _Sentence, step: int, token: int, end_id: int | None) -> bool:
@@ -238,7 +254,8 @@ def _pass(
     if padded.size(1) < longest:
         padded = torch.nn.functional.pad(padded, (0, longest - padded.size(1)), value=model.padding_id)
     output = model.decode(encoding, padded.to(forbidden.device), need_maps=need_maps, state=state)
-    best = (output.logits + forbidden).argmax(dim=-1).tolist()
+    allowed = (output.logits + forbidden).flatten(0, 1)
+    best = best_tokens(allowed).view(padded.shape).tolist()
     return output, [
         [sentence.forced.get(step, token) for step, token in enumerate(tokens[: len(sentence.draft)])]
         for sentence, tokens in zip(sentences, best, strict=True)

@@ -59,7 +59,7 @@ from core.translation.speculation import Asked, verified_greedy
 from core.translation.target import EncodedTarget
 
 NUM_ALTERNATIVES = 10
-CORPUS_BATCH = 128
+CORPUS_BATCH = 256
 """Sentences that are translated side by side without maps."""
 MAX_BEAM_ROWS = 256
 """Partial translations that are continued side by side; a wide beam takes fewer sentences at once."""

@@ -121,7 +121,7 @@ def test_steps_over_a_growing_past_give_the_rows_of_one_causal_pass(num_rows: in
     ours, _ = make_pair()
     states = torch.randn(num_rows, 6, WIDTH)
     expected, _ = ours(states, None, masks(6, 6)["causal"])
-    past = torch.full((num_rows, 2, HEADS, 9, WIDTH // HEADS), float("nan"))  # what is not yet filled is never read
+    past = torch.full((2, num_rows, HEADS, 9, WIDTH // HEADS), float("nan"))  # what is not yet filled is never read
     for step in range(6):
         output = ours.step_over_past(states[:, step], past, step)
         torch.testing.assert_close(output, expected[:, step], rtol=0, atol=1e-5)

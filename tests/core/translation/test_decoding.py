@@ -5,7 +5,14 @@ import torch
 
 from core.model.transformer import Transformer
 from core.text.vocabulary import SPECIALS, Vocabulary
-from core.translation.decoding import DecodingRules, batches_by_length, greedy, greedy_from, greedy_uncached
+from core.translation.decoding import (
+    DecodingRules,
+    batches_by_length,
+    best_tokens,
+    greedy,
+    greedy_from,
+    greedy_uncached,
+)
 from core.translation.result import TranslationStoppedError
 from tests.core.model.small_models import END, KINDS, NUM_SOURCE, NUM_TARGET, PADDING, START, random_ids
 from tests.core.translation.wild_models import padded, random_sources, wild_model
@@ -159,3 +166,10 @@ def test_greedy_asks_before_each_step_whether_to_stop() -> None:
     with pytest.raises(TranslationStoppedError):
         greedy_from(model, model.encode(random_sources(1)[0]), [20], NO_END, third_time)
     assert asked == [False, False, True]
+
+
+@pytest.mark.parametrize("num_tokens", [1, 63, 64, 65, 200])
+def test_the_best_token_is_the_first_of_the_largest(num_tokens: int) -> None:
+    logits = torch.randint(0, 3, (50, num_tokens), generator=torch.Generator().manual_seed(num_tokens)).float()
+    logits[0] = float("-inf")
+    assert torch.equal(best_tokens(logits), logits.argmax(dim=-1))
