@@ -49,7 +49,7 @@ class TrainHereFigure(StationFigure):
         self.guess.setRange(1, self._settings.training.num_epochs)
         self.guess.setValue(self._settings.training.num_epochs // 2)
         self.guess.setAccessibleName("Epoch in which the diagonal appears")
-        self.button = QPushButton("Train")
+        self.button = QPushButton("Try: train it")
         self.button.setProperty("role", "primary")
         self.button.clicked.connect(self._start_or_stop)
         self.progress = label("small")
