@@ -402,6 +402,9 @@ def test_a_point_for_each_head_and_a_click_chooses_it(qtbot: QtBot, page: LearnP
     assert isinstance(figure, LoudAndNeededFigure)
     qtbot.waitUntil(lambda: len(figure.plot.points) == 72, timeout=TIMEOUT_MS)
     most = max(figure.plot.points, key=lambda point: point.cost)
+    least = min(figure.plot.points, key=lambda point: point.cost)
+    assert figure.plot.ticks == pytest.approx([-0.05, 0, 0.05, 0.1, 0.15])
+    assert (round(least.cost, 3), round(most.cost, 3)) == (-0.093, 0.175), "no tick is beyond them"
     qtbot.mouseClick(figure.plot, Qt.MouseButton.LeftButton, pos=figure.plot.place_of(most).toPoint())
     assert page.state.selection.head == most.head
     assert most.head.title in figure.says.text()

@@ -14,9 +14,11 @@ from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import HeadCosts, HeadCostsJob
 from viz_app.state.head_roles import clarity
 from viz_app.theme import current_theme, scaled, scales
+from viz_app.widgets.line_chart import shown_value, ticks
 from viz_app.widgets.parts import label
 
-LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 36
+LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 26
+TITLE_HEIGHT, TICK_TITLE = 18, "lost without the head (log-probability, nats)"
 RADIUS, NEAR = 5, 14
 COLORS: dict[MapKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}
 
@@ -125,6 +127,11 @@ class HeadPlot(QWidget):
         """Wide enough to tell points apart."""
         return QSize(420, 260)
 
+    @property
+    def ticks(self) -> list[float]:
+        """Round numbers at the axis of costs, zero among them."""
+        return ticks(*self._costs())
+
     def place_of(self, point: HeadPoint) -> QPointF:
         """Where a point is drawn."""
         area = self._area()
@@ -168,18 +175,17 @@ class HeadPlot(QWidget):
         painter.drawLine(QPointF(area.left(), zero), QPointF(area.right(), zero))
         painter.drawLine(area.bottomLeft(), area.topLeft())
         painter.setPen(theme.color("muted"))
-        for value in (high, 0.0):
+        for value in self.ticks:
             y = area.bottom() - (value - low) / (high - low) * area.height()
             place = QRectF(0, y - scaled(8), scaled(LEFT) - 6, scaled(16))
-            painter.drawText(place, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), f"{value:.1f}")
-        painter.drawText(
-            QRectF(0, area.center().y() - scaled(30), scaled(LEFT) - 8, scaled(60)),
-            int(Qt.AlignmentFlag.AlignRight),
-            "lost\nwithout\nit",
-        )
+            painter.drawText(
+                place, int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter), shown_value(value)
+            )
+            painter.drawLine(QPointF(area.left() - scaled(4), y), QPointF(area.left(), y))
+        painter.drawText(QPointF(2, scaled(TOP + TITLE_HEIGHT) + scaled(4)), TICK_TITLE)
         below = QRectF(area.left(), area.bottom() + 4, area.width(), scaled(16))
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), "points at nothing clearly")
-        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "points clearly")
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), "clarity 0: points at nothing clearly")
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignRight), "clarity 1: points clearly")
         for point in self.points:
             painter.setBrush(theme.color(COLORS[point.head.kind], 0.75))
             is_marked = point.head == self._head or point is self._under
@@ -199,9 +205,9 @@ class HeadPlot(QWidget):
     def _area(self) -> QRectF:
         return QRectF(
             scaled(LEFT),
-            scaled(TOP + 14),
+            scaled(TOP + TITLE_HEIGHT + 14),
             max(self.width() - scaled(LEFT) - scaled(RIGHT), 10),
-            max(self.height() - scaled(TOP + 14) - scaled(BOTTOM), 10),
+            max(self.height() - scaled(TOP + TITLE_HEIGHT + 14) - scaled(BOTTOM), 10),
         )
 
     def _costs(self) -> tuple[float, float]:
