@@ -31,6 +31,7 @@ class TrainHereFigure(StationFigure):
 
     Attributes:
         guess: the epoch in which the diagonal appears, says the reader.
+        criterion: when it has appeared; told before the guess.
         button: begins the training, or stops it.
         progress: how far it is.
         pictures: the clearest cross-attention map after each epoch.
@@ -55,12 +56,18 @@ class TrainHereFigure(StationFigure):
         self.progress = label("small")
         self.verdict = label("accent", wraps=True)
         self.pictures = EpochPictures(self._settings.training.num_epochs + 1)
+        self.criterion = label("muted", wraps=True)
+        self.criterion.setText(
+            f"The diagonal counts as there once some head gives it {percent(APPEARED)} of its weight, "
+            "on average over the steps."
+        )
         question = label("muted")
         question.setText("I think the diagonal appears in epoch")
         row = QHBoxLayout()
         for widget in (question, self.guess, self.button):
             row.addWidget(widget)
         row.addWidget(self.progress, 1)
+        self.column.addWidget(self.criterion)
         self.column.addLayout(row)
         self.column.addWidget(self.verdict)
         self.column.addWidget(self.pictures)
