@@ -36,6 +36,9 @@ from core.translation.result import MAP_KINDS, ExperimentResult, Translation
 from core.translation.translator import Translator
 from tools.check_gallery import weights_of
 from viz_app.examples import gallery
+from viz_app.learn.figures.loud_and_needed import correlation_of, points_of
+from viz_app.learn.job import HeadCostsJob
+from viz_app.learn.page import FIRST_EXAMPLE
 from viz_app.learn.station import Station, read_stations
 
 README = Path(__file__).resolve().parent.parent / "README.md"
@@ -183,13 +186,14 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
         yield claim("decoding", sentence, partial(_beam_is_better, run, sentence, texts["decoding"]))
     yield claim("decoding", "in which it loses the chair", lambda: _loses_the_chair(run))
     yield claim("not", "a head looks at “kein” while the model predicts “shirt”", lambda: _looks_in_vain(run(SHIRT)))
+    yield claim("not", "they do so within no kind of attention", lambda: _is_unrelated(translator))
     for station, name, value in (("model", "width 256", "width"), ("model", "networks of 512", "feed_forward_width")):
         number = getattr(preset("notebook").model, value)
         yield claim(station, name, partial(_same_number, name, number))
     model = preset("notebook").model
     shared = model.tied_embeddings
     yield claim("model", "shares no matrix", lambda: (f"tied embeddings: {shared}", shared == "none"))
-    yield claim("training", "that of the bundled model falls to zero", lambda: _rate_at_the_end(translator))
+    yield claim("training", "in the bundled model to zero", lambda: _rate_at_the_end(translator))
     smoothing = preset("annotated-2022").training.label_smoothing
     yield claim(
         "training", "the target of the right word is 0.9", lambda: (f"{1 - smoothing:g}", f"{1 - smoothing:g}" == "0.9")
@@ -245,6 +249,18 @@ def _looks_in_vain(translation: Translation) -> tuple[str, bool]:
             weight = float(translation.maps.cross[VAIN.layer, VAIN.head, target.start, source.start])
     holds = weight > 0.9 and translation.text == FAILURES[SHIRT]
     return f"“{translation.text}”; {VAIN.short_name} gives “kein” {percent(weight)} at “shirt”", holds
+
+
+def _correlations(translator: Translator, text: str) -> list[float]:
+    """Between clarity and cost, of the heads of each kind."""
+    costs = HeadCostsJob(_translated(translator, text)).run(translator, lambda progress: None, lambda: False)
+    return [correlation_of(points_of(costs), kind) for kind in MAP_KINDS]
+
+
+def _is_unrelated(translator: Translator) -> tuple[str, bool]:
+    found = _correlations(translator, FIRST_EXAMPLE)
+    holds = max(found) <= 0.1 and FIRST_EXAMPLE.startswith("Ein Koch")
+    return f"rank correlations {', '.join(f'{each:+.2f}' for each in found)} in “{FIRST_EXAMPLE}”", holds
 
 
 # --- model card and README -------------------------------------------------------------------------------------------

@@ -1,9 +1,10 @@
 """Every head by how clearly it points, and by what it costs the translation to switch it off."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
@@ -20,6 +21,11 @@ from viz_app.widgets.parts import label
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 14, 26
 TITLE_HEIGHT, TICK_TITLE = 18, "lost without the head (log-probability, nats)"
 RADIUS, NEAR = 5, 14
+CLARITY = (
+    "Clarity: the largest weight of a row of the map, averaged over the rows, times the number of different tokens "
+    "that these weights are on, divided by the number of rows."
+)
+"""What `clarity` computes."""
 COLORS: dict[MapKind, str] = {"encoder": "muted", "decoder": "warm", "cross": "accent"}
 
 
@@ -45,6 +51,7 @@ class LoudAndNeededFigure(StationFigure):
         costs: what is drawn; None while nothing is known.
         plot: the points.
         says: the head under the mouse, or the chosen one.
+        correlations: whether clear heads are needed more: of each kind, and of all heads.
     """
 
     caption = "Every head of this sentence: how clearly it points, and what is lost without it"
@@ -57,6 +64,8 @@ class LoudAndNeededFigure(StationFigure):
         self.plot.hovered.connect(self._say)
         self.says = label("small", wraps=True)
         self.column.addWidget(self.plot)
+        self.correlations = label("small", wraps=True)
+        self.column.addWidget(self.correlations)
         self.column.addWidget(self.says)
 
     def refresh(self) -> None:
@@ -79,6 +88,7 @@ class LoudAndNeededFigure(StationFigure):
         """Other points, or another head is chosen."""
         if self.costs is not None:
             self.plot.show_points(points_of(self.costs), self.state.selection.head)
+            self.correlations.setText(correlations_in_words(self.plot.points))
             self._say(None)
 
     def _say(self, point: HeadPoint | None) -> None:
@@ -222,6 +232,40 @@ class HeadPlot(QWidget):
 
         found = min(self.points, key=distance, default=None)
         return found if found is not None and distance(found) <= scaled(NEAR) else None
+
+
+def rank_correlation(x: Sequence[float], y: Sequence[float]) -> float:
+    """Spearman's: 1 if both have the same order, −1 if they have opposite ones; NaN if one has no order."""
+    ranks = [_ranks(np.asarray(values, dtype=np.float64)) for values in (x, y)]
+    if any(np.ptp(each) == 0 for each in ranks if each.size) or ranks[0].size < 2:
+        return float("nan")
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """From 1; equal values share the mean of their ranks."""
+    _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
+    shared: NDArray[np.float64] = (np.cumsum(counts) - (counts - 1) / 2)[places]
+    return shared
+
+
+def correlation_of(points: Iterable[HeadPoint], kind: MapKind | None = None) -> float:
+    """Between how clearly heads point and what is lost without them: of one kind, or of all."""
+    chosen = [point for point in points if kind in (None, point.head.kind)]
+    return rank_correlation([point.clarity for point in chosen], [point.cost for point in chosen])
+
+
+def correlations_in_words(points: Sequence[HeadPoint]) -> str:
+    """One line for the figure."""
+    kinds = [f"{KIND_TITLES[kind].lower()} {_shown(correlation_of(points, kind))}" for kind in MAP_KINDS]
+    return (
+        f"Rank correlation of clarity and loss: {', '.join(kinds)}; all heads together "
+        f"{_shown(correlation_of(points))} (1: the clearer, the more is lost; 0: no relation). {CLARITY}"
+    )
+
+
+def _shown(correlation: float) -> str:
+    return "–" if np.isnan(correlation) else f"{correlation:+.2f}".replace("-", "−")
 
 
 def points_of(costs: HeadCosts) -> tuple[HeadPoint, ...]:
