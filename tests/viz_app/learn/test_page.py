@@ -84,6 +84,7 @@ def settle(qtbot: QtBot, page: LearnPage) -> None:
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
 
 
+@pytest.mark.slow
 def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
     for place, each in enumerate(page.stations):
         view = station(qtbot, page, each.name)
