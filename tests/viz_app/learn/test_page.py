@@ -180,6 +180,18 @@ def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot
     assert page.state.experiment.source_text == FIRST_EXAMPLE
 
 
+def test_a_station_begins_with_the_same_head_whatever_was_tried_before(qtbot: QtBot, page: LearnPage) -> None:
+    station(qtbot, page, "weight")
+    state = page.state
+    first = state.selection.head, state.selection.pinned
+    assert first[1] is not None
+    station(qtbot, page, "mask").tries[0].click()
+    settle(qtbot, page)
+    assert state.experiment.lifts_mask
+    station(qtbot, page, "weight")
+    assert (state.selection.head, state.selection.pinned) == first
+
+
 def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "positions")
     figure = view.figures[0]
