@@ -271,6 +271,33 @@ def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: 
     assert page.state.settings.label_mode == "read"
 
 
+def test_a_verdict_goes_with_the_head_that_it_is_about(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "not")
+    state, (prediction,) = page.state, view.predictions
+    answer(qtbot, prediction, "same")
+    settle(qtbot, page)
+    assert state.experiment.interventions
+    assert prediction.verdict.text(), "what looking itself has changed is no other question"
+    head = state.selection.head
+    state.choose_head(Head("cross", (head.layer + 1) % 2, head.head))
+    assert not prediction.verdict.text()
+    assert state.experiment.interventions
+    view.tries[0].click()
+    settle(qtbot, page)
+    assert state.experiment.interventions == (), "the sentence of the shirt is shown as the model translates it"
+
+
+def test_a_question_about_cross_attention_is_asked_of_no_other_head(qtbot: QtBot, page: LearnPage) -> None:
+    (prediction,) = station(qtbot, page, "heads").predictions
+    prediction.choices["no"].click()
+    assert prediction.look.isEnabled()
+    page.state.choose_head(Head("encoder", 0, 0))
+    assert not prediction.look.isEnabled()
+    assert "Encoder" not in prediction.question.text()
+    page.state.choose_head(Head("cross", 0, 0))
+    assert prediction.look.isEnabled()
+
+
 def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "decoding")
     figure = view.figures[0]
