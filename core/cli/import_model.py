@@ -4,8 +4,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from core.storage import check_writable
-
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `import`."""
@@ -40,9 +38,10 @@ def run(options: argparse.Namespace) -> int:
     """Imports, writes and says what it was. Raises `AugenmerkError`."""
     from core.interop.importing import import_model
     from core.interop.model import ImportOptions
+    from core.interop.target import check_target
     from core.text.languages import language_name
 
-    check_writable(options.out)
+    check_target(options.out, (options.source, options.data))  # before minutes are spent on what cannot be saved
     wanted = ImportOptions(
         revision=options.revision or "",
         source_language=options.source_language,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from core.checkpoint.file import Checkpoint, save_checkpoint
+from core.interop.target import check_target
 from core.text.languages import UNDETERMINED
 
 _STARTING_SECONDS, _PICKLED_SECONDS, _BYTES_PER_SECOND = 1.0, 3.0, 150e6
@@ -77,11 +78,13 @@ class ImportedModel:
         checkpoint: weights, settings, codecs, origin.
         half_precision: whether its weights were of 16 bits, so that they can be stored so without loss.
         summary: what is told of it.
+        sources: the files and folders that it was read from, which are not written over.
     """
 
     checkpoint: Checkpoint
     half_precision: bool
     summary: ImportSummary
+    sources: tuple[Path, ...] = ()
 
     def save(self, path: Path | str, *, half_precision: bool | None = None) -> None:
         """Writes the file that Augenmerk opens, atomically.
@@ -91,8 +94,10 @@ class ImportedModel:
             half_precision: weights as 16-bit floats; None where nothing is lost by it.
 
         Raises:
-            StorageError: it cannot be written; an older one stays as it was.
+            StorageError: it cannot be written, or is a file that the model was read from; an older one stays as it
+                was.
         """
+        check_target(Path(path), self.sources)
         half = self.half_precision if half_precision is None else half_precision
         save_checkpoint(self.checkpoint, Path(path), half_precision=half)
 

@@ -17,7 +17,7 @@ from core.analysis.occlusion import occlude_source_words
 from core.checkpoint.file import load_checkpoint, save_checkpoint
 from core.checkpoint.origin import Origin
 from core.cli.main import main
-from core.errors import ModelImportError
+from core.errors import ModelImportError, StorageError
 from core.interop.importing import import_model
 from core.interop.model import ImportOptions, expected_seconds
 from core.interop.recognition import recognize
@@ -297,6 +297,36 @@ def test_what_is_not_whole_is_refused_and_nothing_is_written(
     assert main(["import", str(folder), "--out", str(out)]) == 2
     assert not list(out.parent.iterdir())
     assert capsys.readouterr().err.startswith("augenmerk: ")
+
+
+@pytest.mark.parametrize("spelling", ["plain", "dotted", "link", "link to the folder", "the file itself"])
+def test_no_file_of_the_original_is_written_over(
+    original: Path, tmp_path: Path, spelling: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = original / "model.safetensors"
+    source = weights if spelling == "the file itself" else original
+    (tmp_path / "link.safetensors").symlink_to(weights)
+    (tmp_path / "folder").symlink_to(original)
+    out = {
+        "dotted": original / ".." / original.name / "model.safetensors",
+        "link": tmp_path / "link.safetensors",
+        "link to the folder": tmp_path / "folder" / "vocab.json",
+    }.get(spelling, weights)
+    before = {file: file.read_bytes() for file in original.iterdir()}
+    assert main(["import", str(source), "--out", str(out)]) == 2
+    assert f"augenmerk: Cannot write {out}: it is" in capsys.readouterr().err
+    assert {file: file.read_bytes() for file in original.iterdir()} == before
+
+
+def test_a_new_file_may_lie_in_the_originals_folder_but_not_hide_its_weights(folder: Path) -> None:
+    imported = import_model(folder)
+    for _ in range(2):  # what an earlier import wrote is no original
+        imported.save(folder / "imported.safetensors")
+    with pytest.raises(StorageError, match=r"it is .*source\.spm, one of the files"):
+        imported.save(folder / "source.spm")
+    with pytest.raises(StorageError, match=r"weights of the model in .* would be looked for in it"):
+        imported.save(folder / "pytorch_model.bin")
+    assert recognize(folder)
 
 
 def test_an_older_file_stays_where_an_import_fails(folder: Path) -> None:
