@@ -351,7 +351,41 @@ def test_free_memory_is_told_where_the_system_tells_it() -> None:
 
 def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
     _with_weights(folder, lambda value: value * float("nan") if value.dim() == 2 else value)
-    with pytest.raises(ModelImportError, match=r"is not finite"):
+    with pytest.raises(ModelImportError, match=r"model\.safetensors: \S+ is not finite"):
+        import_model(folder)
+
+
+def test_weights_that_the_stored_precision_cannot_hold_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = load_file(folder / "model.safetensors")
+    out, name = folder.parent / "out.safetensors", "model.encoder.layers.0.fc1.bias"
+    weights[name][3] = -1e6
+    save_file(weights, folder / "model.safetensors")
+    assert main(["import", str(folder), "--out", str(out), "--half"]) == 2
+    message = capsys.readouterr().err
+    assert f"model.safetensors: {name} holds 1e+06, which 16-bit floats cannot hold. Weights of at most" in message
+    assert not out.exists()
+    imported = import_model(folder)
+    with pytest.raises(ModelImportError, match="16-bit floats cannot hold"):
+        imported.save(out, half_precision=True)
+    imported.save(out)
+    load_checkpoint(out)
+    matrices = {each: value.half() if value.dim() == 2 else value for each, value in weights.items()}
+    save_file(matrices, folder / "model.safetensors")
+    assert not import_model(folder).half_precision  # for the bias
+    save_file(weights | {name: weights[name].double() * 1e300}, folder / "model.safetensors")
+    with pytest.raises(
+        ModelImportError, match=rf"model\.safetensors: {name} holds 1e\+306, which 32-bit floats cannot"
+    ):
+        import_model(folder)
+
+
+def test_a_weight_that_is_not_finite_is_named_as_in_its_file(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    weights["model.shared.weight"][0, 0] = float("nan")
+    save_file(weights, folder / "model.safetensors")
+    with pytest.raises(ModelImportError, match=r"model\.safetensors: model\.shared\.weight is not finite"):
         import_model(folder)
 
 

@@ -8,6 +8,7 @@ from core.errors import StorageError
 from viz_app.models.import_job import ImportJob
 
 
+@pytest.mark.heavy  # the first to import torch
 def test_no_file_of_the_original_is_written_over(tmp_path: Path) -> None:
     folder, link = tmp_path / "model", tmp_path / "link"
     folder.mkdir()
