@@ -62,6 +62,7 @@ def test_a_file_or_a_sentence_alone_is_told_what_to_type(tmp_path: Path, capsys:
         (str(path), "augenmerk app FILE"),
         (str(tmp_path), "augenmerk app FOLDER"),
         ("Ein Hund.", "augenmerk translate SENTENCE"),
+        (300 * "Hund ", "augenmerk translate SENTENCE"),
     ):
         with pytest.raises(SystemExit):
             launch.main([given])
