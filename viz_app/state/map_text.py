@@ -52,6 +52,14 @@ def meaning_of_query(state: ExperimentState) -> str:
     return f"{each}: where the model looks {where} while it predicts that {target} token."
 
 
+def off_note(state: ExperimentState) -> str:
+    """One sentence on why a head that is off still has a map; empty if the large map shows none such."""
+    is_shown = state.result is not None and state.settings.scope == "head" and state.maps.shown != "original"
+    if not (is_shown and state.is_off(state.selection.head)):
+        return ""
+    return "Switched off: its weights are still computed, its output is dropped."
+
+
 def measure_note(state: ExperimentState) -> str:
     """One sentence on the measure, if it is not the weight or is not there; else empty."""
     measure, kind = state.settings.measure, state.selection.head.kind

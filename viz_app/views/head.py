@@ -139,7 +139,9 @@ class HeadPanel(QFrame):
         state = self._state
         self._name_head()
         self._meanings = (
-            " ".join(filter(None, (map_text.difference_note(state), map_text.hiding_note(state)))),
+            " ".join(
+                filter(None, (map_text.off_note(state), map_text.difference_note(state), map_text.hiding_note(state)))
+            ),
             map_text.meaning_of_query(state),
             map_text.measure_note(state),
         )
@@ -163,9 +165,7 @@ class HeadPanel(QFrame):
 
     def _show_switch(self) -> None:
         """The head, or another one, was switched off or on."""
-        self._name_head()
-        self._show_explanation()
-        self._fit()
+        self._show_head()
 
     def _open_cell_menu(self, widget: Heatmap | LinesView, point: QPoint) -> None:
         at = QPointF(point)
