@@ -66,6 +66,7 @@ def test_what_is_said_about_analyze_runs(command: list[str], capsys: pytest.Capt
     assert json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 @with_bundled_model
 @pytest.mark.parametrize("command", commands_that("figure"), ids=ids(commands_that("figure")))

@@ -4,8 +4,6 @@ import argparse
 import sys
 from pathlib import Path
 
-from core.storage import check_writable
-
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `import`."""
@@ -40,28 +38,28 @@ def run(options: argparse.Namespace) -> int:
     """Imports, writes and says what it was. Raises `AugenmerkError`."""
     from core.interop.importing import import_model
     from core.interop.model import ImportOptions
+    from core.interop.target import check_target
     from core.text.languages import language_name
 
-    check_writable(options.out)
+    check_target(options.out, (options.source, options.data))  # before minutes are spent on what cannot be saved
     wanted = ImportOptions(
         revision=options.revision or "",
         source_language=options.source_language,
         target_language=options.target_language,
         data=options.data,
         num_heads=options.heads,
+        half_precision=options.half,
     )
     with _Progress() as progress:
         model = import_model(options.source, wanted, on_phase=progress.phase, on_download=progress.download)
-        half = model.half_precision or options.half
         progress.phase(f"Writing {options.out.name}")
-        model.save(options.out, half_precision=half)
+        model.save(options.out)
     summary, origin = model.summary, model.checkpoint.origin
     source, target = (language_name(code) for code in summary.languages)
     assert origin is not None
     print(f"{options.out}: {summary.name} ({summary.format}), {source} to {target}")
-    print(
-        f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, {16 if half else 32}-bit"
-    )
+    bits = 16 if model.half_precision else 32
+    print(f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, {bits}-bit")
     if origin.revision:
         print(f"  revision {origin.revision}")
     if origin.licence:

@@ -167,6 +167,7 @@ def _change_everything(qtbot: QtBot, window: MainWindow) -> None:
         _settle(qtbot, window)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_three_interventions_at_once_by_mouse_and_undone_and_redone_by_keys(
     qtbot: QtBot, window: MainWindow, translator: Translator
@@ -335,6 +336,7 @@ def test_another_model_dims_what_is_shown_and_drops_and_names_what_does_not_fit(
     _check(window, Translator.load(untrained_checkpoint, "cpu").compare(Experiment(SENTENCE, Greedy(), tuple(ACTS))))
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_restart_restores_what_was_on_the_screen(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, translator: Translator

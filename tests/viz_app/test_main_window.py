@@ -293,6 +293,7 @@ def test_without_a_bundled_model_the_window_says_so_and_offers_a_way(
     assert _dialogs(window) == []
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_last_choices_come_back(make_window: MakeWindow, qtbot: QtBot, preferences: Preferences) -> None:
     first = make_window(sentence="Zwei Hunde .")
@@ -363,6 +364,7 @@ def test_closing_while_training_stops_it_first(make_window: MakeWindow, qtbot: Q
     qtbot.waitUntil(lambda: not window.isVisible())
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_training_that_does_not_stop_can_be_left_after_a_while(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
@@ -380,6 +382,7 @@ def test_a_training_that_does_not_stop_can_be_left_after_a_while(
     assert page.num_asked_to_stop == 1
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_training_that_does_not_stop_is_left_behind_in_the_end(
     make_window: MakeWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.imports import collector_paused
-from core.storage import check_writable
 from viz_app.state.progress import Progress
 from viz_app.worker import ModelFreeJob, ShouldStop, Tell
 
@@ -52,8 +51,9 @@ class ImportJob(ModelFreeJob):
             from core.interop.importing import import_model
             from core.interop.model import ImportOptions
             from core.interop.stopping import ImportStoppedError
+            from core.interop.target import check_target
 
-        check_writable(self.target)  # before minutes are spent on what cannot be saved
+        check_target(self.target, (self.source, self.data))  # before minutes are spent on what cannot be saved
         model = import_model(
             self.source,
             ImportOptions(

@@ -76,6 +76,7 @@ def test_the_bundled_model_has_the_roles_of_its_card() -> None:
     assert counts["cross"] == {"aligner": 10, "mixed": 14}
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_the_bundled_model_does_much_the_same_on_the_pairs_aligned_by_hand() -> None:
     kept = read_sample_roles(bundled_model_path())

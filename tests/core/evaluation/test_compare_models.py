@@ -51,6 +51,7 @@ def test_typed_lines_are_the_same_each_time_and_never_empty() -> None:
     assert all(lines != typed["as written"] for kind, lines in typed.items() if kind != "as written")
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_only_the_first_sentences_can_be_asked_for(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     main([str(bundled_model_path()), *files, "--sentences", "2"])

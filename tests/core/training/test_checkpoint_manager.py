@@ -208,6 +208,7 @@ def test_pausing_saves_without_judging_and_the_run_goes_on_as_if_nothing_had_bee
     assert [*first.losses, *second.losses] == whole.losses
 
 
+@pytest.mark.slow
 def test_patience_ends_a_run_that_improves_no_more(tmp_path: Path, monkeypatch) -> None:
     validate_to(monkeypatch, [3.0, 2.0, 2.5, 2.0, 1.0])
     run = copy_run(num_epochs=5, patience=2, sample_size=0)

@@ -61,6 +61,7 @@ def test_it_is_resumed_without_the_model_to_the_last_bit(tmp_path: Path, initial
     assert len(first.losses) == 9
 
 
+@pytest.mark.slow
 def test_a_run_that_ended_before_its_first_checkpoint_asks_for_the_model_again(
     tmp_path: Path, initial: Checkpoint
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_setting_that_names_no_model_is_refused(digest: object) -> None:
         RUN.training.replace(initial_model=digest)
 
 
+@pytest.mark.slow
 def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = copy_run()
     record(run, tmp_path / "first", corpus=copy_corpus(run))

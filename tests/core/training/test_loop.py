@@ -236,6 +236,7 @@ class TestEvents:
             assert epoch.step == steps[-1].step
         assert said.events[-1] is finished
 
+    @pytest.mark.slow
     def test_best_is_said_of_an_epoch_better_than_every_earlier_one(self, tmp_path: Path, monkeypatch) -> None:
         validate_to(monkeypatch, [3.0, 2.0, 2.5, 2.0, 1.0])
         finished, said = record(copy_run(num_epochs=5), tmp_path / "run")
@@ -295,6 +296,7 @@ class TestKept:
         for path in (finished.best_checkpoint, finished.last_checkpoint):
             load_checkpoint(path).build_model()
 
+    @pytest.mark.slow
     def test_the_last_weights_are_those_of_the_end_and_the_best_those_of_the_best_epoch(
         self, tmp_path: Path, monkeypatch
     ) -> None:
@@ -641,6 +643,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         assert not said.of(StepDone)
         assert (again.reason, again.epoch, again.best_validation_loss) == ("completed", 1, first.best_validation_loss)
 
+    @pytest.mark.slow
     def test_a_worse_epoch_after_resuming_does_not_replace_the_best(self, tmp_path: Path, monkeypatch) -> None:
         validate_to(monkeypatch, [3.0, 2.0, 2.6, 2.5, 2.2])
         run = copy_run(num_epochs=4)
@@ -716,6 +719,7 @@ print(json.dumps(record(read_toml(folder / RUN_SETTINGS), folder, resume=True)[1
         with pytest.raises(ChangedDataError):
             record(run, tmp_path / "run", corpus=dataclasses.replace(corpus, validation=fewer), resume=True)
 
+    @pytest.mark.slow
     def test_a_run_begun_before_data_had_a_digest_resumes_as_before(self, tmp_path: Path) -> None:
         run = text_run()
         corpus = text_corpus(run)
@@ -849,6 +853,7 @@ class TestLearning:
         other = record(copy_run(num_epochs=1, seed=5), tmp_path / "c")[1].losses
         assert losses[0] == losses[1] != other
 
+    @pytest.mark.slow
     def test_small_notebook_learns(self, tmp_path: Path) -> None:
         run = text_run(num_epochs=6, learning_rate=3e-3)
         _, said = record(run, tmp_path / "run")

@@ -45,6 +45,7 @@ def near(points: list[tuple[int, float]]) -> list[tuple[int, Any]]:
     return [(step, pytest.approx(value, rel=1e-6)) for step, value in points]
 
 
+@pytest.mark.slow
 @pytest.mark.training
 @needs_tensorboard
 def test_every_curve_and_every_example_is_read_back_as_it_was(tmp_path: Path) -> None:
@@ -71,6 +72,7 @@ def test_every_curve_and_every_example_is_read_back_as_it_was(tmp_path: Path) ->
             assert f"| {example.source} | {example.reference} | {example.hypothesis} |" in text
 
 
+@pytest.mark.slow
 @pytest.mark.training
 @needs_tensorboard
 @pytest.mark.allow_log_warnings  # TensorBoard says that it leaves out what was written after the checkpoint

@@ -103,6 +103,7 @@ class TestFilm:
         record(copy_run(max_steps=1), tmp_path / "run")
         assert read_film(tmp_path / "run").frames[0].translation.source_text == "1 2 3 4 5 6 7 8 9 10"
 
+    @pytest.mark.slow
     def test_a_resumed_run_goes_on_with_the_same_film(self, tmp_path: Path) -> None:
         run, folder = text_run(num_epochs=3), tmp_path / "run"
         record(run, folder, probe="ein hund rennt .", stop_after=8)

@@ -106,6 +106,7 @@ def test_the_name_of_a_model_is_no_path_and_can_always_be_written() -> None:
         assert from_bytes(to_bytes(saved), "").model.name == name
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_random_experiments_come_back_to_the_last_bit() -> None:
     random_numbers = random.Random(4)

@@ -199,6 +199,7 @@ def test_an_old_translation_is_scored_under_each_experiment(translator: Translat
         assert log_probabilities == pytest.approx(expected, abs=LOG_PROBABILITY_TOLERANCE)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_an_experiment_is_compared_with_its_baseline(translator: Translator, cases: list[Case]) -> None:
     for case in cases[:5]:
@@ -578,6 +579,7 @@ def test_an_empty_sentence_is_refused(words: Translator) -> None:
 # --- run_many ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_run_many_reads_its_experiments_as_they_are_needed(words: Translator) -> None:
     """Of experiments without end, the first results come all the same, and in order."""

@@ -510,6 +510,7 @@ def test_another_measure_is_computed_and_another_model_named_in_the_page(real_tr
     assert part.content.facts["the scene was made with the model"] == "theirs"
 
 
+@pytest.mark.slow
 def test_an_open_lesson_comes_back_with_its_scene_and_what_was_on_the_screen(
     qtbot: QtBot, window: MainWindow, make_window: MakeWindow, path: Path
 ) -> None:

@@ -39,6 +39,7 @@ def test_what_was_saved_stands_in_the_top_bar(window: MainWindow, tmp_path: Path
     assert (tmp_path / "map.csv").read_text(encoding="utf-8").startswith("query \\ key,")
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 def test_the_train_page_is_saved_while_it_is_in_sight(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     _save(window, "page", tmp_path / "translate.png")

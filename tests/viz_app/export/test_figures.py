@@ -90,6 +90,7 @@ def test_small_maps_of_a_difference_share_their_colours() -> None:
     np.testing.assert_allclose(image.cmap(np.ma.masked)[:3], [0xD3 / 255, 0xD6 / 255, 0xDA / 255], atol=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.subprocess
 def test_figures_need_no_qt() -> None:
     modules = modules_imported_by("import viz_app.export.figures")

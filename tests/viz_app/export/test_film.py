@@ -156,6 +156,7 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
         save_film(film(), tmp_path / "film.avi")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["gif", pytest.param("mp4", marks=[needs_ffmpeg, pytest.mark.subprocess])])
 def test_a_disk_that_is_full_is_told_and_the_older_file_stays(tmp_path: Path, full_disk, ending: str) -> None:
     target = tmp_path / f"film.{ending}"

@@ -45,6 +45,7 @@ def the_box(page: MapsPage) -> QMessageBox:
     return box
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.parametrize(("entry", "name"), FILES)
 def test_the_menu_saves_what_is_shown(menu: ExportMenu, told: list[str], tmp_path: Path, entry: str, name: str) -> None:
@@ -53,6 +54,7 @@ def test_the_menu_saves_what_is_shown(menu: ExportMenu, told: list[str], tmp_pat
     assert told == [f"saved {name}"]
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_picture_of_the_page_does_not_show_the_button_hovered_that_opened_the_menu(
     page: MapsPage, menu: ExportMenu, tmp_path: Path, qtbot: QtBot
@@ -122,6 +124,7 @@ def test_picture_and_table_go_to_the_clipboard(page: MapsPage, menu: ExportMenu,
     assert all("copied" in each for each in told)
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.parametrize(("entry", "name"), FILES)
 def test_a_folder_that_cannot_be_written_is_told_and_loses_nothing(

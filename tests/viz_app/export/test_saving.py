@@ -80,6 +80,7 @@ def show_control_characters(page: MapsPage) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
 def test_an_svg_of_control_characters_is_xml(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
@@ -125,6 +126,7 @@ def test_control_characters_leave_tables_and_pages_readable(page: MapsPage, savi
     assert not [character for character in text if ord(character) < 32 and character != "\n"]
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 @pytest.mark.parametrize("what", ["heatmap", "lines", "heads", "page"])
 def test_an_svg_is_shapes_and_text_with_the_caption(page: MapsPage, saving: Saving, tmp_path: Path, what: str) -> None:
@@ -355,6 +357,7 @@ def test_files_name_the_interventions_in_plain_words(
     assert snapshot.file_name == "cross-attention-layer-2-head-5-original"
 
 
+@pytest.mark.slow
 @pytest.mark.figures
 def test_a_difference_is_exported_as_one(
     page: MapsPage, saving: Saving, changed: Translation, translation: Translation, tmp_path: Path

@@ -9,7 +9,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from core.checkpoint.history import read_history
 from core.model.heads import Head
+from core.resources import resource_path
 from core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
 from core.translation.translator import Translator
 from viz_app.heatmap.labelled_matrix import MatrixCell
@@ -84,6 +86,7 @@ def settle(qtbot: QtBot, page: LearnPage) -> None:
     qtbot.waitUntil(lambda: not page.state.request.is_running, timeout=TIMEOUT_MS)
 
 
+@pytest.mark.slow
 def test_every_station_opens_and_fills_in_its_values(qtbot: QtBot, page: LearnPage) -> None:
     for place, each in enumerate(page.stations):
         view = station(qtbot, page, each.name)
@@ -418,6 +421,11 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     peaks = [curve.x[curve.y.argmax()] for curve in rates.chart.curves]
     assert peaks[:3] == pytest.approx([4000, 8000, 4000], abs=51)
     assert rates.chart.curves[2].y.max() == pytest.approx(256**-0.5 * 4000**-0.5, rel=0.02)
+    own = rates.chart.curves[3]
+    history = read_history(resource_path("multi30k-de-en.history.csv"))
+    assert own.x[-1] == history[-1].step == 6803
+    drawn = np.interp([record.step for record in history], own.x, own.y)
+    assert drawn == pytest.approx([record.learning_rate for record in history], rel=0.01)
     found = smoothing.smoothing
     assert found is not None
     assert found.target.tolist() == pytest.approx([0, 0.1 / 3, 0.9, 0.1 / 3, 0.1 / 3])

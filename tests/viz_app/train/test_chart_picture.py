@@ -88,6 +88,7 @@ def test_falling_loss_keeps_its_limits_until_it_fills_less_than_half(state: Trai
     assert draw(state, choices, (0, 5)).y_limits[1] > 8
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_last_steps_are_shown_on_an_axis_that_moves_in_jumps() -> None:
     long_run = TrainState()

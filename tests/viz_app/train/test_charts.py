@@ -131,6 +131,7 @@ def test_chart_fits_any_size(qtbot: QtBot, state: TrainState, size: tuple[int, i
     assert chart.num_full_draws >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_blitting_costs_a_fraction_of_a_full_redraw(qtbot: QtBot, state: TrainState) -> None:
     charts = [make_chart(qtbot, (1080, 300)) for _ in range(2)]

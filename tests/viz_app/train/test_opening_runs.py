@@ -128,6 +128,7 @@ def test_a_reopened_run_stands_in_the_panel_with_its_own_settings(
     assert not page.form.isVisible()
 
 
+@pytest.mark.slow
 def test_a_run_whose_settings_cannot_be_read_does_not_show_those_of_another(page: TrainPage, tmp_path: Path) -> None:
     for name in ("good", "unreadable"):
         make_run(tmp_path / "runs" / name, None)
@@ -176,6 +177,7 @@ def test_more_epochs_are_really_trained(qtbot: QtBot, tmp_path: Path) -> None:
     assert [record.epoch for record in read_history(tmp_path / "runs" / "ended" / HISTORY)] == [1, 2, 3]
 
 
+@pytest.mark.slow
 def test_a_reopened_run_has_the_curves_that_it_had(qtbot: QtBot, tmp_path: Path) -> None:
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     page = TrainPage(settings)
@@ -221,6 +223,7 @@ def test_the_next_start_tells_how_many_steps_are_lost_and_shows_them(
     assert later.state.training_loss.xy()[0].tolist() == list(range(1, 10))
 
 
+@pytest.mark.slow
 def test_the_menu_lists_the_run_on_the_page_too(page: TrainPage, tmp_path: Path) -> None:
     make_run(tmp_path / "runs" / "ended", None)
     choose(page, "ended")

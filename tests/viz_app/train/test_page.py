@@ -96,6 +96,7 @@ def test_a_long_run_folder_is_seen_whole(make_page: MakePage) -> None:
     assert label.height() >= label.heightForWidth(label.width())
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_run_is_shown_step_by_step_to_its_end(
     make_page: MakePage, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -122,6 +123,7 @@ def test_run_is_shown_step_by_step_to_its_end(
     assert remembered_run_folders() == [request.folder.parent], "where `augenmerk runs` looks"
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_stop_is_said_at_once_and_the_run_can_be_resumed(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
@@ -325,6 +327,7 @@ def test_choices_are_remembered(make_page: MakePage, qtbot: QtBot) -> None:
     assert second.form.choices().device == "cpu"
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_stopped_run_can_be_resumed_at_the_next_start(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
@@ -475,6 +478,7 @@ def start_and_take(qtbot: QtBot, page: TrainPage, script: ScriptedTraining, num_
     wait_for_step(qtbot, page, num_steps)
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_paused_run_offers_to_continue_and_does(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
@@ -535,6 +539,7 @@ def test_nothing_of_a_run_stands_under_the_form_of_another(make_page: MakePage, 
     assert page.panel.discard_button.isVisible()
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_a_run_continues_on_the_device_chosen_beside_it(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
@@ -565,6 +570,7 @@ def test_patience_is_a_bar_that_fills(make_page: MakePage, qtbot: QtBot) -> None
     assert page.panel._patience._fraction == 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_layers_width_heads_and_rate_are_those_of_the_preset_until_others_are_typed(
     make_page: MakePage, qtbot: QtBot
@@ -693,6 +699,7 @@ def test_paused_run_can_be_discarded_with_its_folder(make_page: MakePage, qtbot:
     assert page.state.status is Status.IDLE
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_failed_save_waits_and_is_tried_again(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining(failing_save_step=6, num_failing_saves=2)
@@ -731,6 +738,7 @@ def test_page_can_be_closed_while_a_failed_save_waits(make_page: MakePage, qtbot
     assert not page.is_running()
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_page: MakePage, qtbot: QtBot) -> None:
     proposal = Proposal("a learning rate of 0.00025 instead of 0.0005", {"learning_rate": 0.00025})
@@ -750,6 +758,7 @@ def test_proposal_goes_on_from_the_last_good_checkpoint_with_the_change(make_pag
     assert page.state.status is Status.FINISHED
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_changed_data_is_resumed_with_only_after_a_person_said_so(make_page: MakePage, qtbot: QtBot) -> None:
     proposal = Proposal("the training data as it is now", allows_changed_data=True)
@@ -824,6 +833,7 @@ def test_patience_and_probe_go_into_the_run(make_page: MakePage, qtbot: QtBot) -
     assert make_page(script).form.choices().probe == "Zwei Hunde spielen."
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_keyboard_never_comes_upon_discard_by_itself(make_page: MakePage, qtbot: QtBot) -> None:
     script = ScriptedTraining()
@@ -866,6 +876,7 @@ def test_wrong_patience_is_refused(make_page: MakePage, qtbot: QtBot) -> None:
     assert script.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_earlier_run_is_looked_at_with_its_curves_and_its_film(
     make_page: MakePage, qtbot: QtBot, tmp_path: Path

@@ -216,6 +216,7 @@ def test_both_means_of_a_validation_are_known(state: TrainState) -> None:
     assert [(point.loss, point.batch_mean) for point in state.validations] == [(2.5, 2.4)]
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_hundred_thousand_steps_stay_bounded(state: TrainState) -> None:
     for step in range(1, 100_001):

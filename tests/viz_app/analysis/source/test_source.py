@@ -140,6 +140,7 @@ def test_another_word_stands_in_its_place(
     assert tab.words.bars[1].label == "hund"
 
 
+@pytest.mark.slow
 @pytest.mark.heavy
 def test_two_words_may_be_changed_at_once_and_undone_one_by_one(words_tab: SourceTab, qtbot: QtBot) -> None:
     tab = words_tab
