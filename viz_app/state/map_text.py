@@ -19,6 +19,7 @@ KIND_DIRECTIONS: dict[MapKind, str] = {
     "cross": "target → source",
 }
 COMBINATION_NAMES: dict[Combination, str] = {"mean": "mean", "max": "maximum"}
+OFF_NOTE = "Switched off: its weights are still computed, its output is dropped."
 _VALUE_NAMES: dict[Measure, str] = {
     "weight": "weight",
     "norm": "‖α·f(x)‖",
@@ -57,7 +58,7 @@ def off_note(state: ExperimentState) -> str:
     is_shown = state.result is not None and state.settings.scope == "head" and state.maps.shown != "original"
     if not (is_shown and state.is_off(state.selection.head)):
         return ""
-    return "Switched off: its weights are still computed, its output is dropped."
+    return OFF_NOTE
 
 
 def measure_note(state: ExperimentState) -> str:

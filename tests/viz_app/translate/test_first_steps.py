@@ -82,7 +82,7 @@ def test_a_lesson_and_the_first_steps_do_not_stand_above_each_other(qtbot: QtBot
     assert not window.findChildren(FirstSteps)
     window.lessons.close()
     window.offer_first_steps()
-    assert steps_of(window)
+    assert steps_of(window).isVisible()
 
 
 def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None:
