@@ -39,7 +39,7 @@ from viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, scales, 
 from viz_app.top_bar import THEME_NAMES, TopBar
 from viz_app.translate.first_steps import FirstSteps
 from viz_app.translate.page import TranslatePage
-from viz_app.translate.presentation import Presentation
+from viz_app.translate.presentation import KEYS_OF_PRESENTATION, Presentation
 from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, command_of
 from viz_app.widgets.dialogs import show_about
@@ -427,6 +427,7 @@ class MainWindow(QMainWindow):
             groups.setdefault(command.group, []).append((command.keys_shown, name))
         groups.setdefault("Maps", []).extend(KEYS_OF_MAPS)
         groups["While a lesson is shown"] = list(KEYS_OF_LESSONS)
+        groups["In the presentation"] = list(KEYS_OF_PRESENTATION)
         ShortcutSheet(list(groups.items()), self).open()
 
     def offer_first_steps(self) -> None:
@@ -434,17 +435,36 @@ class MainWindow(QMainWindow):
         self.show_page(TRANSLATE)
         if self.translate_page.findChildren(FirstSteps):
             return
-        steps = FirstSteps(self.state)
+        if self.lessons.lesson.lesson is not None:
+            self.top_bar.show_notice("Close the lesson, then take the first steps")
+            return
+        steps = FirstSteps(self.state, self.translate_page)
+        lesson_changed, text = self.lessons.lesson.changed, self.translate_page.sentence.input.text
 
         def end() -> None:
+            lesson_changed.disconnect(give_way)
             self._preferences.has_taken_first_steps = True
             steps.hide()
             steps.deleteLater()
 
+        def give_way() -> None:
+            """One bar above the sentence is enough."""
+            if self.lessons.lesson.lesson is not None:
+                QTimer.singleShot(0, steps, steps.ended.emit)
+
+        def take_keyboard() -> None:
+            """Unless the user has typed meanwhile."""
+            if self.translate_page.sentence.input.text == text:
+                steps.next_button.setFocus()
+
+        lesson_changed.connect(give_way)
+        steps.begun.connect(take_keyboard)
         steps.ended.connect(end)
         steps.learn_wanted.connect(lambda: self.show_page(LEARN))
         steps.typing_wanted.connect(self._focus_sentence)
         self.translate_page.show_above(steps)
+        if steps.has_begun:
+            take_keyboard()
 
     def open_station(self, name: str) -> None:
         """Shows a station of the Learn page, by its name."""

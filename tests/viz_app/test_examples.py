@@ -98,6 +98,11 @@ def test_an_example_is_shown_with_its_head_and_cell(make_window: MakeWindow, qtb
     assert state.translation is not None
     assert state.selection.pinned == cell_of(state.translation, example)
     assert example.see in panel.note.text()
+    assert panel.note.property("role") == "warm", "a failure deserves a second look"
+    with qtbot.waitSignal(window.translation_shown, timeout=20_000):
+        panel.show_example(gallery()[0])
+    assert panel.note.text() == gallery()[0].see
+    assert panel.note.property("role") == "muted"
     qtbot.waitUntil(lambda: not panel.findChildren(GalleryPopup))
     panel.input.set_text("Zwei Hunde spielen im Schnee.")
     qtbot.waitUntil(lambda: state.translation.text.startswith("Two dogs"), timeout=20_000)  # type: ignore[union-attr]

@@ -65,6 +65,9 @@ def test_an_entry_that_says_nothing_is_refused() -> None:
 def test_terms_are_found_as_whole_words_the_longer_first() -> None:
     assert [entry.title for entry in entries_in("Cross-attention · layer 2 · head 6")] == ["cross", "layer", "head"]
     assert [entry.title for entry in entries_in("heading, monolayer")] == []
+    assert [entry.title for entry in entries_in("The model that is open")] == ["model"]
+    line = "Each row: where the model looks at the German while it predicts that token."
+    assert [entry.title for entry in entries_in(line)] == ["row", "attention", "token"]
     assert [entry.title for entry in entries_in("<sos> and weight α")] == ["<sos>", "attention"]
     assert [entry.title for entry in entries_in("beam search with beam size 4")] == ["beam"]
 

@@ -19,6 +19,7 @@ KIND_DIRECTIONS: dict[MapKind, str] = {
     "cross": "target → source",
 }
 COMBINATION_NAMES: dict[Combination, str] = {"mean": "mean", "max": "maximum"}
+OFF_NOTE = "Switched off: its weights are still computed, its output is dropped."
 _VALUE_NAMES: dict[Measure, str] = {
     "weight": "weight",
     "norm": "‖α·f(x)‖",
@@ -50,6 +51,14 @@ def meaning_of_query(state: ExperimentState) -> str:
     if state.settings.label_mode == "read":
         return f"{each}: where the model looks {where} while it reads that {target} token, to predict the next."
     return f"{each}: where the model looks {where} while it predicts that {target} token."
+
+
+def off_note(state: ExperimentState) -> str:
+    """One sentence on why a head that is off still has a map; empty if the large map shows none such."""
+    is_shown = state.result is not None and state.settings.scope == "head" and state.maps.shown != "original"
+    if not (is_shown and state.is_off(state.selection.head)):
+        return ""
+    return OFF_NOTE
 
 
 def measure_note(state: ExperimentState) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
@@ -18,6 +18,7 @@ from viz_app.theme import PANEL_MARGIN, scales, set_role
 from viz_app.widgets.parts import flat_button
 
 MIN_WEIGHT = 0.5
+GO_ON_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right)
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
 
@@ -41,16 +42,18 @@ class FirstSteps(QFrame):
     """A line above the sentence. It waits for the first result, and is gone for good once it is left.
 
     Attributes:
-        text: the sentence.
+        text: the sentence. Enter and → go on while the bar has the keyboard.
         next_button, skip_button: the next one; none of them any more.
         place: of the step, counted from 0.
 
     Signals:
+        begun(): the first sentence is shown now.
         ended(): the last one was left, or all were skipped.
         learn_wanted(): the reader wants to know more.
         typing_wanted(): the reader is to type a sentence.
     """
 
+    begun = Signal()
     ended = Signal()
     learn_wanted = Signal()
     typing_wanted = Signal()
@@ -69,6 +72,7 @@ class FirstSteps(QFrame):
         self.next_button = QPushButton()
         set_role(self.next_button, "primary")
         self.skip_button = flat_button("skip", "Close this, for good")
+        self.next_button.installEventFilter(self)
         self.next_button.clicked.connect(self._go_on)
         self.skip_button.clicked.connect(self.ended)
         self.ended.connect(self._stop_listening)
@@ -93,14 +97,26 @@ class FirstSteps(QFrame):
             getattr(state.settings.events, name).connect(self._on_settings, max_args=0)
         self._on_result()
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the first sentence was shown."""
+        return self._has_begun
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter goes on, Escape ends it."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        """Enter and → go on, Escape ends it."""
+        if event.key() in GO_ON_KEYS:
             self._go_on()
         elif event.key() == Qt.Key.Key_Escape:
             self.ended.emit()
         else:
             super().keyPressEvent(event)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A button takes arrows as steps to the next button."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.key() in GO_ON_KEYS:
+            self._go_on()
+            return True
+        return super().eventFilter(watched, event)
 
     def _stop_listening(self) -> None:
         """The widget is deleted now, but Python may keep this object for a while: it must hear of no more results."""
@@ -120,6 +136,7 @@ class FirstSteps(QFrame):
             self._has_begun = True
             self.setVisible(True)
             self._show_step()
+            self.begun.emit()
         else:
             self._say()
 
@@ -135,7 +152,8 @@ class FirstSteps(QFrame):
         step = self._steps[self.place]
         step.begin()
         self.next_button.setText(step.next_label)
-        self._count.setText(f"{self.place + 1} of {len(self._steps)}")
+        is_last = self.place + 1 == len(self._steps)
+        self._count.setText(f"{self.place + 1} of {len(self._steps)}{'' if is_last else ' · key: Enter'}")
         self._say()
 
     def _say(self) -> None:

@@ -26,14 +26,24 @@ WORDS_LARGER = 1.7
 """Than the labels of the map."""
 PAGE_KEYS: dict[int, int] = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 """What a presenter's remote sends."""
-KEYS = "Page Up, Page Down or ← → ↑ ↓ heads and layers · O off or on · D original, changed, difference · Esc back"
-KEYS_OF_SCENES = "Page Up, Page Down scenes · " + KEYS.removeprefix("Page Up, Page Down or ")
+SCENE_KEYS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+"""Those that step through scenes on the page, too; with Shift they choose heads, as they do without a lesson."""
+_OTHER_KEYS = "O off or on · D original, changed, difference · Esc back"
+KEYS = f"Page Up, Page Down or ← → ↑ ↓ heads and layers · {_OTHER_KEYS}"
+KEYS_OF_SCENES = f"← → or Page Up, Page Down scenes · Shift+← → heads · ↑ ↓ layers · {_OTHER_KEYS}"
+KEYS_OF_PRESENTATION = (
+    ("← → ↑ ↓", "Other heads and layers; Page Up, Down too"),
+    ("← →", "With a lesson: scenes; with Shift: heads"),
+    ("O, D", "As in the maps"),
+    ("Esc, F5", "Back to the window"),
+)
+"""For the sheet of keys."""
 
 
 class Presentation(QWidget):
     """A full screen that shows what the Translate page shows, and acts on the same experiment.
 
-    Page Up and Page Down step through the scenes of the lesson that is open, or without one through the heads.
+    Page Up, Page Down, ← and → step through the scenes of the lesson that is open, or without one through the heads.
 
     Attributes:
         step_scene: shows the scene so many further and returns True; False if no lesson is shown.
@@ -117,16 +127,18 @@ class Presentation(QWidget):
         self.caption.setText(caption(state) if shown is not None else "")
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk through heads and layers, Page Up and Page Down through scenes; O, D and Escape: see `KEYS`."""
+        """Arrows walk through heads and layers, or with a lesson ← and → through scenes: see `KEYS`."""
         state, key = self._state, event.key()
         if key in (Qt.Key.Key_Escape, Qt.Key.Key_F5):
             self.close()
             return
-        if (by := PAGE_KEYS.get(key)) is not None and self.step_scene(by):
+        has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        to_scene = PAGE_KEYS.get(key) or (None if has_shift else SCENE_KEYS.get(key))
+        if to_scene is not None and self.step_scene(to_scene):
             return
         if state.result is None:
             return
-        if by is not None:
+        if (by := PAGE_KEYS.get(key)) is not None:
             self._step_head(by)
         elif key in SWITCH_KEYS:
             state.toggle_head(state.selection.head)
@@ -185,7 +197,7 @@ class Presentation(QWidget):
 
 
 def caption(state: ExperimentState) -> str:
-    """Which head, whether it is off, what it does, which maps; and what a row means."""
+    """Which head, whether it is off, what it does, which maps; what a row means, and what it means that it is off."""
     head, maps = state.selection.head, state.maps
     parts = [map_text.title(state)]
     is_one = state.settings.scope == "head"
@@ -195,4 +207,5 @@ def caption(state: ExperimentState) -> str:
         parts.append(role)
     if state.result is not None and state.result.is_changed:
         parts.append(maps.shown)
-    return f"{' · '.join(parts)}\n{map_text.meaning_of_query(state)}"
+    meaning = " ".join(filter(None, (map_text.meaning_of_query(state), map_text.off_note(state))))
+    return f"{' · '.join(parts)}\n{meaning}"

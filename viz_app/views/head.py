@@ -139,7 +139,9 @@ class HeadPanel(QFrame):
         state = self._state
         self._name_head()
         self._meanings = (
-            " ".join(filter(None, (map_text.difference_note(state), map_text.hiding_note(state)))),
+            " ".join(
+                filter(None, (map_text.off_note(state), map_text.difference_note(state), map_text.hiding_note(state)))
+            ),
             map_text.meaning_of_query(state),
             map_text.measure_note(state),
         )
@@ -163,9 +165,7 @@ class HeadPanel(QFrame):
 
     def _show_switch(self) -> None:
         """The head, or another one, was switched off or on."""
-        self._name_head()
-        self._show_explanation()
-        self._fit()
+        self._show_head()
 
     def _open_cell_menu(self, widget: Heatmap | LinesView, point: QPoint) -> None:
         at = QPointF(point)
@@ -256,11 +256,14 @@ class HeadPanel(QFrame):
         """What a query shows is always said in full: in as many lines as it takes."""
         width = self.width() - 2 * scaled(PANEL_MARGIN)
         notes, of_query, measure = self._meanings
-        if self._is_low:
-            text = " ".join(filter(None, (of_query, notes, measure)))
-        else:
-            text = "\n".join(filter(None, (f"{of_query} {notes}".rstrip(), measure)))
-        self._meaning_room.show_text(text, width)
+        may_be_off = self._state.settings.scope == "head" and not notes
+        text, when_off = (
+            " ".join(filter(None, (of_query, note, measure)))
+            if self._is_low
+            else "\n".join(filter(None, (f"{of_query} {note}".rstrip(), measure)))
+            for note in (notes, map_text.OFF_NOTE if may_be_off else notes)
+        )
+        self._meaning_room.show_text(text, width, when_off)
         set_visible(self.controls, not self._is_low, focus_to=self)
         set_visible(self.tokens_menu, self._is_low, focus_to=self)
         self.controls.fit(width)

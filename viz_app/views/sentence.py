@@ -19,7 +19,7 @@ from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import edited_spans, ignored_span, rare_spans, respelled_spans, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out
-from viz_app.theme import PANEL_MARGIN, scaled, scales
+from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
 from viz_app.views.coverage_notice import CoverageNotice
@@ -82,6 +82,7 @@ class SentencePanel(QFrame):
         self.shown_switch = ShownMapsSwitch(state)
         self.coverage_notice = CoverageNotice()
         self.note = label("warm", wraps=True)
+        self._plain_note = ""
         self.facts = label("small")
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._examples: tuple[str, ...] = ()
@@ -190,6 +191,7 @@ class SentencePanel(QFrame):
         if example is None or translation is None or translation.experiment != Experiment(example.text):
             return
         self._shown_example = None
+        self._plain_note = "" if example.is_failure else example.see
         self._state.tell(example.see)
         self._state.choose_head(example.head)
         self._state.selection.pinned = cell_of(translation, example)
@@ -375,6 +377,9 @@ class SentencePanel(QFrame):
         problem = state.request.problem if state.result is not None else ""  # else it stands in place of the maps
         said = [problem] if problem else list(notes)
         text = "\n".join(filter(None, [*self._left_out.values(), *said, state.notice]))
+        role = "muted" if text and text == self._plain_note else "warm"
+        if self.note.property("role") != role:
+            set_role(self.note, role)
         self.note.setText(text)
         self.note.setVisible(bool(text))
 

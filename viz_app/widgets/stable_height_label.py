@@ -22,18 +22,19 @@ class StableHeightLabel(QWidget):
         label.setParent(self)
         label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
 
-    def show_text(self, text: str, width: int) -> None:
-        """Shows a text, wrapped at `width` pixels."""
-        self._label.setText(text)
+    def show_text(self, text: str, width: int, longest: str = "") -> None:
+        """Shows a text, wrapped at `width` pixels, with room for a longer one that may soon take its place."""
         self._label.ensurePolished()
         font = self._label.font().toString()
         if (width, font) != (self._width, self._font):
             self._width, self._font, self._heights = width, font, {}
-        if text not in self._heights:
-            self._heights[text] = max(0, self._label.heightForWidth(width))  # below 0 before there is a width
-            needed = max(self._heights.values())
-            if needed != self.minimumHeight():
-                self.setFixedHeight(needed)
+        for each in filter(lambda each: each not in self._heights, (longest or text, text)):
+            self._label.setText(each)
+            self._heights[each] = max(0, self._label.heightForWidth(width))  # below 0 before there is a width
+        self._label.setText(text)
+        needed = max(self._heights.values())
+        if needed != self.minimumHeight():
+            self.setFixedHeight(needed)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The label fills the widget."""

@@ -106,6 +106,7 @@ def test_every_shipped_text_names_only_what_there_is(station: Station) -> None:
             case Predict(check, _, question, choices):
                 paragraphs.append(question)
                 assert set(choices) == CHECKS[check].choices
+                assert not any(each.startswith(("Yes", "No,")) for each in choices.values()), "“No: no, …” is told then"
     assert {name for paragraph in paragraphs for name in paragraph.values} <= set(VALUES)
     assert station.claim.markdown.strip()
     assert any(isinstance(block, Predict) for block in station.blocks), "a station asks for a prediction"

@@ -9,6 +9,7 @@ from core.model.heads import Head
 from core.percent import percent
 from tests.viz_app.conftest import MakeWindow
 from viz_app.application import may_offer_first_steps
+from viz_app.documents.lesson_documents import shipped_lessons
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
 from viz_app.state.map_view import Pair
@@ -62,6 +63,26 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     assert window.learn_page is not None
     assert window.learn_page.isVisible()
     qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Right])
+def test_they_have_the_keyboard_at_the_start(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> None:
+    steps = steps_of(window)
+    focus = window.focusWidget()
+    assert focus is steps.next_button
+    qtbot.keyClick(focus, key)
+    assert steps.place == 1
+    assert steps.next_button.text() == "Switch one off"
+
+
+def test_a_lesson_and_the_first_steps_do_not_stand_above_each_other(qtbot: QtBot, window: MainWindow) -> None:
+    window.documents.open(shipped_lessons()[0], is_shipped=True)
+    qtbot.waitUntil(lambda: not window.findChildren(FirstSteps), timeout=20_000)
+    window.offer_first_steps()
+    assert not window.findChildren(FirstSteps)
+    window.lessons.close()
+    window.offer_first_steps()
+    assert steps_of(window).isVisible()
 
 
 def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None:

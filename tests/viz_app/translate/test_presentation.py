@@ -74,6 +74,9 @@ def test_keys_walk_switch_and_compare(make_window: MakeWindow, qtbot: QtBot) -> 
     qtbot.waitUntil(lambda: state.result is not None and state.result.is_changed)
     assert state.is_off(state.selection.head)
     assert " · off" in shown.caption.text()
+    assert "its output is dropped" in shown.caption.text()
+    panel = window.translate_page.head
+    assert "its output is dropped" in panel.meaning.text()
     seen = []
     for _ in range(3):
         qtbot.keyClick(shown, Qt.Key.Key_D)
@@ -138,7 +141,7 @@ def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
     assert shown.scene.isVisible()
     assert "scenes" in shown.hint.text()
     places = [shown.scene.text().split(" · ")[0]]
-    for key in (Qt.Key.Key_PageDown,) * 3 + (Qt.Key.Key_PageUp,):
+    for key in (Qt.Key.Key_PageDown, Qt.Key.Key_Right, Qt.Key.Key_PageDown, Qt.Key.Key_Left):
         qtbot.keyClick(shown, key)
         qtbot.waitUntil(lambda: not window.state.request.is_running)
         places.append(shown.scene.text().split(" · ")[0])
@@ -148,5 +151,7 @@ def test_a_presenters_remote_steps_through_the_scenes_of_a_lesson(
     assert scene.text in shown.scene.text()
     assert shown.source.text() == "Zwei Hunde ."
     assert window.state.selection.head == Head("decoder", 1, 2)
+    qtbot.keyClick(shown, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
+    assert window.state.selection.head == Head("decoder", 1, 1)
     window.lessons.close()
     assert shown.scene.isHidden()

@@ -272,13 +272,16 @@ class CandidateTable(ChipDrawing):
             return
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.font("small"))
+        metrics, num_steps = painter.fontMetrics(), len(translation.alternatives)
+        headings = [f"step {step + 1}" for step in range(num_steps)]
+        rooms = [self.place_of(step, 0).width() - theme.scaled(4) for step in range(num_steps)]
+        if any(metrics.horizontalAdvance(heading) > room for heading, room in zip(headings, rooms, strict=True)):
+            headings[1:] = [str(step + 1) for step in range(1, num_steps)]  # or they would run together
         for step, candidates in enumerate(translation.alternatives):
             painter.setFont(theme.font("small"))
             painter.setPen(theme.color("muted"))
-            first = self.place_of(step, 0)
-            heading = f"step {step + 1}"
-            if painter.fontMetrics().horizontalAdvance(heading) > first.width():
-                heading = str(step + 1)
+            first, heading = self.place_of(step, 0), headings[step]
             painter.drawText(QPointF(first.left() + 2, theme.scaled(HEADER) - 5), heading)
             for rank, candidate in enumerate(candidates[:NUM_CANDIDATES]):
                 is_chosen = candidate.token == translation.predicted_tokens[step]

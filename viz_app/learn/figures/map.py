@@ -32,4 +32,5 @@ class MapFigure(StationFigure):
     def redraw(self) -> None:
         """Another head: the map follows by itself, the caption here."""
         if self.translation is not None:
-            self.title.setText(f"{map_text.title(self.state)}. {map_text.meaning_of_query(self.state)}")
+            parts = map_text.meaning_of_query(self.state), map_text.off_note(self.state)
+            self.title.setText(f"{map_text.title(self.state)}. {' '.join(parts).rstrip()}")
