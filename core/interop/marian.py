@@ -308,6 +308,7 @@ class MarianFolder:
         target_name = "target_vocab.json" if separate else "vocab.json"
         source_tokens = self._read_tokens("vocab.json", num_source)
         target_tokens = self._read_tokens(target_name, num_target)
+        self._check_padding(source_tokens)
         models = self._read_spm("source.spm"), self._read_spm("target.spm")
         cleans_up = self._value(self._tokenizer, "clean_up_tokenization_spaces") is True
         source = Vocabulary(
@@ -331,6 +332,15 @@ class MarianFolder:
             MarianCodec(languages[0], source, models[0], cleans_up=cleans_up),
             MarianCodec(languages[1], target, models[1], writes, cleans_up=cleans_up),
         )
+
+    def _check_padding(self, tokens: tuple[str, ...]) -> None:
+        """The tokenizer pads with a token by its name, the model by an id: a piece of text must not be left out."""
+        padding, found = self._marks["pad_token"], tokens[self._ids.padding]
+        if found != padding:
+            raise ModelImportError(
+                f"{self._folder.path / 'vocab.json'}: the token {self._ids.padding}, which is pad_token_id in "
+                f"config.json, is {found!r}. The padding token {padding} was expected; use files that belong together."
+            )
 
     def _mark(self, name: str, tokens: tuple[str, ...], mark: str) -> int:
         """The id of the end or the unknown token."""

@@ -269,6 +269,16 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: change(folder / "config.json", pad_token_id=171),
         r"config\.json: pad_token_id is 171; the id of one of 171 tokens was expected",
     ),
+    "padding that is a piece": (
+        lambda folder: change(folder / "config.json", pad_token_id=17),
+        r"vocab\.json: the token 17, which is pad_token_id in config\.json, is '.+'\. The padding token <pad> was",
+    ),
+    "no padding": (
+        lambda folder: (folder / "vocab.json").write_text(
+            (folder / "vocab.json").read_text(encoding="utf-8").replace("<pad>", "word"), encoding="utf-8"
+        ),
+        r"vocab\.json: the token 170, which is pad_token_id in config\.json, is 'word'\. The padding token <pad> was",
+    ),
     "weights that are integers": (
         lambda folder: _with_weights(folder, lambda value: value.to(torch.int8)),
         r"holds numbers of the kind torch\.int8",
