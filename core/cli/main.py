@@ -58,8 +58,17 @@ def _no_such_command(given: str, other_commands: Collection[str]) -> str:
     problem = f"{given!r} stands where a command was expected: one of {', '.join(known)}."
     if given.startswith("-"):
         return f"{problem} Put the command before its options."
+    if "app" in other_commands and (kind := _kind_of(given)):
+        return f"{problem} To open a {kind} in the window: augenmerk app {kind.upper()}."
     if near := difflib.get_close_matches(given, known, n=1):
         return f"{problem} Did you mean {near[0]}?"
-    if "app" in other_commands and Path(given).is_file():
-        return f"{problem} To open a file in the window: augenmerk app FILE."
     return f"{problem} To translate a sentence: augenmerk translate SENTENCE."
+
+
+def _kind_of(given: str) -> str:
+    """Whether it is a file or a folder; empty if it is neither: a sentence may be longer than any path."""
+    try:
+        path = Path(given)
+        return "folder" if path.is_dir() else "file" if path.is_file() else ""
+    except OSError:
+        return ""

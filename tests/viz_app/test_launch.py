@@ -58,7 +58,12 @@ def test_an_option_that_there_is_not_is_refused(
 def test_a_file_or_a_sentence_alone_is_told_what_to_type(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "model.safetensors"
     path.touch()
-    for given, hint in ((str(path), "augenmerk app FILE"), ("Ein Hund.", "augenmerk translate SENTENCE")):
+    for given, hint in (
+        (str(path), "augenmerk app FILE"),
+        (str(tmp_path), "augenmerk app FOLDER"),
+        ("Ein Hund.", "augenmerk translate SENTENCE"),
+        (300 * "Hund ", "augenmerk translate SENTENCE"),
+    ):
         with pytest.raises(SystemExit):
             launch.main([given])
         told = capsys.readouterr().err

@@ -13,11 +13,13 @@ from core.translation.experiment import HeadScaled
 from core.translation.result import MAP_KINDS, Translation
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_roles import clearest_head
-from viz_app.state.map_view import Pair
+from viz_app.state.map_view import MapView, Pair
 from viz_app.theme import PANEL_MARGIN, scales, set_role
 from viz_app.widgets.parts import flat_button
 
 MIN_WEIGHT = 0.5
+SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
+"""Settings that make other cells of the same weights."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class FirstSteps(QFrame):
         )
         self.setVisible(False)
         state.result_changed.connect(self._on_result)
+        for name in SELECTING:
+            getattr(state.settings.events, name).connect(self._on_settings, max_args=0)
         self._on_result()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -101,6 +105,13 @@ class FirstSteps(QFrame):
     def _stop_listening(self) -> None:
         """The widget is deleted now, but Python may keep this object for a while: it must hear of no more results."""
         self._state.result_changed.disconnect(self._on_result)
+        for name in SELECTING:
+            getattr(self._state.settings.events, name).disconnect(self._on_settings)
+
+    def _on_settings(self) -> None:
+        """The map has other cells: its figure in the sentence is another."""
+        if self._has_begun and self._state.translation is not None:
+            self._say()
 
     def _on_result(self) -> None:
         if self._state.translation is None:
@@ -137,20 +148,27 @@ class FirstSteps(QFrame):
         assert self._state.translation is not None, "nothing is said before the first result"
         return self._state.translation
 
+    @property
+    def _shown_weights(self) -> MapView:
+        """The weights of the chosen head as the large map shows them: of merged words, and without hidden tokens."""
+        view = self._state.maps.with_settings(measure="weight", scope="head", shown="changed").view()
+        assert view is not None, "nothing is said before the first result"
+        return view
+
     def _pin_strongest(self) -> None:
         state, translation = self._state, self._translation
         state.settings.shown = "changed"
         state.choose_head(Head("cross", *clearest_head(translation.maps.cross)))
-        state.selection.pinned = _telling_pair(translation, state.selection.head)
+        state.selection.pinned = _telling_pair(translation, self._shown_weights)
 
     def _say_strongest(self) -> str:
         pinned, translation = self._state.selection.pinned, self._translation
         if pinned is None or pinned.query >= len(translation.predicted_tokens):
             return "Each row of the large map is a word of the translation, each column one of the sentence."
         word, looked_at = _word_at(translation, pinned)
-        head = self._state.selection.head
-        weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
-        share = float(weights[pinned.query, pinned.key])
+        share = _share_of(self._shown_weights, pinned)
+        if share is None:
+            return "Each row of the large map is a word of the translation, each column one of the sentence."
         return (
             f"To predict **{word}**, one part of the model, a **head**, gave {percent(share)} of its attention to "
             f"**{looked_at}**: the outlined cell of the large map. Each row is a word of the translation, each "
@@ -216,17 +234,23 @@ class FirstSteps(QFrame):
         return f"Type a sentence of your own.{knows} Ctrl+K lists all commands, F1 explains what you click on."
 
 
-def _telling_pair(translation: Translation, head: Head) -> Pair | None:
-    """The largest weight between two words, of words of four letters and more if there are such."""
-    weights = translation.maps.of_kind(head.kind)[head.layer, head.head]
+def _telling_pair(translation: Translation, shown: MapView) -> Pair | None:
+    """The largest weight between two words, of words of four letters and more if there are such; none hidden."""
     pairs = [
-        (float(weights[target.start, source.start]), min(len(target.text), len(source.text)) >= 4, target, source)
+        (share, min(len(target.text), len(source.text)) >= 4, pair)
         for target in translation.target_words
         for source in translation.source_words
+        if (share := _share_of(shown, pair := Pair(target.start, source.start))) is not None
     ]
     strong = [each for each in pairs if each[0] >= MIN_WEIGHT]
     best = max(strong or pairs, key=lambda each: (each[1], each[0]), default=None)
-    return Pair(best[2].start, best[3].start) if best is not None else None
+    return best[2] if best is not None else None
+
+
+def _share_of(shown: MapView, pair: Pair) -> float | None:
+    """The value of a cell; None if it is not in the map."""
+    entries = shown.entries_of(pair)
+    return float(shown.values[entries]) if entries is not None else None
 
 
 def _word_at(translation: Translation, pair: Pair) -> tuple[str, str]:

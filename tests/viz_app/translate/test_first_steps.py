@@ -11,6 +11,7 @@ from tests.viz_app.conftest import MakeWindow
 from viz_app.application import may_offer_first_steps
 from viz_app.main_window import MainWindow
 from viz_app.preferences import Preferences
+from viz_app.state.map_view import Pair
 from viz_app.translate.first_steps import FirstSteps
 
 pytestmark = pytest.mark.heavy  # each test makes a window with a model
@@ -61,6 +62,28 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     assert window.learn_page is not None
     assert window.learn_page.isVisible()
     qtbot.waitUntil(lambda: not window.findChildren(FirstSteps))
+
+
+def test_the_share_is_that_of_the_outlined_cell(make_window: MakeWindow) -> None:
+    window = make_window(None, sentence="Eine Erdbeerverkäuferin lacht auf dem Wochenmarkt.", loader=None)
+    window.state.settings.merges_words = True
+    window.offer_first_steps()
+    state, steps = window.state, steps_of(window)
+    translation = state.translation
+    assert translation is not None
+    split = next(word for word in translation.source_words if word.end - word.start > 1)
+    state.selection.pinned = pair = Pair(translation.target_words[1].start, split.start)
+    told = set()
+    for merges_words in (False, True):
+        state.settings.merges_words = merges_words
+        view = state.maps.view()
+        assert view is not None
+        entries = view.entries_of(pair)
+        assert entries is not None
+        share = percent(float(view.values[entries]))
+        assert f"gave {share} of its attention" in steps.text.text()
+        told.add(share)
+    assert len(told) == 2, "the pieces of a merged word are added up"
 
 
 def test_they_are_skipped_for_good(qtbot: QtBot, window: MainWindow, preferences: Preferences) -> None:
