@@ -55,6 +55,11 @@ class ModelFolder:
                 "it there."
             )
         if not path.exists():
+            if path.is_symlink():
+                raise ModelImportError(
+                    f"{path} is a link that leads to no file ({path.readlink()}). A file of a model was expected; "
+                    "copy it there."
+                )
             found = ", ".join(self.names()[:12]) or "nothing"
             raise ModelImportError(
                 f"{path} is missing; the folder holds {found}. A whole model was expected; fetch the missing file."

@@ -43,6 +43,7 @@ from core.text.vocabulary import Vocabulary
 FORMAT = "Marian, by Hugging Face transformers"
 _ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
 _MAX_SPM_BYTES = 64 * 2**20
+_MOST_STEPS, _MOST_BEAMS = 10**6, 64
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?([A-Za-z_]+)-([A-Za-z_]+)$")
 _LANGUAGE = re.compile(r"[A-Za-z]+([-_][A-Za-z0-9]+)*")
@@ -303,11 +304,17 @@ class MarianFolder:
 
     def _read_codecs(self, num_source: int, num_target: int) -> CodecPair:
         separate = self._value(self._tokenizer, "separate_vocabs")
+        if separate is not None and not isinstance(separate, bool):
+            raise ModelImportError(
+                f"{self._folder.path / 'tokenizer_config.json'}: separate_vocabs is {separate!r}; true or false was "
+                "expected. Use another copy."
+            )
         if separate is None:
             separate = not self._shares and self._folder.has("target_vocab.json")
         target_name = "target_vocab.json" if separate else "vocab.json"
         source_tokens = self._read_tokens("vocab.json", num_source)
         target_tokens = self._read_tokens(target_name, num_target)
+        self._check_padding(source_tokens)
         models = self._read_spm("source.spm"), self._read_spm("target.spm")
         cleans_up = self._value(self._tokenizer, "clean_up_tokenization_spaces") is True
         source = Vocabulary(
@@ -331,6 +338,15 @@ class MarianFolder:
             MarianCodec(languages[0], source, models[0], cleans_up=cleans_up),
             MarianCodec(languages[1], target, models[1], writes, cleans_up=cleans_up),
         )
+
+    def _check_padding(self, tokens: tuple[str, ...]) -> None:
+        """The tokenizer pads with a token by its name, the model by an id: a piece of text must not be left out."""
+        padding, found = self._marks["pad_token"], tokens[self._ids.padding]
+        if found != padding:
+            raise ModelImportError(
+                f"{self._folder.path / 'vocab.json'}: the token {self._ids.padding}, which is pad_token_id in "
+                f"config.json, is {found!r}. The padding token {padding} was expected; use files that belong together."
+            )
 
     def _mark(self, name: str, tokens: tuple[str, ...], mark: str) -> int:
         """The id of the end or the unknown token."""
@@ -398,6 +414,8 @@ class MarianFolder:
         for token_id in self._list(settings, "suppress_tokens"):
             if _is_id(token_id, num_target):
                 forbidden.add(token_id)
+            else:
+                notes.append(f"suppress_tokens: {token_id!r} is not applied")
         default = None if self._folder.has("generation_config.json") else 0
         forced = self._value(settings, "forced_eos_token_id", default)
         forces_end = forced == self._ids.end or (isinstance(forced, list) and self._ids.end in forced)
@@ -405,13 +423,20 @@ class MarianFolder:
             notes.append(f"forced_eos_token_id = {forced!r} is not applied")
         max_length, num_new = self._value(settings, "max_length"), self._value(settings, "max_new_tokens")
         limit = num_new if num_new is not None else max_length - 1 if isinstance(max_length, int) else None
-        beam = self._value(settings, "num_beams", 1)
+        if limit is not None and not (isinstance(limit, int) and 0 < limit <= _MOST_STEPS):
+            name, told = ("max_length", max_length) if num_new is None else ("max_new_tokens", num_new)
+            notes.append(f"{name} = {told!r} is not applied")
+            limit = None
+        beam = self._value(settings, "num_beams")
+        if beam is not None and not (isinstance(beam, int) and 1 <= beam <= _MOST_BEAMS):
+            notes.append(f"num_beams = {beam!r} is not applied")
+            beam = None
         return (
             DecodingConfig(
                 forbidden_ids=tuple(sorted(forbidden)),
-                max_steps=limit if isinstance(limit, int) and 0 < limit <= 10**6 else None,
+                max_steps=limit,
                 force_end=forces_end,
-                beam=beam if isinstance(beam, int) and 1 <= beam <= 64 else 1,
+                beam=beam or 1,
             ),
             tuple(notes),
         )
@@ -500,6 +525,11 @@ class MarianFolder:
         """What is said of generating: by a file of its own, or by `config.json`."""
         return self._json_if_any("generation_config.json") or self._config
 
+    @property
+    def _generation_name(self) -> str:
+        """The file that `_generation` is of."""
+        return "generation_config.json" if self._json_if_any("generation_config.json") else "config.json"
+
     @staticmethod
     def _value(settings: Mapping[str, Field], name: str, default: Any = None) -> Any:
         return settings[name].value if name in settings else default
@@ -508,7 +538,10 @@ class MarianFolder:
         """The items of a setting; none if it is not there."""
         value = self._value(settings, name)
         if value is not None and not isinstance(value, list):
-            raise ModelImportError(f"{self._folder.path}: {name} is {value!r}; a list was expected. Use another copy.")
+            raise ModelImportError(
+                f"{self._folder.path / self._generation_name}: {name} is {value!r}; a list was expected. Use another "
+                "copy."
+            )
         return value or []
 
     def _number(self, name: str, default: int, most: int) -> int:
@@ -532,12 +565,12 @@ class MarianFolder:
         return self._checked_id("config.json", name, self._value(self._config, name, default), num_tokens)
 
     def _generation_id(self, name: str, default: int, num_tokens: int) -> int:
-        value = self._value(self._generation, name)
+        file, value = self._generation_name, self._value(self._generation, name)
         if value is None:
-            value = self._value(self._config, name, default)
+            file, value = "config.json", self._value(self._config, name, default)
         if isinstance(value, list) and value:
             value = value[0]
-        return self._checked_id("config.json", name, value, num_tokens)
+        return self._checked_id(file, name, value, num_tokens)
 
     def _checked_id(self, file: str, name: str, value: object, num_tokens: int) -> int:
         if not _is_id(value, num_tokens):

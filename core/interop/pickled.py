@@ -6,6 +6,7 @@ has such limits, and hands over a safetensors file. Nothing else in this project
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,8 +27,12 @@ _MEMORY_BEYOND_FILE = 512 * 2**20
 _COPIES = 4
 """How often the tensors may lie in memory: as read, as written, and what reading itself takes."""
 _POLL_S = 0.05
+_DAMAGED = "it cannot be read; it is damaged or cut off"
 _MAX_DEPTH = 6
 _REFUSED, _TOO_BIG = 3, 4
+_REFUSED_NAME = re.compile(r"\b(?:GLOBAL|global:?|class|function)\s+([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)", re.ASCII)
+"""How PyTorch's messages name a class or function that it did not load."""
+_LFS_START = b"version https://git-lfs.github.com/spec/"
 _CHILD = "import sys; from core.interop.pickled import convert_for_parent; sys.exit(convert_for_parent(*sys.argv[1:]))"
 
 
@@ -46,6 +51,11 @@ def read_pickled(
             asks for too much memory or time.
         ImportStoppedError: `should_stop` said so.
     """
+    if not is_pytorch_file(path):
+        raise ModelImportError(
+            f"{path} is {kind_of_other_file(path) or 'no PyTorch file: it does not begin as torch.save writes'}. A "
+            "PyTorch file with nothing but the weights of a model was expected; use such a file."
+        )
     with tempfile.TemporaryDirectory(prefix="augenmerk-import-") as folder:
         status, said = _run_child(path, Path(folder), time_limit_s, should_stop)
         if status == _REFUSED:
@@ -61,6 +71,33 @@ def read_pickled(
     found = _planted(tree, tensors)
     assert isinstance(found, dict)
     return found
+
+
+def is_pytorch_file(path: Path) -> bool:
+    """Whether a file begins as `torch.save` writes: a ZIP archive, or a pickle."""
+    start = _start(path)
+    return start.startswith((b"PK\x03\x04", b"\x80"))
+
+
+def kind_of_other_file(path: Path) -> str:
+    """What a file is that people have by mistake in the place of weights, and what to do; nothing if it is none."""
+    start = _start(path)
+    if start.startswith(_LFS_START):
+        return "a pointer of Git LFS, not the weights themselves: fetch them with git lfs pull"
+    start = start.lstrip().lower()
+    if start.startswith((b"<!doctype", b"<html", b"<?xml")):
+        return "a web page, not weights"
+    return "" if start else "empty"
+
+
+def _start(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(256)
+    except OSError as error:
+        raise ModelImportError(
+            f"Cannot read {path}: {error.strerror or error}. A readable file was expected; check its permissions."
+        ) from error
 
 
 def _run_child(path: Path, folder: Path, time_limit_s: float, should_stop: Callable[[], bool]) -> tuple[int, str]:
@@ -115,12 +152,10 @@ def convert_for_parent(source: str, folder: str, time_limit_s: str) -> int:
     except RuntimeError as error:
         if "memory" in str(error):
             return _TOO_BIG
-        print(_said(f"it cannot be read ({_first_line(error)})"))  # noqa: T201
+        print(_said(_DAMAGED))  # noqa: T201
         return _REFUSED
     except Exception as error:  # whatever a damaged or hostile file makes the reader raise
-        is_code = "weights_only" in str(error) or "Unsupported" in str(error)
-        reason = "it holds code or objects, which are never run" if is_code else "it cannot be read"
-        print(_said(f"{reason} ({_first_line(error)})"))  # noqa: T201
+        print(_said(_why_refused(error)))  # noqa: T201
         return _REFUSED
     return 0
 
@@ -133,9 +168,14 @@ def _said(reason: str) -> str:
     return f"{reason}. A PyTorch file with nothing but the weights of a model was expected; use such a file."
 
 
-def _first_line(error: Exception) -> str:
-    text = str(error).strip().splitlines()
-    return (text[0][:160] if text else "") or type(error).__name__
+def _why_refused(error: Exception) -> str:
+    """In our words: PyTorch's own advise to load the file without its check."""
+    text = str(error)
+    if "weights_only" not in text and "Unsupported" not in text:
+        return _DAMAGED
+    named = _REFUSED_NAME.search(text)
+    what = f" ({named[1][:120]})" if named is not None else ""
+    return f"it holds code or objects, which are never run{what}"
 
 
 def _limit_this_process(num_bytes: int, time_limit_s: float) -> None:

@@ -9,7 +9,8 @@ from core.interop.folder import ModelFolder
 from core.interop.marian import MarianFolder
 from core.interop.model import ForeignModel, ImportOptions
 from core.interop.notebook import read_notebook
-from core.interop.weights import is_pytorch_file, read_safetensors, read_state_dict
+from core.interop.pickled import is_pytorch_file, kind_of_other_file
+from core.interop.weights import read_safetensors, read_state_dict
 
 _EXPECTED = (
     "A folder with a Marian model of Hugging Face (config.json, model.safetensors or pytorch_model.bin, source.spm, "
@@ -56,9 +57,8 @@ def _recognize_file(source: Path, options: ImportOptions) -> ForeignModel:
     elif start[8:9] == b"{":
         weights = read_safetensors(source)
     else:
-        raise ModelImportError(
-            f"{source} is neither a PyTorch file nor a safetensors file. {_EXPECTED}; choose another."
-        )
+        found = kind_of_other_file(source) or "neither a PyTorch file nor a safetensors file"
+        raise ModelImportError(f"{source} is {found}. {_EXPECTED}; choose another.")
     if "encoder.tok_embedding.weight" in weights:
         return read_notebook(source, weights, options)
     if "src_embed.0.lut.weight" in weights:

@@ -13,7 +13,8 @@ from core.config import RunConfig
 from core.corpora.parallel import read_lines
 from core.errors import CorpusError, ModelImportError
 from core.interop.model import ImportedModel, ImportOptions, ImportSummary, expected_seconds
-from core.interop.weights import are_half_precision, check_all_known, check_finite, check_shapes, is_pytorch_file
+from core.interop.pickled import is_pytorch_file
+from core.interop.weights import are_half_precision, check_all_known, check_finite, check_shapes
 from core.text.codec import CodecPair
 
 DATA_NEEDED = (

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from core.checkpoint.file import is_finite
 from core.errors import ModelImportError
-from core.interop.pickled import read_pickled
+from core.interop.pickled import kind_of_other_file, read_pickled
 from core.memory import available_memory
 
 FLOATS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
@@ -22,6 +22,9 @@ def read_safetensors(path: Path) -> dict[str, Tensor]:
         with safe_open(path, framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 — not a dictionary
     except (OSError, SafetensorError, ValueError) as error:
+        other = kind_of_other_file(path)
+        if other and other != "empty":
+            raise ModelImportError(f"{path} is {other}. A safetensors file was expected; use such a file.") from error
         raise ModelImportError(
             f"{path} cannot be read ({error}). A complete safetensors file was expected; it may be cut off. Use "
             "another copy."
@@ -47,13 +50,6 @@ def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Te
             "was expected; choose another file."
         )
     return {name.removeprefix("module."): value for name, value in found.items()}
-
-
-def is_pytorch_file(path: Path) -> bool:
-    """Whether a file begins as `torch.save` writes: a ZIP archive, or a pickle."""
-    with path.open("rb") as file:
-        start = file.read(4)
-    return start == b"PK\x03\x04" or start[:1] == b"\x80"
 
 
 def check_memory(path: Path, num_bytes: int) -> None:

@@ -213,11 +213,27 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a number for a list of words": (
         lambda folder: change(folder / "generation_config.json", bad_words_ids=7),
-        r"bad_words_ids is 7; a list was expected",
+        r"generation_config\.json: bad_words_ids is 7; a list was expected",
     ),
     "a number for a list of tokens": (
         lambda folder: change(folder / "generation_config.json", suppress_tokens=7),
-        r"suppress_tokens is 7; a list was expected",
+        r"generation_config\.json: suppress_tokens is 7; a list was expected",
+    ),
+    "an end that is no id": (
+        lambda folder: change(folder / "generation_config.json", eos_token_id=9999),
+        r"generation_config\.json: eos_token_id is 9999; the id of one of 171 tokens was expected",
+    ),
+    "vocabularies perhaps separate": (
+        lambda folder: change(folder / "tokenizer_config.json", separate_vocabs="maybe"),
+        r"tokenizer_config\.json: separate_vocabs is 'maybe'; true or false was expected",
+    ),
+    "a link to nothing": (
+        lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("gone.json")),
+        r"vocab\.json is a link that leads to no file \(gone\.json\)",
+    ),
+    "a link to itself": (
+        lambda folder: ((folder / "vocab.json").unlink(), (folder / "vocab.json").symlink_to("vocab.json")),
+        r"vocab\.json is a link that leads to no file \(vocab\.json\)",
     ),
     "an spm whose table points anywhere": (
         lambda folder: (folder / "source.spm").write_bytes(
@@ -268,6 +284,16 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     "padding that is no id": (
         lambda folder: change(folder / "config.json", pad_token_id=171),
         r"config\.json: pad_token_id is 171; the id of one of 171 tokens was expected",
+    ),
+    "padding that is a piece": (
+        lambda folder: change(folder / "config.json", pad_token_id=17),
+        r"vocab\.json: the token 17, which is pad_token_id in config\.json, is '.+'\. The padding token <pad> was",
+    ),
+    "no padding": (
+        lambda folder: (folder / "vocab.json").write_text(
+            (folder / "vocab.json").read_text(encoding="utf-8").replace("<pad>", "word"), encoding="utf-8"
+        ),
+        r"vocab\.json: the token 170, which is pad_token_id in config\.json, is 'word'\. The padding token <pad> was",
     ),
     "weights that are integers": (
         lambda folder: _with_weights(folder, lambda value: value.to(torch.int8)),
@@ -469,6 +495,17 @@ def test_what_is_not_applied_is_told(folder: Path) -> None:
     decoding = import_model(folder).checkpoint.decoding
     assert decoding.forbidden_ids == (170,)
     assert not decoding.force_end
+
+
+def test_numbers_beyond_all_measure_are_told_of(folder: Path) -> None:
+    change(folder / "generation_config.json", num_beams=10**9, max_length=10**12, suppress_tokens=[3, 9999])
+    found = recognize(folder)
+    assert {"num_beams = 1000000000 is not applied", "max_length = 1000000000000 is not applied"} < set(
+        found.summary.notes
+    )
+    assert "suppress_tokens: 9999 is not applied" in found.summary.notes
+    decoding = found.read().checkpoint.decoding
+    assert (decoding.beam, decoding.max_steps) == (1, None)
 
 
 def test_every_analysis_works_on_an_imported_model(translator: Translator) -> None:

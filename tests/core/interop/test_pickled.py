@@ -12,6 +12,7 @@ from core.errors import ModelImportError
 from core.interop import pickled
 from core.interop.pickled import read_pickled
 from core.interop.stopping import ImportStoppedError
+from core.interop.weights import read_safetensors
 
 pytestmark = pytest.mark.subprocess
 
@@ -66,16 +67,43 @@ def malicious(kind: str, path: Path, touched: Path) -> None:
 def test_code_is_refused_and_never_runs(kind: str, tmp_path: Path) -> None:
     path, touched = tmp_path / "model.pt", tmp_path / "touched"
     malicious(kind, path, touched)
-    with pytest.raises(ModelImportError, match=r"model\.pt: it holds code or objects, which are never run"):
+    with pytest.raises(ModelImportError, match=r"which are never run \(posix\.system\)\. A PyTorch file") as raised:
         read_pickled(path)
+    assert "Do it only" not in str(raised.value)
     assert not touched.exists()
 
 
 @pytest.mark.slow
 def test_a_whole_module_is_refused(tmp_path: Path) -> None:
     torch.save(torch.nn.Linear(2, 2), tmp_path / "module.pt")
-    with pytest.raises(ModelImportError, match="it holds code or objects, which are never run"):
+    with pytest.raises(ModelImportError, match=r"never run \(torch\.nn\.modules\.linear\.Linear\)\. A PyT") as raised:
         read_pickled(tmp_path / "module.pt")
+    assert str(raised.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n",
+            "a pointer of Git LFS, not the weights",
+        ),
+        (b"<!DOCTYPE html>\n<html>", "a web page, not weights"),
+        (b'{"weights": []}', "no PyTorch file: it does not begin as torch.save writes"),
+        (b"\x1b[31m", "no PyTorch file: it does not begin as torch.save writes"),
+        (b"", "empty"),
+    ],
+)
+def test_what_is_no_pickle_at_all_is_called_what_it_is(content: bytes, expected: str, tmp_path: Path) -> None:
+    path = tmp_path / "pytorch_model.bin"
+    path.write_bytes(content)
+    with pytest.raises(ModelImportError, match=r"A PyTorch file with nothing but the weights") as raised:
+        read_pickled(path)
+    assert str(raised.value).startswith(f"{path} is {expected}")
+    assert str(raised.value).isprintable()
+    with pytest.raises(ModelImportError) as raised:
+        read_safetensors(path)
+    assert ("Git LFS" in str(raised.value)) == (b"git-lfs" in content)
 
 
 @pytest.mark.slow
