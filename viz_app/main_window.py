@@ -605,7 +605,6 @@ class MainWindow(QMainWindow):
         page = LearnPage(self._worker.sibling(self), self.state, language=self._preferences.learn_language)
         page.language_chosen.connect(self._on_language)
         page.failed.connect(self.failed)
-        page.sentence.coverage_notice.offer(self.top_bar.model_button.menu())
         self._pages.addWidget(page)
         self.learn_page = page
         return page
