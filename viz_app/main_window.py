@@ -65,6 +65,7 @@ STANDARD_KEYS = {
 MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole interface": ("Ctrl+_",)}
 """The same keys without Shift, or with it, as keyboards differ."""
 EXPORT_PREFIX = "Export: "
+TRANSLATING = "Translating …\nA sentence that is typed meanwhile is translated instead."
 KEYS_OF_LESSONS = (
     ("Page Up, Down", "The scene before, the next scene"),
     ("← →", "The same, from the maps or the lesson bar"),
@@ -525,6 +526,8 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{info.title} – Augenmerk")
         self.model_opened.emit(info)
         self.state.begin_model(info)
+        if self.state.result is None:
+            self.translate_page.show_message(TRANSLATING)
         if self._first_experiment is not None:
             path, self._first_experiment = self._first_experiment, None
             self.documents.open(path)
