@@ -24,6 +24,8 @@ from tests.core.interop.test_hub import NAME, Hub
 from tests.core.interop.test_importing import change
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
+from viz_app.analysis.heads.samples import read_sample
+from viz_app.analysis.heads.state import SampleChoice
 from viz_app.analysis.sample_languages import check_languages
 from viz_app.application import run_app
 from viz_app.main_window import MainWindow
@@ -367,6 +369,24 @@ def test_a_sample_in_other_languages_is_refused_by_their_names() -> None:
     check_languages(with_target(run, "fr"), "de", None)
     with pytest.raises(AnalysisError, match=r"translates German to French; the sample is German to English"):
         check_languages(with_target(run, "fr"), "de", "en")
+
+
+def test_the_chosen_target_language_decides_about_a_sample() -> None:
+    run = preset("notebook")
+    marian = {"tokenization": "marian", "wrap_source": False, "end_source": True}
+    run = replace(run, data=replace(run.data, target_language="gem", source_case="keep", target_case="keep", **marian))
+    check_languages(run, "de", "en", ">>eng<<")
+    with pytest.raises(AnalysisError, match=r"translates German to Germanic languages; .*would hold\.$"):
+        check_languages(run, "de", "en")
+    with pytest.raises(AnalysisError, match=r"translates German to Dutch; .* Choose a file of your own"):
+        check_languages(run, "de", "en", ">>nld<<", offers_file=True)
+
+
+def test_each_sentence_of_a_sample_says_into_which_language() -> None:
+    sample = read_sample(SampleChoice("gold"), 3, ">>eng<<")
+    plain = read_sample(SampleChoice("gold"), 3)
+    assert sample.sources == tuple(f">>eng<< {source}" for source in plain.sources)
+    assert sample.targets == plain.targets
 
 
 def with_target(run: RunConfig, language: str) -> RunConfig:
