@@ -307,7 +307,8 @@ class MainWindow(QMainWindow):
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
         self.export_menu.done.connect(bar.show_notice)
         page.head.export_button.setMenu(self.export_menu)
-        page.sentence.coverage_notice.offer(bar.model_button.menu())
+        notice = page.sentence.coverage_notice
+        notice.offer(bar.model_button.menu_of_bigger_models(notice))
         bar.offer_export(self.export_menu)
         bar.offer_experiments(self.documents, self.lessons.make_menu(bar.menu_button))
         self.lessons.done.connect(bar.show_notice)

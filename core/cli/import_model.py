@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from core.storage import check_writable
+from core.storage import writable
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -42,7 +42,6 @@ def run(options: argparse.Namespace) -> int:
     from core.interop.model import ImportOptions
     from core.text.languages import language_name
 
-    check_writable(options.out)
     wanted = ImportOptions(
         revision=options.revision or "",
         source_language=options.source_language,
@@ -50,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         data=options.data,
         num_heads=options.heads,
     )
-    with _Progress() as progress:
+    with writable(options.out), _Progress() as progress:
         model = import_model(options.source, wanted, on_phase=progress.phase, on_download=progress.download)
         half = model.half_precision or options.half
         progress.phase(f"Writing {options.out.name}")

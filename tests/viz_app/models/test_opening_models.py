@@ -266,17 +266,23 @@ def test_without_a_connection_the_dialog_says_what_to_do(
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     window = make_window()
     window.top_bar.model_button.name_requested.emit()
     dialog = dialog_of(window)
     assert isinstance(dialog, HubDialog)
     assert dialog.source == "Helsinki-NLP/opus-mt-de-en"
+    assert dialog.focusWidget() is dialog.name_edit
+    assert dialog.name_edit.selectedText() == dialog.source
+    made = Path(dialog.target_edit.text()).parent
+    assert not made.exists()
     dialog.pairs.setCurrentRow(2)
     assert dialog.source == "Helsinki-NLP/opus-mt-de-fr"
     assert dialog.target_edit.text().endswith("opus-mt-de-fr.safetensors")
     dialog.import_button.click()
     qtbot.waitUntil(lambda: "cannot be fetched" in dialog.problem.text(), timeout=LIMIT_MS)
     assert "import the folder" in dialog.problem.text()
+    assert not made.exists(), "nothing was saved there"
     assert dialog.import_button.isEnabled()
 
 
