@@ -86,7 +86,11 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     bundled = window.model
     drop(window, folder)
     dialog = dialog_of(window)
+    assert not dialog.import_button.isEnabled(), "not before it is known what it takes"
+    assert dialog.status.text() == "Looking at the files …"
     qtbot.waitUntil(lambda: "Marian, by Hugging Face transformers · German to French" in dialog.about.text())
+    assert dialog.import_button.isEnabled()
+    assert not dialog.status.isVisible()
     assert "GB of memory" in dialog.about.text()
     assert window.model is bundled
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS) as opened:
@@ -171,6 +175,7 @@ def test_a_stopped_import_leaves_nothing_and_the_model_stays(
     before = window.model
     window.open_model(folder)
     dialog = dialog_of(window)
+    qtbot.waitUntil(dialog.import_button.isEnabled, timeout=LIMIT_MS)
     dialog.import_button.click()
     dialog.cancel_button.click()
     importer = window._loader._importer
@@ -247,6 +252,7 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
             monkeypatch.setattr("core.interop.weights.available_memory", lambda: 1000)
         window.open_model(copy)
         dialog = dialog_of(window)
+        qtbot.waitUntil(dialog.import_button.isEnabled, timeout=LIMIT_MS)
         dialog.import_button.click()
         qtbot.waitUntil(lambda dialog=dialog: not dialog.is_running and dialog.problem.isVisible(), timeout=LIMIT_MS)
         for word in words:
