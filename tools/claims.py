@@ -29,6 +29,7 @@ from core.evaluation.scores import evaluate
 from core.model.heads import Head
 from core.percent import percent
 from core.resources import bundled_model_path, resource_path
+from core.training.schedules import rates_of_run
 from core.translation.experiment import Beam, Experiment, GivenTarget, Greedy
 from core.translation.lesson_file import Scene, read_lesson_file
 from core.translation.result import MAP_KINDS, ExperimentResult, Translation
@@ -188,10 +189,20 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
     model = preset("notebook").model
     shared = model.tied_embeddings
     yield claim("model", "shares no matrix", lambda: (f"tied embeddings: {shared}", shared == "none"))
+    yield claim("training", "that of the bundled model falls to zero", lambda: _rate_at_the_end(translator))
     smoothing = preset("annotated-2022").training.label_smoothing
     yield claim(
         "training", "the target of the right word is 0.9", lambda: (f"{1 - smoothing:g}", f"{1 - smoothing:g}" == "0.9")
     )
+
+
+def _rate_at_the_end(translator: Translator) -> tuple[str, bool]:
+    """The share of the highest rate at the last step; and each epoch's rate is the one that its training recorded."""
+    run, history = translator.run_config, translator.history
+    rates = rates_of_run(history, run.model, run.training)
+    holds = all(math.isclose(rates[record.step - 1], record.learning_rate, rel_tol=0.01) for record in history)
+    share = rates[-1] / rates.max()
+    return f"{share:.2%} of the highest at step {rates.size:,}", holds and share < 0.001
 
 
 def _previous_share(translator: Translator) -> tuple[str, bool]:

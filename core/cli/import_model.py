@@ -40,6 +40,7 @@ def run(options: argparse.Namespace) -> int:
     """Imports, writes and says what it was. Raises `AugenmerkError`."""
     from core.interop.importing import import_model
     from core.interop.model import ImportOptions
+    from core.interop.target import check_target
     from core.text.languages import language_name
 
     wanted = ImportOptions(
@@ -48,19 +49,19 @@ def run(options: argparse.Namespace) -> int:
         target_language=options.target_language,
         data=options.data,
         num_heads=options.heads,
+        half_precision=options.half,
     )
     with writable(options.out), _Progress() as progress:
+        check_target(options.out, (options.source, options.data))  # before minutes are spent on what cannot be saved
         model = import_model(options.source, wanted, on_phase=progress.phase, on_download=progress.download)
-        half = model.half_precision or options.half
         progress.phase(f"Writing {options.out.name}")
-        model.save(options.out, half_precision=half)
+        model.save(options.out)
     summary, origin = model.summary, model.checkpoint.origin
     source, target = (language_name(code) for code in summary.languages)
     assert origin is not None
     print(f"{options.out}: {summary.name} ({summary.format}), {source} to {target}")
-    print(
-        f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, {16 if half else 32}-bit"
-    )
+    bits = 16 if model.half_precision else 32
+    print(f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, {bits}-bit")
     if origin.revision:
         print(f"  revision {origin.revision}")
     if origin.licence:

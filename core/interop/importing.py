@@ -40,4 +40,5 @@ def import_model(
         )
         options = replace(options, name=options.name or name, revision=commit)
     on_phase(f"Looking into {path.name}")
-    return recognize(path, options).read(on_phase, should_stop)
+    sources = (path,) if options.data is None else (path, options.data)
+    return replace(recognize(path, options).read(on_phase, should_stop), sources=sources)

@@ -178,9 +178,11 @@ class MarianFolder:
             on_phase(f"Reading {path.name}")
             if should_stop():
                 raise ImportStoppedError
-            weights |= read_safetensors(path) if path.suffix == ".safetensors" else read_state_dict(path, should_stop)
+            part = read_safetensors(path) if path.suffix == ".safetensors" else read_state_dict(path, should_stop)
+            check_finite(path, part, half_precision=self._options.half_precision)
+            weights |= part
         on_phase("Converting the weights")
-        half_precision = are_half_precision(weights)
+        half_precision = self._options.half_precision or are_half_precision(weights)
         model, converted = self._converted(weights)
         checkpoint = Checkpoint(
             run=self._run_config(model),
@@ -441,7 +443,6 @@ class MarianFolder:
         if any(table is not None for table in tables):
             config, learned = _with_tables(path, config, tables)
             converted |= learned
-        check_finite(path, converted)
         for name in _SHARED_NAMES[config.tied_embeddings]:
             del converted[name]
         return config, {name: value.to(torch.float32, copy=True) for name, value in converted.items()}

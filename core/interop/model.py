@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from core.checkpoint.file import Checkpoint, save_checkpoint
+from core.interop.target import check_target
+from core.interop.weights import check_finite
 from core.text.languages import UNDETERMINED
 
 _STARTING_SECONDS, _PICKLED_SECONDS, _BYTES_PER_SECOND = 1.0, 3.0, 150e6
@@ -22,6 +24,8 @@ class ImportOptions:
         source_language, target_language: codes or English names; None for what the files say.
         data: a folder with Multi30k, from which vocabularies that are not among the files are rebuilt.
         num_heads: of models whose files do not say it; None for that of the published system.
+        half_precision: whether weights are to be stored as 16-bit floats though the files have larger ones; weights
+            that these cannot hold are refused.
     """
 
     name: str | None = None
@@ -30,6 +34,7 @@ class ImportOptions:
     target_language: str | None = None
     data: Path | None = None
     num_heads: int | None = None
+    half_precision: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,25 +80,33 @@ class ImportedModel:
 
     Attributes:
         checkpoint: weights, settings, codecs, origin.
-        half_precision: whether its weights were of 16 bits, so that they can be stored so without loss.
+        half_precision: whether its weights were of 16 bits, so that they can be stored so without loss, or are to be
+            stored so.
         summary: what is told of it.
+        sources: the files and folders that it was read from, which are not written over.
     """
 
     checkpoint: Checkpoint
     half_precision: bool
     summary: ImportSummary
+    sources: tuple[Path, ...] = ()
 
     def save(self, path: Path | str, *, half_precision: bool | None = None) -> None:
         """Writes the file that Augenmerk opens, atomically.
 
         Args:
             path: of the file.
-            half_precision: weights as 16-bit floats; None where nothing is lost by it.
+            half_precision: weights as 16-bit floats; None where nothing is lost by it, or the options asked for it.
 
         Raises:
-            StorageError: it cannot be written; an older one stays as it was.
+            ModelImportError: 16-bit floats cannot hold a weight.
+            StorageError: it cannot be written, or is a file that the model was read from; an older one stays as it
+                was.
         """
+        check_target(Path(path), self.sources)
         half = self.half_precision if half_precision is None else half_precision
+        if half and not self.half_precision:
+            check_finite(self.summary.name, self.checkpoint.weights, half_precision=True)
         save_checkpoint(self.checkpoint, Path(path), half_precision=half)
 
 

@@ -43,16 +43,29 @@ class WeightMap:
         self.parts[f"{ours}.in_proj_bias"] = {f"{part}.bias": (width,) for part in queries_keys_values}
         self.linear(f"{ours}.out_proj", output, width, width)
 
-    def convert(self, path: Path, weights: Mapping[str, Tensor], ignored: Sequence[str] = ()) -> dict[str, Tensor]:
+    def convert(
+        self,
+        path: Path,
+        weights: Mapping[str, Tensor],
+        ignored: Sequence[str] = (),
+        *,
+        half_precision: bool = False,
+    ) -> dict[str, Tensor]:
         """The parameters by the names they have here, in single precision.
 
+        Args:
+            path: of the file, for messages.
+            weights: as in the file.
+            ignored: names that may be there.
+            half_precision: whether they are to be stored as 16-bit floats.
+
         Raises:
-            ModelImportError: a tensor is missing, of another shape, or unknown.
+            ModelImportError: a tensor is missing, of another shape, unknown, or not finite in that precision.
         """
         shapes = {name: shape for group in self.parts.values() for name, shape in group.items()}
         check_shapes(path, weights, shapes)
         check_all_known(path, weights, [*shapes, *ignored])
-        check_finite(path, weights)
+        check_finite(path, weights, half_precision=half_precision)
         converted = {}
         for ours, parts in self.parts.items():
             values = [weights[part].to(torch.float32, copy=True) for part in parts]
@@ -145,7 +158,7 @@ class StateDictModel:
             origin=origin,
             word_counts=checkpoint.word_counts,
         )
-        self._half_precision = are_half_precision(weights)
+        self._half_precision = options.half_precision or are_half_precision(weights)
 
     def read(
         self,

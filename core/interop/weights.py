@@ -66,11 +66,34 @@ def check_memory(path: Path, num_bytes: int) -> None:
         )
 
 
-def check_finite(path: Path, weights: Mapping[str, Tensor]) -> None:
-    """Raises `ModelImportError` if a weight is not a finite number."""
+def check_finite(path: Path | str, weights: Mapping[str, Tensor], *, half_precision: bool = False) -> None:
+    """Raises `ModelImportError` if a weight is not a finite number, or would not be one as it is stored here.
+
+    Args:
+        path: of the file, or what else the message names.
+        weights: as in the file; tensors that are not of floats are passed over.
+        half_precision: whether they are to be stored as 16-bit floats.
+    """
     for name, value in weights.items():
+        if value.dtype not in FLOATS:
+            continue
         if not is_finite(value):
             raise ModelImportError(f"{path}: {name} is not finite. Finite weights were expected; use another copy.")
+        for dtype, advice in (
+            (torch.float32, "use another copy"),
+            *([(torch.float16, "store 32-bit weights (without --half)")] if half_precision else []),
+        ):
+            if not _fits(value, dtype):
+                info = torch.finfo(dtype)
+                raise ModelImportError(
+                    f"{path}: {name} holds {float(value.abs().max()):.3g}, which {info.bits}-bit floats cannot hold. "
+                    f"Weights of at most {info.max:.3g} were expected; {advice}."
+                )
+
+
+def _fits(value: Tensor, dtype: torch.dtype) -> bool:
+    """Whether finite values stay finite in another precision."""
+    return torch.finfo(value.dtype).max <= torch.finfo(dtype).max or is_finite(value.to(dtype))
 
 
 def check_shapes(path: Path, weights: Mapping[str, Tensor], expected: Mapping[str, Sequence[int]]) -> None:
@@ -106,8 +129,11 @@ def check_all_known(path: Path, weights: Mapping[str, Tensor], known: Sequence[s
 
 
 def are_half_precision(weights: Mapping[str, Tensor]) -> bool:
-    """Whether all matrices are of 16-bit floats, so that nothing is lost if they are stored so."""
-    return all(value.dtype == torch.float16 for value in weights.values() if value.dim() >= 2)
+    """Whether all matrices are of 16-bit floats, so that nothing is lost if they are stored so; the rest fits too."""
+    return all(
+        value.dtype == torch.float16 if value.dim() >= 2 else value.dtype not in FLOATS or _fits(value, torch.float16)
+        for value in weights.values()
+    )
 
 
 def tying_of(source: Tensor, target: Tensor, output: Tensor) -> str:

@@ -1,5 +1,11 @@
 """Learning rates by step, and what becomes of warm-up and cool-down in a run that is too short for them."""
 
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.checkpoint.history import EpochRecord
 from core.config import ModelConfig, TrainingConfig
 from core.percent import percent
 
@@ -27,6 +33,29 @@ def learning_rate(step: int, model: ModelConfig, training: TrainingConfig) -> fl
     if training.schedule == "noam":
         return noam_rate(schedule_step(step, training), model.width, training.noam_factor, training.warmup_steps)
     return training.learning_rate
+
+
+def rates_of_run(history: Sequence[EpochRecord], model: ModelConfig, training: TrainingConfig) -> NDArray[np.float64]:
+    """The rate at each optimiser step of a run so far, cool-down included: [N], from step 1; empty without a history.
+
+    Args:
+        history: tells how many steps each epoch had.
+        model: its width.
+        training: the settings of the run.
+    """
+    if not history:
+        return np.zeros(0)
+    fitted = fitted_to(training, history[0].step // max(history[0].epoch, 1))
+    cooldown = fitted_cooldown_epochs(training)
+    steps = np.arange(1, history[-1].step + 1)
+    ends = [(0, 0), *((record.step, record.epoch) for record in history)]
+    epochs_done = np.interp(steps - 1, [step for step, _ in ends], [epoch for _, epoch in ends])
+    return np.array(
+        [
+            cooldown_factor(float(done), training.num_epochs, cooldown) * learning_rate(int(step), model, fitted)
+            for step, done in zip(steps, epochs_done, strict=True)
+        ]
+    )
 
 
 def schedule_step(step: int, training: TrainingConfig) -> int:

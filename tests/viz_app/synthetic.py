@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from core.checkpoint.history import EpochRecord
 from core.config import preset
 from core.config.presets import RunConfig
 from core.device import DeviceChoice
@@ -121,6 +122,7 @@ class FakeTranslator:
         self.num_parameters = 9_038_341
         self.vocabulary_sizes = 7853, 5893
         self.target_codes: tuple[str, ...] = ()
+        self.history: tuple[EpochRecord, ...] = ()
         self.digest = f"{sum(map(ord, self.name)):064x}"
         self.experiments: list[Experiment] = []
         self.drafts: list[str | None] = []

@@ -99,11 +99,28 @@ ACTIONS: Final[dict[str, Callable[[ExperimentState, str], None]]] = {
 }
 
 
-def perform(state: ExperimentState, actions: Mapping[str, str]) -> None:
-    """Does what is listed, in its order; names that are no actions are passed over."""
+def perform(state: ExperimentState, actions: Mapping[str, str]) -> dict[str, str]:
+    """Does what is listed, in its order; names that are no actions are passed over.
+
+    Returns:
+        What is left to be done when the next result is shown: heads and cells are not to be found in maps that an
+        action before has just replaced.
+    """
+    left = dict(actions)
     for name, value in actions.items():
+        if state.request.is_running and _is_found_in_maps(name, value):
+            return left
+        del left[name]
         if name in ACTIONS:
             ACTIONS[name](state, value)
+    return left
+
+
+def _is_found_in_maps(name: str, value: str) -> bool:
+    """Whether the action looks for a head or a cell, rather than to name it."""
+    if name == "pin":
+        return value == "strongest"
+    return name in ("head", "off") and value != "chosen" and value.count(":") < 2
 
 
 def shuffled(text: str, seed: str) -> str:
@@ -125,9 +142,10 @@ def find_head(state: ExperimentState, name: str) -> Head | None:
     Args:
         state: whose maps are looked at.
         name: `kind:layer:head`, counted from 1; `chosen`; `clearest`, of the cross-attention; or a role such as
-            `aligner` or, of one kind, `encoder:previous`, for the clearest head that has it.
+            `aligner` or, of one kind, `encoder:previous`, for the clearest head that has it. It is looked for in the
+            maps of the sentence with nothing changed, so that it is the same one whatever was tried.
     """
-    translation = state.translation
+    translation = state.original
     if translation is None:
         return None
     if name == "chosen":

@@ -45,11 +45,13 @@ class Check:
         choices: the names of all that can turn out; a question offers each of them.
         ask: the question to the model; None if what is on the screen suffices.
         judge: the verdict, given the model's answer (None if it was not asked).
+        about: the values that it depends on beside the sentence: `head`, `query`.
     """
 
     choices: frozenset[str]
     ask: Callable[[ExperimentState, Options], Job | None]
     judge: Callable[[ExperimentState, Options, Any], Verdict]
+    about: frozenset[str] = frozenset()
 
 
 def _nothing(state: ExperimentState, options: Options) -> None:
@@ -208,12 +210,14 @@ def _shown(state: ExperimentState) -> Translation:
 CHECKS: Final[dict[str, Check]] = {
     "num-tokens": Check(frozenset({"more", "same", "fewer"}), _nothing, _judge_tokens),
     "shuffled-words": Check(frozenset({"same", "order", "words"}), _shuffled, _judge_shuffled),
-    "chosen-head": Check(frozenset({"yes", "no"}), _nothing, _judge_head),
+    "chosen-head": Check(frozenset({"yes", "no"}), _nothing, _judge_head, frozenset({"head"})),
     "lifted-mask": Check(frozenset({"rises", "falls", "stays"}), _with_and_without_mask, _judge_mask),
     "cross-rows": Check(frozenset({"source", "target"}), _nothing, _judge_cross_rows),
-    "largest-weight": Check(frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight),
+    "largest-weight": Check(
+        frozenset({"rises", "falls", "stays"}), _with_temperature, _judge_largest_weight, frozenset({"head", "query"})
+    ),
     "beam": Check(frozenset({"better", "same"}), _beam_tree, _judge_beam),
-    "without-head": Check(frozenset({"same", "other"}), _without_chosen, _judge_without_chosen),
+    "without-head": Check(frozenset({"same", "other"}), _without_chosen, _judge_without_chosen, frozenset({"head"})),
     "smoothing": Check(frozenset({"rises", "falls"}), _smoothing, _judge_smoothing),
     "largest-part": Check(frozenset({"tokens", "attention", "feed-forward"}), _nothing, _judge_largest_part),
     "decided-at": Check(frozenset({"last", "earlier"}), _lens, _judge_decided),

@@ -1,19 +1,22 @@
 """A question that is answered before one looks; the answer is computed then."""
 
+from functools import partial
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QButtonGroup, QFrame, QLabel, QPushButton, QRadioButton, QVBoxLayout, QWidget
 
 from viz_app.learn.actions import perform
-from viz_app.learn.checks import CHECKS, Verdict
+from viz_app.learn.checks import CHECKS, Check, Verdict
 from viz_app.learn.figures.figure import LearnContext
 from viz_app.learn.station import Predict
-from viz_app.learn.values import values_of
+from viz_app.learn.values import UNKNOWN, values_of
 from viz_app.state.request_state import RequestState
 from viz_app.theme import scaled, scales
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import label
 
 CHOICE_SPACING = 10
+NO_SUCH_HEAD = "the head that you click on"
 
 
 class PredictView(QFrame):
@@ -38,6 +41,7 @@ class PredictView(QFrame):
         self._state = context.state
         self.request = RequestState()
         self._looked_text: str | None = None
+        self._asked_of = self._subject
         self.setProperty("role", "card")
         heading = label("heading")
         heading.setText("Predict, then look")
@@ -86,12 +90,40 @@ class PredictView(QFrame):
         if self._shows_looked_text:
             self._allow()
             return
+        subject = self._subject
+        if self._is_another(subject):
+            self._tell("")
+        if UNKNOWN not in subject:
+            self._asked_of = subject
         text = self._predict.question
-        self.question.setText(text.filled(values_of(self._state, text.values)))
+        values = values_of(self._state, text.values)
+        if "head" in values and not self._has_head:
+            values["head"] = NO_SUCH_HEAD
+        self.question.setText(text.filled(values))
         self._allow()
 
+    @property
+    def _subject(self) -> tuple[str, ...]:
+        """What the question is about: the sentence, and the head and the query, if it asks about these."""
+        names = values_of(self._state, {"head", "query"} & {*self._predict.question.values, *self._check.about})
+        return self._state.experiment.source_text, *(names[name] for name in sorted(names))
+
+    def _is_another(self, subject: tuple[str, ...]) -> bool:
+        """Whether the question is about something else now; what is not known at the moment has not changed."""
+        pairs = zip(subject, self._asked_of, strict=True)
+        return any(now != before and UNKNOWN not in (now, before) for now, before in pairs)
+
+    @property
+    def _check(self) -> Check:
+        return CHECKS[self._predict.check]
+
+    @property
+    def _has_head(self) -> bool:
+        """Whether the chosen head is one that the question can be about."""
+        return self._predict.options.get("kind", self._state.selection.head.kind) == self._state.selection.head.kind
+
     def _allow(self) -> None:
-        is_ready = self._state.translation is not None and not self.request.is_running
+        is_ready = self._state.translation is not None and not self.request.is_running and self._has_head
         self.look.setEnabled(is_ready and self.chosen is not None)
 
     def _on_result(self) -> None:
@@ -103,15 +135,19 @@ class PredictView(QFrame):
         self.refresh()
 
     def _look(self) -> None:
-        check = CHECKS[self._predict.check]
-        job = check.ask(self._state, self._predict.options)
+        job = self._check.ask(self._state, self._predict.options)
         if job is None:
             self._judge(None)
         else:
-            self._context.controller.ask(job, self.request, self._judge)
+            self._context.controller.ask(job, self.request, partial(self._judge_if_same, self._subject))
+
+    def _judge_if_same(self, subject: tuple[str, ...], answer: object) -> None:
+        """The answer may come after another head or sentence was chosen."""
+        if subject == self._subject:
+            self._judge(answer)
 
     def _judge(self, answer: object) -> None:
-        found: Verdict = CHECKS[self._predict.check].judge(self._state, self._predict.options, answer)
+        found: Verdict = self._check.judge(self._state, self._predict.options, answer)
         is_right = found.choice == self.chosen
         right = self._predict.choices[found.choice]
         self._tell(f"{'Right.' if is_right else f'No: {right[:1].lower()}{right[1:]}.'} {found.because}")

@@ -1,5 +1,6 @@
 """One station: its text at the left, its live figures at the right."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -52,6 +53,7 @@ class StationView(QWidget):
         self.next_button.setVisible(bool(next_title))
         self.next_button.clicked.connect(self.next_wanted)
         self._has_begun, self._base_px = False, current_theme().base_px
+        self._left: dict[str, str] = {}
         self._lay_out()
         self._state.result_changed.connect(self._on_result)
         for field in (self._state.selection.events.head, self._state.selection.events.pinned):
@@ -65,6 +67,7 @@ class StationView(QWidget):
     def enter(self) -> None:
         """The reader has come here: the experiment is as the station wants it."""
         self._has_begun = False
+        self._left = {}
         self._begin()
 
     def refresh(self) -> None:
@@ -126,11 +129,16 @@ class StationView(QWidget):
         """Once there is a result: heads and cells are found in it."""
         if not self._has_begun and self._state.translation is not None:
             self._has_begun = True
-            perform(self._state, self.station.begin)
+            self._perform(self.station.begin)
+
+    def _perform(self, actions: Mapping[str, str]) -> None:
+        self._left = perform(self._state, actions)
 
     def _on_result(self) -> None:
         if self.isVisible():
             self._begin()
+            if self._left:
+                self._perform(self._left)
             self.refresh()
 
     def _refresh_in_sight(self) -> None:
@@ -203,6 +211,6 @@ class StationView(QWidget):
 
     def _try(self, block: Try) -> QPushButton:
         button = QPushButton(f"Try: {block.label}")
-        button.clicked.connect(partial(perform, self._state, block.actions))
+        button.clicked.connect(partial(self._perform, block.actions))
         self.tries.append(button)
         return button

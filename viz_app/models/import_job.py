@@ -52,8 +52,10 @@ class ImportJob(ModelFreeJob):
             from core.interop.importing import import_model
             from core.interop.model import ImportOptions
             from core.interop.stopping import ImportStoppedError
+            from core.interop.target import check_target
 
-        with writable(self.target):  # before minutes are spent on what cannot be saved
+        with writable(self.target):
+            check_target(self.target, (self.source, self.data))  # before minutes are spent on what cannot be saved
             model = import_model(
                 self.source,
                 ImportOptions(

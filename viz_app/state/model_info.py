@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.analysis.sample_roles import SampleRoles
+from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
 from core.device import DeviceChoice
 from core.resources import bundled_model_path
@@ -23,6 +24,7 @@ class ModelInfo:
         digest: of weights and vocabularies; experiment files name models by it.
         vocabulary_sizes: V of source and target.
         target_codes: tokens that a sentence may begin with to say into which language; empty for one pair.
+        history: how its training went; empty if that is not known.
     """
 
     name: str
@@ -34,6 +36,7 @@ class ModelInfo:
     digest: str = ""
     vocabulary_sizes: tuple[int, int] = (0, 0)
     target_codes: tuple[str, ...] = ()
+    history: tuple[EpochRecord, ...] = ()
 
     @property
     def is_bundled(self) -> bool:

@@ -74,8 +74,8 @@ class LineChart(QWidget):
         )
 
     def values_at(self, x: float) -> list[float]:
-        """The value of each curve, between its points."""
-        return [float(np.interp(x, curve.x, curve.y)) for curve in self.curves]
+        """The value of each curve, between its points; NaN beside a curve that begins later or ends earlier."""
+        return [float(np.interp(x, curve.x, curve.y, left=np.nan, right=np.nan)) for curve in self.curves]
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """The values under the mouse are told."""
@@ -146,7 +146,10 @@ class LineChart(QWidget):
         texts = [curve.name for curve in self.curves]
         if self.hovered is not None:
             values = self.values_at(self.hovered)
-            texts = [f"{text} {shown_value(value)}" for text, value in zip(texts, values, strict=True)]
+            texts = [
+                text if np.isnan(value) else f"{text} {shown_value(value)}"
+                for text, value in zip(texts, values, strict=True)
+            ]
             x = area.left() + (self.hovered - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
             painter.setPen(theme.color("muted"))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))

@@ -171,4 +171,5 @@ def _describe(translator: TranslatorLike) -> ModelInfo:
         translator.digest,
         translator.vocabulary_sizes,
         translator.target_codes,
+        translator.history,
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 from core.analysis.trace import Trace
+from core.checkpoint.history import EpochRecord
 from core.config import RunConfig
 from core.device import DeviceChoice
 from core.translation.experiment import Experiment
@@ -48,6 +49,11 @@ class TranslatorLike(Protocol):
     @property
     def target_codes(self) -> tuple[str, ...]:
         """See `Translator.target_codes`."""
+        ...
+
+    @property
+    def history(self) -> tuple[EpochRecord, ...]:
+        """See `Translator.history`."""
         ...
 
     @property

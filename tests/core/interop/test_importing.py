@@ -19,7 +19,7 @@ from core.analysis.occlusion import occlude_source_words
 from core.checkpoint.file import load_checkpoint, save_checkpoint
 from core.checkpoint.origin import Origin
 from core.cli.main import main
-from core.errors import ModelImportError
+from core.errors import ModelImportError, StorageError
 from core.interop.importing import import_model
 from core.interop.model import ImportOptions, expected_seconds
 from core.interop.recognition import recognize
@@ -301,6 +301,36 @@ def test_what_is_not_whole_is_refused_and_nothing_is_written(
     assert capsys.readouterr().err.startswith("augenmerk: ")
 
 
+@pytest.mark.parametrize("spelling", ["plain", "dotted", "link", "link to the folder", "the file itself"])
+def test_no_file_of_the_original_is_written_over(
+    original: Path, tmp_path: Path, spelling: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = original / "model.safetensors"
+    source = weights if spelling == "the file itself" else original
+    (tmp_path / "link.safetensors").symlink_to(weights)
+    (tmp_path / "folder").symlink_to(original)
+    out = {
+        "dotted": original / ".." / original.name / "model.safetensors",
+        "link": tmp_path / "link.safetensors",
+        "link to the folder": tmp_path / "folder" / "vocab.json",
+    }.get(spelling, weights)
+    before = {file: file.read_bytes() for file in original.iterdir()}
+    assert main(["import", str(source), "--out", str(out)]) == 2
+    assert f"augenmerk: Cannot write {out}: it is" in capsys.readouterr().err
+    assert {file: file.read_bytes() for file in original.iterdir()} == before
+
+
+def test_a_new_file_may_lie_in_the_originals_folder_but_not_hide_its_weights(folder: Path) -> None:
+    imported = import_model(folder)
+    for _ in range(2):  # what an earlier import wrote is no original
+        imported.save(folder / "imported.safetensors")
+    with pytest.raises(StorageError, match=r"it is .*source\.spm, one of the files"):
+        imported.save(folder / "source.spm")
+    with pytest.raises(StorageError, match=r"weights of the model in .* would be looked for in it"):
+        imported.save(folder / "pytorch_model.bin")
+    assert recognize(folder)
+
+
 def test_an_older_file_stays_where_an_import_fails(folder: Path) -> None:
     out = folder.parent / "model.safetensors"
     out.write_text("older")
@@ -323,7 +353,41 @@ def test_free_memory_is_told_where_the_system_tells_it() -> None:
 
 def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
     _with_weights(folder, lambda value: value * float("nan") if value.dim() == 2 else value)
-    with pytest.raises(ModelImportError, match=r"is not finite"):
+    with pytest.raises(ModelImportError, match=r"model\.safetensors: \S+ is not finite"):
+        import_model(folder)
+
+
+def test_weights_that_the_stored_precision_cannot_hold_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = load_file(folder / "model.safetensors")
+    out, name = folder.parent / "out.safetensors", "model.encoder.layers.0.fc1.bias"
+    weights[name][3] = -1e6
+    save_file(weights, folder / "model.safetensors")
+    assert main(["import", str(folder), "--out", str(out), "--half"]) == 2
+    message = capsys.readouterr().err
+    assert f"model.safetensors: {name} holds 1e+06, which 16-bit floats cannot hold. Weights of at most" in message
+    assert not out.exists()
+    imported = import_model(folder)
+    with pytest.raises(ModelImportError, match="16-bit floats cannot hold"):
+        imported.save(out, half_precision=True)
+    imported.save(out)
+    load_checkpoint(out)
+    matrices = {each: value.half() if value.dim() == 2 else value for each, value in weights.items()}
+    save_file(matrices, folder / "model.safetensors")
+    assert not import_model(folder).half_precision  # for the bias
+    save_file(weights | {name: weights[name].double() * 1e300}, folder / "model.safetensors")
+    with pytest.raises(
+        ModelImportError, match=rf"model\.safetensors: {name} holds 1e\+306, which 32-bit floats cannot"
+    ):
+        import_model(folder)
+
+
+def test_a_weight_that_is_not_finite_is_named_as_in_its_file(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    weights["model.shared.weight"][0, 0] = float("nan")
+    save_file(weights, folder / "model.safetensors")
+    with pytest.raises(ModelImportError, match=r"model\.safetensors: model\.shared\.weight is not finite"):
         import_model(folder)
 
 

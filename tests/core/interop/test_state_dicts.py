@@ -14,6 +14,7 @@ from core.config import preset
 from core.errors import ModelImportError
 from core.interop.importing import import_model
 from core.interop.model import ImportOptions
+from core.interop.state_dicts import WeightMap
 from core.translation.experiment import Experiment
 from core.translation.translator import Translator
 from tests.core.interop.published import EncoderDecoder, NotebookSeq2Seq, shaken
@@ -193,3 +194,14 @@ def test_vocabularies_of_multi30k_have_the_published_sizes(multi30k_folder: Path
     save_file(theirs.state_dict(), tmp_path / "model.safetensors")
     ours = import_file(tmp_path / "model.safetensors", multi30k_folder, num_heads=2)
     assert ours.checkpoint.codecs.target.vocabulary.tokens[4] == "a"
+
+
+def test_numbers_that_are_lost_in_single_precision_are_refused() -> None:
+    names = WeightMap()
+    names.add("ours", "theirs", 2)
+    with pytest.raises(ModelImportError, match=r"model\.pt: theirs holds 1e\+300, which 32-bit floats cannot hold"):
+        names.convert(Path("model.pt"), {"theirs": torch.tensor([1e300, 1.0], dtype=torch.float64)})
+    values = {"theirs": torch.tensor([1e6, 1.0])}
+    assert torch.equal(names.convert(Path("model.pt"), values)["ours"], values["theirs"])
+    with pytest.raises(ModelImportError, match=r"model\.pt: theirs holds 1e\+06, which 16-bit floats cannot hold"):
+        names.convert(Path("model.pt"), values, half_precision=True)

@@ -10,7 +10,9 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from core.checkpoint.history import read_history
 from core.model.heads import Head
+from core.resources import resource_path
 from core.translation.experiment import ForcedToken, GivenTarget, Greedy, SoftmaxTemperature
 from core.translation.translator import Translator
 from viz_app.heatmap.labelled_matrix import MatrixCell
@@ -201,6 +203,18 @@ def test_entering_a_station_again_takes_back_what_was_changed_there(qtbot: QtBot
     assert page.state.experiment.source_text == FIRST_EXAMPLE
 
 
+def test_a_station_begins_with_the_same_head_whatever_was_tried_before(qtbot: QtBot, page: LearnPage) -> None:
+    station(qtbot, page, "weight")
+    state = page.state
+    first = state.selection.head, state.selection.pinned
+    assert first[1] is not None
+    station(qtbot, page, "mask").tries[0].click()
+    settle(qtbot, page)
+    assert state.experiment.lifts_mask
+    station(qtbot, page, "weight")
+    assert (state.selection.head, state.selection.pinned) == first
+
+
 def test_shuffled_words_change_the_translation_and_the_map(qtbot: QtBot, page: LearnPage) -> None:
     view = station(qtbot, page, "positions")
     figure = view.figures[0]
@@ -278,6 +292,33 @@ def test_a_kind_is_chosen_in_the_table_and_rows_are_counted(qtbot: QtBot, page: 
     assert f"{num_target} rows" in answer(qtbot, view.predictions[0], "target")
     view.tries[0].click()
     assert page.state.settings.label_mode == "read"
+
+
+def test_a_verdict_goes_with_the_head_that_it_is_about(qtbot: QtBot, page: LearnPage) -> None:
+    view = station(qtbot, page, "not")
+    state, (prediction,) = page.state, view.predictions
+    answer(qtbot, prediction, "same")
+    settle(qtbot, page)
+    assert state.experiment.interventions
+    assert prediction.verdict.text(), "what looking itself has changed is no other question"
+    head = state.selection.head
+    state.choose_head(Head("cross", (head.layer + 1) % 2, head.head))
+    assert not prediction.verdict.text()
+    assert state.experiment.interventions
+    view.tries[0].click()
+    settle(qtbot, page)
+    assert state.experiment.interventions == (), "the sentence of the shirt is shown as the model translates it"
+
+
+def test_a_question_about_cross_attention_is_asked_of_no_other_head(qtbot: QtBot, page: LearnPage) -> None:
+    (prediction,) = station(qtbot, page, "heads").predictions
+    prediction.choices["no"].click()
+    assert prediction.look.isEnabled()
+    page.state.choose_head(Head("encoder", 0, 0))
+    assert not prediction.look.isEnabled()
+    assert "Encoder" not in prediction.question.text()
+    page.state.choose_head(Head("cross", 0, 0))
+    assert prediction.look.isEnabled()
 
 
 def test_a_click_on_a_candidate_forces_it(qtbot: QtBot, page: LearnPage) -> None:
@@ -400,6 +441,11 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     peaks = [curve.x[curve.y.argmax()] for curve in rates.chart.curves]
     assert peaks[:3] == pytest.approx([4000, 8000, 4000], abs=51)
     assert rates.chart.curves[2].y.max() == pytest.approx(256**-0.5 * 4000**-0.5, rel=0.02)
+    own = rates.chart.curves[3]
+    history = read_history(resource_path("multi30k-de-en.history.csv"))
+    assert own.x[-1] == history[-1].step == 6803
+    drawn = np.interp([record.step for record in history], own.x, own.y)
+    assert drawn == pytest.approx([record.learning_rate for record in history], rel=0.01)
     found = smoothing.smoothing
     assert found is not None
     assert found.target.tolist() == pytest.approx([0, 0.1 / 3, 0.9, 0.1 / 3, 0.1 / 3])

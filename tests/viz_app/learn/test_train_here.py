@@ -7,14 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
 from pytestqt.qtbot import QtBot
 
+from core.training.events import PhaseStarted
 from core.translation.result import AttentionMaps
 from tests.viz_app.synthetic import make_translation
 from viz_app.learn.figures.figure import LearnContext
 from viz_app.learn.figures.train_here import TrainHereFigure, best_copier
 from viz_app.state.experiment_state import ExperimentState
-from viz_app.theme import Theme
+from viz_app.theme import Theme, current_theme
 from viz_app.worker import ExperimentController, InferenceWorker
 
 pytestmark = pytest.mark.training
@@ -61,6 +63,26 @@ def test_a_training_ends_with_the_page_and_leaves_no_files(qtbot: QtBot, figure:
     assert not folder.parent.exists()
     assert not any("training" in thread.name for thread in threading.enumerate())
     assert not Path(folder).exists()
+
+
+@pytest.mark.parametrize("width", [330, 500, 640, 900])
+def test_frames_and_what_is_written_below_them_fit(figure: TrainHereFigure, width: int) -> None:
+    pictures = figure.pictures
+    pictures.resize(width, pictures.height())
+    places = [pictures.place_of(index) for index in range(11)]
+    assert min(place.left() for place in places) >= 1
+    assert max(place.right() for place in places) <= width - 1
+    written = QFontMetrics(current_theme().font("small")).horizontalAdvance("epoch 10")
+    assert written <= places[0].width()
+    assert pictures.height() >= places[-1].bottom() + 2 * QFontMetrics(current_theme().font("small")).height()
+
+
+def test_nothing_is_said_to_go_on_once_the_training_has_ended(figure: TrainHereFigure) -> None:
+    figure._on_events([PhaseStarted("Translating a sample")])
+    assert figure.progress.text() == "Translating a sample …"
+    figure.pictures.add(1, make_translation())
+    figure._on_finished(None)
+    assert figure.progress.text() == "1 epoch done"
 
 
 def test_the_weight_on_what_is_to_be_copied_is_found_in_whichever_head_has_it() -> None:

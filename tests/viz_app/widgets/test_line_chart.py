@@ -56,6 +56,7 @@ def test_the_mouse_tells_the_values_there(qtbot: QtBot, chart: LineChart) -> Non
     qtbot.waitUntil(lambda: chart.hovered is not None)
     assert chart.hovered == pytest.approx(7.5, abs=0.05)
     assert chart.values_at(7.5) == pytest.approx([7.5, 5])
+    assert np.isnan(chart.values_at(100)).all(), "no curve goes on so far"
     before = chart.grab().toImage()
     chart.hovered = None
     assert chart.grab().toImage() != before

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from PySide6.QtWidgets import QWidget
 
-from core.training.schedules import learning_rate, noam_rate
+from core.training.schedules import noam_rate, rates_of_run
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import Smoothing, SmoothingJob
 from viz_app.theme import scales
@@ -21,7 +21,7 @@ WAITING_FOR_ANSWER = "Answer the question, and the curve with smoothing is drawn
 
 
 class RatesFigure(StationFigure):
-    """The rates of The Annotated Transformer's three settings, and of the model that is open.
+    """The rates of The Annotated Transformer's three settings, and those that the model had which is open.
 
     Attributes:
         chart: the curves.
@@ -36,7 +36,7 @@ class RatesFigure(StationFigure):
         self.column.addWidget(self.chart)
 
     def redraw(self) -> None:
-        """Another model has another schedule."""
+        """Another model was trained otherwise: its curve ends with its last step."""
         steps = np.arange(1, NUM_STEPS + 1, STRIDE, dtype=np.float64)
         curves = [
             Curve(
@@ -49,8 +49,9 @@ class RatesFigure(StationFigure):
         model = self.state.model
         if model is not None:
             run = model.run
-            rates = np.array([learning_rate(int(step), run.model, run.training) for step in steps])
-            curves.append(Curve("this model", steps, rates))
+            rates = rates_of_run(model.history, run.model, run.training)
+            if rates.size:  # an imported model has no training of ours
+                curves.append(Curve("this model", np.arange(1, rates.size + 1, dtype=np.float64), rates))
         self.chart.show_curves(curves)
 
 

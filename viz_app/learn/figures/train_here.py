@@ -22,7 +22,7 @@ from viz_app.worker import TrainingFailure, TrainingRequest, TrainingRun
 PRESET = "copy-task-small"
 APPEARED = 0.5
 """The diagonal is there once some head gives this much of its weight to the symbol that it has to copy."""
-MIN_PICTURE, MAX_PICTURE, GAP, TEXT_HEIGHT = 76, 110, 8, 30
+MIN_PICTURE, MAX_PICTURE, GAP, TEXT_HEIGHT, MARGIN = 76, 110, 8, 42, 2
 WAIT_S = 3.0
 
 
@@ -49,7 +49,7 @@ class TrainHereFigure(StationFigure):
         self.guess.setRange(1, self._settings.training.num_epochs)
         self.guess.setValue(self._settings.training.num_epochs // 2)
         self.guess.setAccessibleName("Epoch in which the diagonal appears")
-        self.button = QPushButton("Train")
+        self.button = QPushButton("Try: train it")
         self.button.setProperty("role", "primary")
         self.button.clicked.connect(self._start_or_stop)
         self.progress = label("small")
@@ -114,6 +114,8 @@ class TrainHereFigure(StationFigure):
     def _on_finished(self, result: object) -> None:
         self.guess.setEnabled(True)
         self.button.setText("Train again")
+        num_done = max((epoch for epoch, _, _ in self.pictures.epochs), default=0)
+        self.progress.setText(f"{num_done} epoch{'' if num_done == 1 else 's'} done")
         if isinstance(result, TrainingFailure):
             self.problem.setText(result.message)
             self.problem.setVisible(True)
@@ -156,7 +158,8 @@ class EpochPictures(QWidget):
         """Where a picture stands."""
         side = self._side()
         row, column = divmod(index, self._num_columns())
-        return QRectF(column * (side + scaled(GAP)), row * (side + scaled(TEXT_HEIGHT)), side, side)
+        margin = scaled(MARGIN)
+        return QRectF(margin + column * (side + scaled(GAP)), margin + row * (side + scaled(TEXT_HEIGHT)), side, side)
 
     def sizeHint(self) -> QSize:
         """Room for all epochs."""
@@ -175,30 +178,41 @@ class EpochPictures(QWidget):
             painter.setPen(QPen(theme.color("grid"), 1))
             painter.drawRect(place)
             painter.setPen(theme.color("muted"))
-            text = QRectF(place.left(), place.bottom() + 3, place.width(), scaled(16))
-            painter.drawText(text, int(Qt.AlignmentFlag.AlignLeft), f"epoch {index}" if index else "before")
+            painter.drawText(self._text_below(place), int(Qt.AlignmentFlag.AlignLeft), name_of(index))
         for index, (epoch, weights, share) in enumerate(self.epochs):
             place = self.place_of(index)
             painter.drawImage(place, map_image(weights, ramp_of(theme)))
             painter.setPen(QPen(theme.color("accent" if share >= APPEARED else "border"), 2))
             painter.drawRect(place)
             painter.setPen(theme.color("text"))
-            text = QRectF(place.left(), place.bottom() + 3, place.width(), scaled(16))
-            name = f"epoch {epoch}" if epoch else "before"
-            painter.drawText(text, int(Qt.AlignmentFlag.AlignLeft), f"{name}: {percent(share)}")
+            text = f"{name_of(epoch)}\n{percent(share)}"
+            painter.drawText(self._text_below(place), int(Qt.AlignmentFlag.AlignLeft), text)
+
+    def _text_below(self, place: QRectF) -> QRectF:
+        """Two lines: a picture is too narrow for both in one."""
+        return QRectF(place.left(), place.bottom() + 3, place.width() + scaled(GAP), scaled(TEXT_HEIGHT) - 3)
 
     def _num_columns(self) -> int:
         """As many as make two lines of them, if that leaves them large enough."""
-        fitting = max(1, int((self.width() + scaled(GAP)) // (scaled(MIN_PICTURE) + scaled(GAP))))
+        fitting = max(1, int((self._inner_width() + scaled(GAP)) // (scaled(MIN_PICTURE) + scaled(GAP))))
         return min(-(-self._num_pictures // 2), fitting)
 
     def _side(self) -> float:
         num_columns = self._num_columns()
-        return min((self.width() - (num_columns - 1) * scaled(GAP)) / num_columns, scaled(MAX_PICTURE))
+        return min((self._inner_width() - (num_columns - 1) * scaled(GAP)) / num_columns, scaled(MAX_PICTURE))
+
+    def _inner_width(self) -> float:
+        """What frames may take, half of whose pen is outside of the picture."""
+        return self.width() - 2 * scaled(MARGIN)
 
     def _fit(self) -> None:
         num_rows = -(-self._num_pictures // self._num_columns())
-        self.setFixedHeight(int(num_rows * (self._side() + scaled(TEXT_HEIGHT))))
+        self.setFixedHeight(int(scaled(MARGIN) + num_rows * (self._side() + scaled(TEXT_HEIGHT))))
+
+
+def name_of(epoch: int) -> str:
+    """Below a picture."""
+    return f"epoch {epoch}" if epoch else "before"
 
 
 def best_copier(translation: Translation) -> tuple[FloatArray, float]:
