@@ -13,7 +13,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from core.errors import StorageError
@@ -120,6 +120,24 @@ def check_writable(target: Path | str) -> None:
             pass
     except OSError as error:
         raise cannot_write(target, error) from error
+
+
+@contextmanager
+def writable(target: Path | str) -> Iterator[None]:
+    """Around work whose result is to go to `target`: tried before, and folders made for it go again if it fails.
+
+    Raises:
+        StorageError: as `check_writable`.
+    """
+    folders = [folder for folder in _file_behind(Path(target)).parents if not folder.exists()]
+    try:
+        check_writable(target)
+        yield
+    except BaseException:
+        for folder in folders:  # the innermost first; one that holds something stays
+            with suppress(OSError):
+                folder.rmdir()
+        raise
 
 
 def write_text(target: Path | str, text: str) -> None:

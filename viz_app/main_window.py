@@ -65,6 +65,7 @@ STANDARD_KEYS = {
 MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole interface": ("Ctrl+_",)}
 """The same keys without Shift, or with it, as keyboards differ."""
 EXPORT_PREFIX = "Export: "
+TRANSLATING = "Translating …\nA sentence that is typed meanwhile is translated instead."
 KEYS_OF_LESSONS = (
     ("Page Up, Down", "The scene before, the next scene"),
     ("← →", "The same, from the maps or the lesson bar"),
@@ -306,7 +307,8 @@ class MainWindow(QMainWindow):
         page.message.train_requested.connect(lambda: self.show_page(TRAIN))
         self.export_menu.done.connect(bar.show_notice)
         page.head.export_button.setMenu(self.export_menu)
-        page.sentence.coverage_notice.offer(bar.model_button.menu())
+        notice = page.sentence.coverage_notice
+        notice.offer(bar.model_button.menu_of_bigger_models(notice))
         bar.offer_export(self.export_menu)
         bar.offer_experiments(self.documents, self.lessons.make_menu(bar.menu_button))
         self.lessons.done.connect(bar.show_notice)
@@ -545,6 +547,8 @@ class MainWindow(QMainWindow):
         self.setWindowTitle(f"{info.title} – Augenmerk")
         self.model_opened.emit(info)
         self.state.begin_model(info)
+        if self.state.result is None:
+            self.translate_page.show_message(TRANSLATING)
         if self._first_experiment is not None:
             path, self._first_experiment = self._first_experiment, None
             self.documents.open(path)
@@ -625,7 +629,6 @@ class MainWindow(QMainWindow):
         page = LearnPage(self._worker.sibling(self), self.state, language=self._preferences.learn_language)
         page.language_chosen.connect(self._on_language)
         page.failed.connect(self.failed)
-        page.sentence.coverage_notice.offer(self.top_bar.model_button.menu())
         self._pages.addWidget(page)
         self.learn_page = page
         return page

@@ -120,6 +120,7 @@ def rank_aligners(
     others: Mapping[str, Mapping[int, Links]] | None = None,
     *,
     scalings: Sequence[HeadScaled] = (),
+    target_code: str = "",
     on_progress: Callable[[int, int], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> AlignerRanking:
@@ -133,6 +134,7 @@ def rank_aligners(
         gold: pairs with links by hand.
         others: baselines by name, each with its links by line of the corpus.
         scalings: heads that are scaled or off throughout.
+        target_code: the token `>>xx<<` that each source is to begin with, of a model of several target languages.
         on_progress: told how many pairs are done, of how many.
         should_stop: asked before each pair; what was read so far is then ranked.
 
@@ -144,7 +146,7 @@ def rank_aligners(
     for index, pair in enumerate(gold):
         if should_stop():
             break
-        forced = _force(translator, pair, interventions)
+        forced = _force(translator, pair, interventions, target_code)
         if forced is None:
             num_skipped += 1
         else:
@@ -193,20 +195,26 @@ class _Forced:
     target_words: tuple[Word, ...]
 
 
-def _force(translator: Translator, pair: GoldPair, interventions: Interventions | None) -> _Forced | None:
-    """Reads a pair by teacher forcing; None if the model refuses it or cuts it into other words."""
+def _force(
+    translator: Translator, pair: GoldPair, interventions: Interventions | None, target_code: str
+) -> _Forced | None:
+    """Reads a pair by teacher forcing; None if the model refuses it or cuts it into other words.
+
+    The token that says into which language is read, but is no word of the pair: nothing is linked with it.
+    """
     codecs, run = translator.checkpoint.codecs, translator.run_config
     start_id, end_id = codecs.target.vocabulary.start_id, codecs.target.vocabulary.end_id
     try:
-        source = encode_source(pair.source_text, codecs.source, run)
+        source = encode_source(f"{target_code} {pair.source_text}".lstrip(), codecs.source, run)
         target = encode_target(pair.target_text, codecs.target, run)
     except TextError:
         return None
-    same = (len(source.words), len(target.words)) == (len(pair.source), len(pair.target))
+    source_words = source.words[1:] if target_code else source.words
+    same = (len(source_words), len(target.words)) == (len(pair.source), len(pair.target))
     if not same or end_id is None:  # without an end token (the copy task) the last word is never read
         return None
     trace = trace_pair(translator.model, source.ids, (start_id, *target.ids[:-1]), interventions)
-    return _Forced(trace, source.words, target.words)
+    return _Forced(trace, source_words, target.words)
 
 
 def _pair_counts(

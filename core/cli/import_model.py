@@ -4,6 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from core.storage import writable
+
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Adds `import`."""
@@ -41,7 +43,6 @@ def run(options: argparse.Namespace) -> int:
     from core.interop.target import check_target
     from core.text.languages import language_name
 
-    check_target(options.out, (options.source, options.data))  # before minutes are spent on what cannot be saved
     wanted = ImportOptions(
         revision=options.revision or "",
         source_language=options.source_language,
@@ -50,7 +51,8 @@ def run(options: argparse.Namespace) -> int:
         num_heads=options.heads,
         half_precision=options.half,
     )
-    with _Progress() as progress:
+    with writable(options.out), _Progress() as progress:
+        check_target(options.out, (options.source, options.data))  # before minutes are spent on what cannot be saved
         model = import_model(options.source, wanted, on_phase=progress.phase, on_download=progress.download)
         progress.phase(f"Writing {options.out.name}")
         model.save(options.out)

@@ -132,8 +132,11 @@ def _ask(repository: str, revision: str | None) -> tuple[str, Mapping[str, _Remo
     except errors.HfHubHTTPError as error:
         raise _UnreachableError(f"the server answered {error.response.status_code}") from error
     except Exception as error:  # whatever its HTTP library raises where there is no connection
-        reason = "offline mode is on (HF_HUB_OFFLINE)" if isinstance(error, errors.OfflineModeIsEnabled) else None
-        raise _UnreachableError(reason or "the server cannot be reached") from error
+        if huggingface_hub.constants.HF_HUB_OFFLINE or isinstance(error, errors.OfflineModeIsEnabled):
+            raise _UnreachableError(
+                "the variable HF_HUB_OFFLINE is set, which forbids connections; unset it to fetch models"
+            ) from error
+        raise _UnreachableError("the server cannot be reached") from error
     files = {file.rfilename: _remote_file(file) for file in info.siblings or () if _NAME.fullmatch(file.rfilename)}
     if not info.sha or not re.fullmatch(r"[0-9A-Za-z]{1,64}", info.sha):
         raise ModelImportError(f"{repository}: the server named no commit. Try again later, or import a folder.")

@@ -27,6 +27,19 @@ _TWO_LETTERS = {
     "vie": "vi", "zho": "zh",
 }  # fmt: skip
 """ISO 639-3 to ISO 639-1, of the languages named above."""
+_GROUPS = {
+    "aav": "Austroasiatic languages", "afa": "Afroasiatic languages", "alv": "Atlantic-Congo languages",
+    "art": "constructed languages", "bat": "Baltic languages", "bnt": "Bantu languages", "cel": "Celtic languages",
+    "cpf": "French-based creoles", "cpp": "Portuguese-based creoles", "dra": "Dravidian languages",
+    "euq": "Basque languages", "fiu": "Finno-Ugric languages", "gem": "Germanic languages",
+    "gmq": "North Germanic languages", "gmw": "West Germanic languages", "grk": "Greek languages",
+    "iir": "Indo-Iranian languages", "inc": "Indic languages", "ine": "Indo-European languages",
+    "ira": "Iranian languages", "itc": "Italic languages", "mul": "many languages", "phi": "Philippine languages",
+    "poz": "Malayo-Polynesian languages", "roa": "Romance languages", "romance": "Romance languages",
+    "sem": "Semitic languages", "sla": "Slavic languages", "trk": "Turkic languages", "urj": "Uralic languages",
+    "zle": "East Slavic languages", "zls": "South Slavic languages", "zlw": "West Slavic languages",
+}  # fmt: skip
+"""ISO 639-5, as OPUS-MT names the models of several languages: by code, in lower case."""
 
 
 _CODE = re.compile(r"[A-Za-z]{2,3}([-_][A-Za-z0-9]{1,8})*|[A-Z]{2,12}(_[A-Z]{1,12})*")
@@ -48,13 +61,13 @@ def two_letter_code(code: str) -> str:
 
 
 def language_name(code: str) -> str:
-    """The language's English name, or its code if that is not known."""
-    return _NAMES.get(two_letter_code(code), code)
+    """The English name of the language, or of the group of languages; its code if that is not known."""
+    return _NAMES.get(two_letter_code(code)) or _GROUPS.get(code.lower(), code)
 
 
 def a_sentence_in(code: str) -> str:
     """What was expected, “a German sentence” for instance; “a sentence” if the code names no language."""
-    name = language_name(code)
-    if name == code:
+    name = _NAMES.get(two_letter_code(code))
+    if name is None:
         return "a sentence"
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name} sentence"

@@ -93,8 +93,12 @@ class Coverage:
         """What to tell of a sentence that is unlike the training data; empty of others."""
         if not self.is_unlike_training:
             return ""
-        known = f"This model knows {self.kind}." if self.kind else "This model's training data had few of these words."
-        return f"{known} {OTHER_TEXT}"
+        return f"{self.known} {OTHER_TEXT}"
+
+    @property
+    def known(self) -> str:
+        """What the model knows, in a sentence."""
+        return f"This model knows {self.kind}." if self.kind else "This model's training data had few of these words."
 
 
 def _times(count: int) -> str:

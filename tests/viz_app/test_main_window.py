@@ -16,7 +16,7 @@ from core.config import preset
 from core.errors import TextError
 from core.model.heads import Head
 from core.translation.experiment import Experiment
-from core.translation.result import Translation
+from core.translation.result import ExperimentResult, Translation, TranslationStoppedError
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.examples import example_sentences
@@ -167,6 +167,23 @@ def test_a_pinned_cell_is_let_go_by_a_second_click_or_escape(make_window: MakeWi
         assert selection.pinned == expected
     qtbot.keyClick(page.head.heatmap, Qt.Key.Key_Escape)
     assert selection.pinned is None
+
+
+class _Endless(FakeTranslator):
+    def compare(self, *_, should_stop=lambda: False, **__) -> ExperimentResult:
+        while not should_stop():
+            time.sleep(0.01)
+        raise TranslationStoppedError
+
+
+@pytest.mark.heavy
+def test_a_first_translation_that_takes_long_is_no_model_that_is_being_opened(
+    make_window: MakeWindow, qtbot: QtBot
+) -> None:
+    window = make_window(loader=_Endless, wait=False)
+    qtbot.waitUntil(lambda: window.model is not None)
+    assert window.translate_page.message.isVisible()
+    assert window.translate_page.message.label.text().startswith("Translating …")
 
 
 @pytest.mark.heavy

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
+from core.resources import bundled_model_path
 from core.text.languages import language_name
 from viz_app.export.exportable import ExportSource
 from viz_app.learn.figures.figure import LearnContext
@@ -19,6 +20,7 @@ from viz_app.views.intervention_chips import HINT_WITHOUT_HEADS
 from viz_app.views.sentence import SentencePanel
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.empty_state import EmptyState
+from viz_app.widgets.parts import label
 from viz_app.worker import ExperimentController, Failure, InferenceWorker, LoadJob, Request
 
 FIRST_EXAMPLE = "Ein Koch schneidet in einer kleinen Küche Gemüse."
@@ -33,6 +35,7 @@ class LearnPage(QWidget):
         state: the experiment that the stations are about.
         stations: all of them.
         sentence: the reader's sentence and its translation.
+        model_note: which model this page uses, while another one is open on the other pages.
         language_menu: the language of the texts; hidden while there is but one.
 
     Signals:
@@ -66,6 +69,7 @@ class LearnPage(QWidget):
         self.stations: tuple[Station, ...] = read_stations(self._language)
         self.sentence = SentencePanel(self.state)
         self.sentence.interventions.hint.setText(HINT_WITHOUT_HEADS)
+        self.model_note = label("warm", wraps=True)
         self._views: dict[int, StationView] = {}
         self._buttons: list[QPushButton] = []
         self._stack = QStackedWidget()
@@ -84,6 +88,9 @@ class LearnPage(QWidget):
         self.sentence.input.show_text(FIRST_EXAMPLE)
         self.sentence.input.text_settled.connect(self._on_text)
         self.state.result_changed.connect(self._on_result)
+        self._tell_model()
+        if window_state is not None:
+            window_state.model_changed.connect(self._tell_model)
 
     @property
     def place(self) -> int:
@@ -170,6 +177,16 @@ class LearnPage(QWidget):
             button.setText(str(place + 1) if self._is_narrow else f"{place + 1}  {station.title}")
             button.setToolTip(station.title)
 
+    def _tell_model(self) -> None:
+        """The top bar names the model of the other pages."""
+        other = self._window_state.model if self._window_state is not None else None
+        is_other = other is not None and not other.is_bundled
+        if other is not None and is_other:
+            self.model_note.setText(
+                f"Learn uses the bundled model, {bundled_model_path().stem}; {other.title} is open on the other pages."
+            )
+        self.model_note.setVisible(is_other)
+
     def _on_text(self, text: str, is_asked: bool) -> None:
         if self.state.model is None:
             self.state.begin_text(text)
@@ -220,5 +237,6 @@ class LearnPage(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         scales(column.setSpacing, GAP)
+        column.addWidget(self.model_note)
         column.addWidget(self.sentence)
         column.addLayout(below, 1)

@@ -61,6 +61,8 @@ class HubDialog(ImportDialog):
         self.name_edit.textChanged.connect(self._on_name)
         self.pairs.setCurrentRow(0)
         self._fit()
+        self.name_edit.setFocus()
+        self.name_edit.selectAll()  # what is typed takes its place
 
     @property
     def source(self) -> str | None:

@@ -106,6 +106,9 @@ class ImportDialog(QDialog):
             "It is imported once, into a file that Augenmerk opens. The original stays as it is."
         )
         if source.is_dir():
+            self.import_button.setEnabled(False)  # until it is known what it takes
+            self.status.setText("Looking at the files …")
+            self.status.show()
             self._request = self._worker.submit(
                 Request(InspectJob(source), self, on_result=self._on_summary, on_error=self._on_error)
             )
@@ -114,6 +117,9 @@ class ImportDialog(QDialog):
 
     def _on_summary(self, summary: "ImportSummary") -> None:
         self.about.setText(f"{self.about.text()}\n\n{describe(summary)}")
+        self.status.clear()
+        self.status.hide()
+        self.import_button.setEnabled(True)
         if summary.misses_languages:
             self._add_language_rows("its code, such as de, or its English name; the files do not say it")
             for code, edit in zip(summary.languages, (self.source_edit, self.target_language_edit), strict=True):

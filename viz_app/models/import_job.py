@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.imports import collector_paused
+from core.storage import writable
 from viz_app.state.progress import Progress
 from viz_app.worker import ModelFreeJob, ShouldStop, Tell
 
@@ -53,25 +54,26 @@ class ImportJob(ModelFreeJob):
             from core.interop.stopping import ImportStoppedError
             from core.interop.target import check_target
 
-        check_target(self.target, (self.source, self.data))  # before minutes are spent on what cannot be saved
-        model = import_model(
-            self.source,
-            ImportOptions(
-                data=self.data,
-                source_language=self.languages[0],
-                target_language=self.languages[1],
-                num_heads=self.num_heads,
-            ),
-            on_phase=lambda text: progress(Progress(0, 0, text)),
-            on_download=lambda name, done, total: progress(Progress(done, total, f"Downloading {name}")),
-            should_stop=should_stop,
-        )
-        if should_stop():
-            raise ImportStoppedError
-        progress(Progress(0, 0, f"Writing {self.target.name}"))
-        was_there = self.target.exists()
-        model.save(self.target)
-        if should_stop() and not was_there:
-            self.target.unlink(missing_ok=True)
-            raise ImportStoppedError
-        return self.target
+        with writable(self.target):
+            check_target(self.target, (self.source, self.data))  # before minutes are spent on what cannot be saved
+            model = import_model(
+                self.source,
+                ImportOptions(
+                    data=self.data,
+                    source_language=self.languages[0],
+                    target_language=self.languages[1],
+                    num_heads=self.num_heads,
+                ),
+                on_phase=lambda text: progress(Progress(0, 0, text)),
+                on_download=lambda name, done, total: progress(Progress(done, total, f"Downloading {name}")),
+                should_stop=should_stop,
+            )
+            if should_stop():
+                raise ImportStoppedError
+            progress(Progress(0, 0, f"Writing {self.target.name}"))
+            was_there = self.target.exists()
+            model.save(self.target)
+            if should_stop() and not was_there:
+                self.target.unlink(missing_ok=True)
+                raise ImportStoppedError
+            return self.target

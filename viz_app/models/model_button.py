@@ -34,7 +34,7 @@ class ModelButton(MenuButton):
         super().__init__("", "Open another model", parent)
         self.recent: tuple[Path, ...] = ()
         self._menu = QMenu(self)
-        self._menu.aboutToShow.connect(self._fill_menu)
+        self._menu.aboutToShow.connect(lambda: self._fill(self._menu, offers_bundled=True))
         self.setMenu(self._menu)
         self.show_name("no model")
 
@@ -42,8 +42,13 @@ class ModelButton(MenuButton):
         """Names the model in use, or says that there is none."""
         self.setText(f"{name} ▾")
 
-    def _fill_menu(self) -> None:
-        menu = self._menu
+    def menu_of_bigger_models(self, parent: QWidget) -> QMenu:
+        """The same menu for whoever finds the model in use too small: without the bundled one, which is."""
+        menu = QMenu(parent)
+        menu.aboutToShow.connect(lambda: self._fill(menu, offers_bundled=False))
+        return menu
+
+    def _fill(self, menu: QMenu, *, offers_bundled: bool) -> None:
         menu.clear()
         open_action = menu.addAction("Open model …")
         open_action.setShortcut(QKeySequence.StandardKey.Open)
@@ -52,7 +57,8 @@ class ModelButton(MenuButton):
         open_action.triggered.connect(self.open_requested)
         menu.addAction("Open the folder of a model …").triggered.connect(self.folder_requested)
         menu.addAction("From Hugging Face …").triggered.connect(self.name_requested)
-        menu.addAction("Bundled model").triggered.connect(self.bundled_requested)
+        if offers_bundled:
+            menu.addAction("Bundled model").triggered.connect(self.bundled_requested)
         if self.recent:
             menu.addSeparator()
             menu.addAction("Recent models").setEnabled(False)

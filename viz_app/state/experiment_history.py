@@ -29,6 +29,11 @@ class ExperimentHistory:
         return bool(self._future)
 
     @property
+    def previous(self) -> Experiment | None:
+        """The one that undo goes back to; None if there is none."""
+        return self._past[-1] if self._past else None
+
+    @property
     def newest_own_output(self) -> Output | None:
         """The newest way to find the target, up to the current experiment, that is not a given target; None if none."""
         outputs = (each.output for each in (self.current, *reversed(self._past)))

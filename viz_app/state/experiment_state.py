@@ -82,7 +82,7 @@ class ExperimentState:
         self._history = ExperimentHistory(Experiment(""))
         self._model_roles: SampleRoles | None = None
         self._has_picked_head = False
-        self._drops_misfits = False
+        self._drops_misfits = self._tells_kept = False
         self._prepared_notice = ""
         self._pin_next: Pair | None = None
         self._head_next: Head | None = None
@@ -295,7 +295,8 @@ class ExperimentState:
         self._set_notice(_dropped("because the source has other tokens now", dropped))
         self.set_experiment(experiment)
 
-    def _ask(self, *, drops_misfits: bool) -> None:
+    def _ask(self, *, drops_misfits: bool, tells_kept: bool = False) -> None:
+        self._tells_kept = tells_kept
         self._drops_misfits = drops_misfits or self.is_of_earlier_model
         self.experiment_asked.emit()
         self.experiment_changed.emit()
@@ -318,13 +319,16 @@ class ExperimentState:
         Where another model left it out, undo asks for it again: of use once the former model is open again.
         """
         self.request.finish()
+        told = ""
         if result.dropped:
             (self._history.push if self.is_of_earlier_model else self._history.fit)(result.experiment)
             undo = "With the former model, undo brings" if self.is_of_earlier_model else ""
             why = f"because {'it does' if len(result.dropped) == 1 else 'they do'} not fit this model or sentence"
             told = _dropped(why, list(result.dropped), undo)
+        kept = _kept(result.experiment, self._history.previous) if self._tells_kept else ""
+        if told or kept:
             before = self._prepared_notice if self.notice == self._prepared_notice else ""
-            self._set_notice(f"{before} {told}".lstrip())
+            self._set_notice(" ".join(filter(None, (before, told, kept))))
         self._prepared_notice = ""
         self._show(result)
 
@@ -417,7 +421,7 @@ class ExperimentState:
 
     def ask_again(self) -> None:
         """The same experiment, of the model that is in use now; what does not fit it is dropped."""
-        self._ask(drops_misfits=True)
+        self._ask(drops_misfits=True, tells_kept=self.is_of_earlier_model)
 
     def take_roles(self, roles: SampleRoles) -> None:
         """A sample was measured with the model in use."""
@@ -444,6 +448,20 @@ def _dropped(why: str, interventions: list[Intervention], undo: str = "Undo brin
         return ""
     it = "it" if len(interventions) == 1 else "them"
     return f"Dropped {why}: {', '.join(map(str, interventions))}." + (f" {undo} {it} back." if undo else "")
+
+
+def _kept(experiment: Experiment, previous: Experiment | None) -> str:
+    """What another model takes over from the one before, in a sentence; empty if there is nothing.
+
+    Args:
+        experiment: what is asked of the model that is in use now.
+        previous: what undo goes back to. It takes the changes back if they were the last step.
+    """
+    if not experiment.interventions:
+        return ""
+    it = "it" if len(experiment.interventions) == 1 else "them"
+    by = "Undo" if previous == experiment.baseline else "“reset”"
+    return f"Kept from the model before: {', '.join(map(str, experiment.interventions))}. {by} takes {it} back."
 
 
 def _refused(refused: Experiment, kept: Experiment) -> str:

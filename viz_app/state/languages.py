@@ -25,8 +25,12 @@ def language_names(run: RunConfig | None) -> tuple[str, str]:
 
 def language_of(code: str) -> str:
     """What the target of a code such as `>>fra<<` is called: its name, or what stands in the code."""
-    inner = code.removeprefix(_OPEN).removesuffix(_CLOSE)
-    return language_name(inner)
+    return language_name(inner_code(code))
+
+
+def inner_code(code: str) -> str:
+    """What stands in a code such as `>>fra<<`: fra."""
+    return code.removeprefix(_OPEN).removesuffix(_CLOSE)
 
 
 def code_of(text: str, codes: Collection[str]) -> str | None:

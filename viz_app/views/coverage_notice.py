@@ -13,7 +13,7 @@ class CoverageNotice(QWidget):
 
     Attributes:
         label: the notice.
-        button: opens the menu of models; hidden as long as there is none.
+        button: opens the menu of models; hidden as long as there is none, and no other model is spoken of then.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -39,5 +39,7 @@ class CoverageNotice(QWidget):
     def show_coverage(self, coverage: Coverage | None) -> None:
         """Says what there is to say of a sentence."""
         notice = coverage.notice if coverage is not None else ""
+        if coverage is not None and notice and self.button.menu() is None:
+            notice = coverage.known
         self.label.setText(notice)
         self.setVisible(bool(notice))

@@ -18,7 +18,7 @@ from viz_app.state.map_selection import MARKS
 from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import edited_spans, ignored_span, rare_spans, respelled_spans, unknown_spans, word_spans
-from viz_app.state.text_limit import MAX_CHARACTERS, left_out
+from viz_app.state.text_limit import MAX_CHARACTERS, left_out, not_shown
 from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
@@ -229,7 +229,13 @@ class SentencePanel(QFrame):
             getattr(state.selection.events, name).connect(self._show_shares, max_args=0)
 
     def _on_shortened(self, field: SentenceInput, num_characters: int) -> None:
-        self._left_out[field] = left_out(num_characters)
+        if field is self.input:
+            told = left_out(num_characters)
+        elif self.sentence.is_editable:
+            told = left_out(num_characters, "translation")
+        else:  # the model's own
+            told = not_shown(num_characters)
+        self._left_out[field] = told
         self._say()
 
     def _on_text_changed(self, field: SentenceInput) -> None:

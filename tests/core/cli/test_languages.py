@@ -92,7 +92,7 @@ def test_a_language_that_spacy_does_not_know_is_refused(folder: Path, capsys: py
         ("eng", "English", "an English sentence"),
         ("pt_BR", "Portuguese", "a Portuguese sentence"),
         ("und", "und", "a sentence"),
-        ("ROMANCE", "ROMANCE", "a sentence"),
+        ("ROMANCE", "Romance languages", "a sentence"),
     ],
 )
 def test_languages_have_names(code: str, name: str, expected: str) -> None:

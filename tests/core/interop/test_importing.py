@@ -10,6 +10,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from core import memory
+from core.analysis.alignment import GoldPair
+from core.analysis.alignment_ranking import rank_aligners
 from core.analysis.alti import contributions_of
 from core.analysis.capture import trace_translation
 from core.analysis.measures import measure_maps
@@ -535,6 +537,17 @@ def test_a_source_without_a_code_is_told_of_the_choice(translator: Translator) -
     with_code = translator.run(Experiment(f">>fra<< {SENTENCE}"))
     assert with_code.source_tokens[:2] == (">>fra<<", "Ein")
     assert not with_code.notes or "several languages" not in with_code.notes[0]
+
+
+def test_the_token_of_the_target_language_is_no_word_of_a_gold_pair(translator: Translator) -> None:
+    words = ("Ein", "Mann"), ("A", "man")
+    gold = [GoldPair(line, *words, links := frozenset({(0, 0), (1, 1)}), links) for line in (1, 2)]
+    seen = []
+    for code in ("", ">>fra<<"):
+        ranking = rank_aligners(translator, gold, target_code=code)
+        assert (ranking.num_choosing, ranking.num_reporting, ranking.num_skipped) == (1, 1, 0)
+        seen.append(ranking.scores)
+    assert seen[0] != seen[1], "the model reads the token"
 
 
 def test_forced_tokens_edits_and_given_targets_work(translator: Translator) -> None:

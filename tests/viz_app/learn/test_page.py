@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,8 @@ from viz_app.learn.figures.tokens import TokensFigure
 from viz_app.learn.page import FIRST_EXAMPLE, LearnPage
 from viz_app.learn.predict_view import PredictView
 from viz_app.learn.station_view import StationView
+from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.model_info import ModelInfo
 from viz_app.theme import Theme
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 from viz_app.worker import InferenceWorker
@@ -60,6 +63,23 @@ def test_the_page_opens_the_bundled_model_itself(qtbot: QtBot, theme: Theme, bun
     qtbot.waitUntil(lambda: page.view is not None, timeout=TIMEOUT_MS)
     assert page.state.translation is not None
     assert page.state.translation.text == bundled_translator.translate(FIRST_EXAMPLE).text
+    page.shutdown()
+
+
+def test_the_page_says_that_another_model_is_open_elsewhere(
+    qtbot: QtBot, theme: Theme, bundled_translator: Translator
+) -> None:
+    bundled = ModelInfo("multi30k-de-en", None, bundled_translator.run_config, bundled_translator.device, 1)
+    window_state = ExperimentState()
+    window_state.begin_model(replace(bundled, name="opus-mt-de-fr", path=Path("opus-mt-de-fr.safetensors")))
+    page = LearnPage(InferenceWorker(lambda path, device: bundled_translator), window_state)
+    qtbot.addWidget(page)
+    assert page.model_note.text() == (
+        "Learn uses the bundled model, multi30k-de-en; opus-mt-de-fr is open on the other pages."
+    )
+    assert not page.model_note.isHidden()
+    window_state.begin_model(bundled)
+    assert page.model_note.isHidden()
     page.shutdown()
 
 

@@ -24,6 +24,8 @@ from tests.core.interop.test_hub import NAME, Hub
 from tests.core.interop.test_importing import change
 from tests.viz_app.conftest import MakeWindow
 from tests.viz_app.synthetic import FakeTranslator
+from viz_app.analysis.heads.samples import read_sample
+from viz_app.analysis.heads.state import SampleChoice
 from viz_app.analysis.sample_languages import check_languages
 from viz_app.application import run_app
 from viz_app.main_window import MainWindow
@@ -84,7 +86,11 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     bundled = window.model
     drop(window, folder)
     dialog = dialog_of(window)
+    assert not dialog.import_button.isEnabled(), "not before it is known what it takes"
+    assert dialog.status.text() == "Looking at the files …"
     qtbot.waitUntil(lambda: "Marian, by Hugging Face transformers · German to French" in dialog.about.text())
+    assert dialog.import_button.isEnabled()
+    assert not dialog.status.isVisible()
     assert "GB of memory" in dialog.about.text()
     assert window.model is bundled
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS) as opened:
@@ -169,6 +175,7 @@ def test_a_stopped_import_leaves_nothing_and_the_model_stays(
     before = window.model
     window.open_model(folder)
     dialog = dialog_of(window)
+    qtbot.waitUntil(dialog.import_button.isEnabled, timeout=LIMIT_MS)
     dialog.import_button.click()
     dialog.cancel_button.click()
     importer = window._loader._importer
@@ -245,6 +252,7 @@ def test_what_cannot_be_imported_is_told_and_the_open_model_stays_and_goes_on(
             monkeypatch.setattr("core.interop.weights.available_memory", lambda: 1000)
         window.open_model(copy)
         dialog = dialog_of(window)
+        qtbot.waitUntil(dialog.import_button.isEnabled, timeout=LIMIT_MS)
         dialog.import_button.click()
         qtbot.waitUntil(lambda dialog=dialog: not dialog.is_running and dialog.problem.isVisible(), timeout=LIMIT_MS)
         for word in words:
@@ -264,17 +272,23 @@ def test_without_a_connection_the_dialog_says_what_to_do(
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     window = make_window()
     window.top_bar.model_button.name_requested.emit()
     dialog = dialog_of(window)
     assert isinstance(dialog, HubDialog)
     assert dialog.source == "Helsinki-NLP/opus-mt-de-en"
+    assert dialog.focusWidget() is dialog.name_edit
+    assert dialog.name_edit.selectedText() == dialog.source
+    made = Path(dialog.target_edit.text()).parent
+    assert not made.exists()
     dialog.pairs.setCurrentRow(2)
     assert dialog.source == "Helsinki-NLP/opus-mt-de-fr"
     assert dialog.target_edit.text().endswith("opus-mt-de-fr.safetensors")
     dialog.import_button.click()
     qtbot.waitUntil(lambda: "cannot be fetched" in dialog.problem.text(), timeout=LIMIT_MS)
     assert "import the folder" in dialog.problem.text()
+    assert not made.exists(), "nothing was saved there"
     assert dialog.import_button.isEnabled()
 
 
@@ -367,6 +381,24 @@ def test_a_sample_in_other_languages_is_refused_by_their_names() -> None:
     check_languages(with_target(run, "fr"), "de", None)
     with pytest.raises(AnalysisError, match=r"translates German to French; the sample is German to English"):
         check_languages(with_target(run, "fr"), "de", "en")
+
+
+def test_the_chosen_target_language_decides_about_a_sample() -> None:
+    run = preset("notebook")
+    marian = {"tokenization": "marian", "wrap_source": False, "end_source": True}
+    run = replace(run, data=replace(run.data, target_language="gem", source_case="keep", target_case="keep", **marian))
+    check_languages(run, "de", "en", ">>eng<<")
+    with pytest.raises(AnalysisError, match=r"translates German to Germanic languages; .*would hold\.$"):
+        check_languages(run, "de", "en")
+    with pytest.raises(AnalysisError, match=r"translates German to Dutch; .* Choose a file of your own"):
+        check_languages(run, "de", "en", ">>nld<<", offers_file=True)
+
+
+def test_each_sentence_of_a_sample_says_into_which_language() -> None:
+    sample = read_sample(SampleChoice("gold"), 3, ">>eng<<")
+    plain = read_sample(SampleChoice("gold"), 3)
+    assert sample.sources == tuple(f">>eng<< {source}" for source in plain.sources)
+    assert sample.targets == plain.targets
 
 
 def with_target(run: RunConfig, language: str) -> RunConfig:

@@ -220,12 +220,35 @@ def test_what_another_model_cannot_use_comes_back_by_undo_with_the_former_one(st
     state.ask_again()
     state.accept(fitting(state))
     assert state.experiment.interventions == (FORCED,)
-    assert state.notice.endswith("cross 2·5 off. With the former model, undo brings it back.")
+    assert "cross 2·5 off. With the former model, undo brings it back." in state.notice
     state.begin_model(MODEL)
     state.ask_again()
     state.accept(make_result(make_translation("ein mann schläft .", "a dog", experiment=state.experiment)))
     state.undo()
     assert state.experiment == whole
+
+
+def test_what_another_model_keeps_is_told_and_taken_back_by_undo(state: ExperimentState) -> None:
+    def answer() -> None:
+        state.accept(make_result(make_translation(experiment=state.experiment)))
+
+    state.intervene(OFF)
+    answer()
+    assert state.notice == ""
+    state.begin_model(replace(MODEL, name="two"))
+    state.ask_again()
+    answer()
+    assert state.notice == "Kept from the model before: cross 2·5 off. Undo takes it back."
+    state.undo()
+    assert state.notice == ""
+    assert state.experiment.interventions == ()
+    state.redo()
+    state.intervene(FORCED)
+    answer()
+    state.begin_model(MODEL)
+    state.ask_again()
+    answer()
+    assert state.notice.endswith("“reset” takes them back."), "undo takes back the last of them alone"
 
 
 def test_a_change_made_before_another_model_has_answered_drops_what_does_not_fit_too(state: ExperimentState) -> None:

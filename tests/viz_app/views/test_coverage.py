@@ -212,11 +212,13 @@ def test_a_sentence_unlike_the_training_data_is_told_in_one_line(panel: Sentence
     notice = panel.coverage_notice
     show(panel, covered(GESTERN, is_unlike=True))
     assert notice.isVisible()
-    assert notice.label.text() == CAPTIONS
-    assert notice.label.height() < 2 * notice.label.fontMetrics().lineSpacing()
-    assert not notice.button.isVisible(), "there is no menu to open"
+    assert notice.label.text() == "This model knows picture captions.", "no other model can be opened here"
+    assert not notice.button.isVisible()
     menu = QMenu(panel)
     notice.offer(menu)
+    show(panel, covered(GESTERN, is_unlike=True))
+    assert notice.label.text() == CAPTIONS
+    assert notice.label.height() < 2 * notice.label.fontMetrics().lineSpacing()
     assert notice.button.isVisible()
     assert notice.button.menu() is menu
     assert entries_of(notice.label)[0].title == "rare word"
@@ -252,12 +254,12 @@ def test_in_the_window_the_notice_opens_the_menu_of_models(make_window: MakeWind
     assert list(sentence.input._marks.rare) == [Span(0, 7), Span(8, 12)]
     button = sentence.coverage_notice.button
     menu = button.menu()
-    assert menu is model_button.menu()
     offered: list[str] = []
     menu.aboutToShow.connect(lambda: offered.extend(action.text() for action in menu.actions()))
     menu.aboutToShow.connect(menu.close, Qt.ConnectionType.QueuedConnection)
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert offered[:3] == ["Open model …", "Open the folder of a model …", "From Hugging Face …"]
+    assert "Bundled model" not in offered
     with qtbot.waitSignal(model_button.name_requested):
         next(action for action in menu.actions() if action.text().startswith("From Hugging Face")).trigger()
     window._loader.import_dialog.reject()

@@ -17,6 +17,7 @@ from tests.viz_app.synthetic import FakeTranslator, make_result, make_translatio
 from viz_app.examples import example_sentences
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.model_info import ModelInfo
+from viz_app.state.text_limit import MAX_CHARACTERS
 from viz_app.theme import Theme
 from viz_app.views.sentence import SentencePanel
 from viz_app.views.target_line import TargetLine
@@ -278,3 +279,17 @@ def test_an_emptied_sentence_leaves_the_end_of_the_line_and_undo_where_they_are(
     qtbot.mouseClick(panel.interventions.undo_button, Qt.MouseButton.LeftButton)
     assert panel.input.text == "ein mann ."
     assert state.experiment.heads_off, "as Ctrl+Z does: the text comes back first"
+
+
+@pytest.mark.parametrize(
+    ("field", "told"),
+    [
+        ("input", "A sentence of at most 5,000 characters was expected: 609 more characters were left out."),
+        ("sentence", "The translation is longer than 5,000 characters: its last 609 characters are not shown"),
+    ],
+)
+def test_a_text_that_is_too_long_is_told_of_by_its_name(qtbot: QtBot, theme: Theme, field: str, told: str) -> None:
+    panel = SentencePanel(ExperimentState())
+    qtbot.addWidget(panel)
+    getattr(panel, field).show_text("x" * (MAX_CHARACTERS + 609))
+    assert panel.note.text().startswith(told)

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class RankAlignersJob:
-    """Every layer × head × label mode × measure on the gold pairs that are shipped. Begins again if stopped."""
+    """Every layer × head × label mode × measure on the gold pairs that are shipped. Begins again if stopped.
 
+    Attributes:
+        target_code: the token `>>xx<<` that says into which language, of a model of several; None if none is chosen.
+    """
+
+    target_code: str | None = None
     scope: ClassVar[JobScope] = "model"
 
     def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> "AlignerRanking":
         """See `Job.run`."""
-        check_languages(translator.run_config, "de", "en")
+        check_languages(translator.run_config, "de", "en", self.target_code)
         from core.analysis.alignment import read_gold, read_ibm_1
         from core.analysis.alignment_ranking import rank_aligners
 
@@ -33,7 +38,14 @@ class RankAlignersJob:
         def tell(done: int, total: int) -> None:
             progress(Progress(done, total, f"{done} of {total} pairs"))
 
-        found = rank_aligners(real(translator), read_gold(), others, on_progress=tell, should_stop=should_stop)
+        found = rank_aligners(
+            real(translator),
+            read_gold(),
+            others,
+            target_code=self.target_code or "",
+            on_progress=tell,
+            should_stop=should_stop,
+        )
         if not found.is_complete:
             raise TranslationStoppedError
         return found

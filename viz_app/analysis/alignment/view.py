@@ -105,7 +105,7 @@ class AlignmentTab(AnalysisTab):
         self._redraw_in_sight()
 
     def _on_start(self) -> None:
-        self.ask(RankAlignersJob(), self._take)
+        self.ask(RankAlignersJob(self.state.target_code), self._take)
 
     def _on_row(self, index: int) -> None:
         aligner = aligner_of(self.alignment.ranked()[index])

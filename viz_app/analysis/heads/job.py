@@ -27,6 +27,7 @@ class ImportanceJob:
     Attributes:
         choice, num_sentences: which sentences, and how many at most.
         scalings: heads that are scaled or off throughout.
+        target_code: into which language, of a model of several; None if the sentences say it, or need not.
         sample: once it is read.
         done: sentences that are read.
         num_refused: of these, those in chunks of which the model could read none.
@@ -37,6 +38,7 @@ class ImportanceJob:
     choice: SampleChoice
     num_sentences: int
     scalings: tuple[HeadScaled, ...] = ()
+    target_code: str | None = None
     sample: Sample | None = None
     done: int = 0
     num_refused: int = 0
@@ -48,9 +50,9 @@ class ImportanceJob:
         """See `Job.run`."""
         model = real(translator)
         check_scalings(model, self.scalings)
-        check_sample(self.choice, model.run_config)
+        check_sample(self.choice, model.run_config, self.target_code)
         sample = self.sample or with_translations(
-            model, read_sample(self.choice, self.num_sentences), self.scalings, should_stop
+            model, read_sample(self.choice, self.num_sentences, self.target_code), self.scalings, should_stop
         )
         found, begun, num_refused, total = self.found, self.begun, self.num_refused, len(sample.sources)
         for first in range(self.done, total, CHUNK):
@@ -145,6 +147,7 @@ class StatisticsJob:
     Attributes:
         choice, num_sentences: which sentences, and how many at most.
         scalings: heads that are scaled or off throughout.
+        target_code: into which language, of a model of several; None if the sentences say it, or need not.
         done, num_skipped: sentences that are read or were refused, and those that were refused.
         profiler: what they said; None before the first.
     """
@@ -152,6 +155,7 @@ class StatisticsJob:
     choice: SampleChoice
     num_sentences: int
     scalings: tuple[HeadScaled, ...] = ()
+    target_code: str | None = None
     done: int = 0
     num_skipped: int = 0
     profiler: HeadProfiler | None = None
@@ -161,8 +165,8 @@ class StatisticsJob:
         """See `Job.run`."""
         model = real(translator)
         check_scalings(model, self.scalings)
-        check_sample(self.choice, model.run_config)
-        sample, num_skipped = read_sample(self.choice, self.num_sentences), self.num_skipped
+        check_sample(self.choice, model.run_config, self.target_code)
+        sample, num_skipped = read_sample(self.choice, self.num_sentences, self.target_code), self.num_skipped
         profiler = self.profiler or HeadProfiler(self.scalings)
         total = len(sample.sources)
         for index in range(self.done, total):

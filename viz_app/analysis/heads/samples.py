@@ -11,6 +11,7 @@ from core.errors import CorpusError
 from viz_app.analysis.heads.state import SampleChoice
 from viz_app.analysis.sample_languages import check_languages
 from viz_app.examples import example_sentences
+from viz_app.state.languages import with_code
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,26 @@ def multi30k_files() -> tuple[Path, Path]:
     return folder / "val.de.gz", folder / "val.en.gz"
 
 
-def check_sample(choice: SampleChoice, run: RunConfig) -> None:
+def check_sample(choice: SampleChoice, run: RunConfig, target_code: str | None = None) -> None:
     """Raises `AnalysisError` unless the sample is of the languages of the model, whose settings are `run`."""
     if choice.kind != "file":
-        check_languages(run, "de", None if choice.kind == "examples" else "en")
+        target = None if choice.kind == "examples" else "en"
+        check_languages(run, "de", target, target_code, offers_file=True)
 
 
-def read_sample(choice: SampleChoice, num_sentences: int) -> Sample:
-    """The first so many sentences of a sample.
+def read_sample(choice: SampleChoice, num_sentences: int, target_code: str | None = None) -> Sample:
+    """The first so many sentences of a sample; each says into which language, if a code `>>xx<<` is given.
+
+    Raises as `_read`.
+    """
+    sample = _read(choice, num_sentences)
+    if target_code is None:
+        return sample
+    return Sample(tuple(with_code(source, target_code) for source in sample.sources), sample.targets)
+
+
+def _read(choice: SampleChoice, num_sentences: int) -> Sample:
+    """The sentences as they stand in the sample.
 
     A file of one's own has a sentence a line; after a tab its translation may stand, then in every line.
 

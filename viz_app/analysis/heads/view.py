@@ -212,12 +212,13 @@ class HeadsTab(AnalysisTab):
 
     def _on_start(self) -> None:
         sample, count, scalings = self.heads.sample, self.heads.num_sentences, self.state.experiment.head_scalings
+        code = None if sample.kind == "file" else self.state.target_code  # lines of a file may say it themselves
         if self.heads.question == "importance":
-            job = ImportanceJob(sample, count, scalings)
+            job = ImportanceJob(sample, count, scalings, code)
             self.ask(job, self._take_importance, on_partial=self._take_importance)
         else:
             self.ask(
-                StatisticsJob(sample, count, scalings),
+                StatisticsJob(sample, count, scalings, code),
                 partial(self._take_whole_behaviour, sample),
                 on_partial=self._take_behaviour,
             )
