@@ -203,6 +203,8 @@ def of_stations(translator: Translator) -> Iterator[Claim]:
 def _rate_at_the_end(translator: Translator) -> tuple[str, bool]:
     """The share of the highest rate at the last step; and each epoch's rate is the one that its training recorded."""
     run, history = translator.run_config, translator.history
+    if not history:
+        return "no history", False
     rates = rates_of_run(history, run.model, run.training)
     holds = all(math.isclose(rates[record.step - 1], record.learning_rate, rel_tol=0.01) for record in history)
     share = rates[-1] / rates.max()
