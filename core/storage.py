@@ -74,12 +74,16 @@ def read_text(path: Path | str, max_bytes: int | None = None) -> str:
 
 
 @contextmanager
-def atomic_path(target: Path | str, *, outlives_power: bool = True) -> Iterator[Path]:
+def atomic_path(target: Path | str, *, durable: bool = True) -> Iterator[Path]:
     """Yields a temporary path beside `target`; when the block ends well, renames it to `target`.
 
     The folder is made if it is missing. If the block raises, the temporary file is removed and `target` is as before.
-    A symbolic link stays, and what it points to is written. It returns when the disk has the file, which may take a
-    tenth of a second; without `outlives_power` at once, and a loss of power soon after may leave the file empty.
+    A symbolic link stays, and what it points to is written.
+
+    Args:
+        target: the file to be written.
+        durable: wait until the disk has the file, which may take a tenth of a second; without, a loss of power soon
+            after may leave the file empty.
 
     Raises:
         StorageError: the folder or the file cannot be written (no permission, no space, not a folder), or `target` is
@@ -95,11 +99,11 @@ def atomic_path(target: Path | str, *, outlives_power: bool = True) -> Iterator[
     temporary = Path(name)
     try:
         yield temporary
-        if outlives_power:
+        if durable:
             _flush_to_disk(temporary)
         temporary.chmod(0o666 & ~_umask())
         os.replace(temporary, target)
-        if outlives_power:
+        if durable:
             _flush_folder(target.parent)
     except OSError as error:
         raise cannot_write(target, error) from error

@@ -135,9 +135,8 @@ class LayerCache:
         """The same for the target alone: what is known of the source stays as it is."""
         filled = self.past[:, :, :, :num_filled][:, rows]
         if len(rows) <= self.past.size(1):
-            self.past = self.past[
-                :, : len(rows)
-            ]  # the room that is there already: fresh memory costs more than copying
+            # in the memory that is there already: fresh memory costs more than copying
+            self.past = self.past[:, : len(rows)]
         else:
             self.past = self.past.new_empty(2, len(rows), *self.past.shape[2:])
         self.past[:, :, :, :num_filled] = filled

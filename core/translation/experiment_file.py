@@ -90,15 +90,15 @@ class SavedExperiment:
         object.__setattr__(self, "view", {name: _as_tuples(value) for name, value in self.view.items()})
 
 
-def write_experiment_file(saved: SavedExperiment, path: Path | str, *, outlives_power: bool = True) -> None:
-    """Writes the file, atomically; `outlives_power` as in `atomic_path`.
+def write_experiment_file(saved: SavedExperiment, path: Path | str, *, durable: bool = True) -> None:
+    """Writes the file, atomically; `durable` as in `atomic_path`.
 
     Raises:
         ExperimentFileError: it would be too large, or hold what could not be read back.
         StorageError: the file cannot be written; an older one stays as it was.
     """
     data = to_bytes(saved)
-    with atomic_path(path, outlives_power=outlives_power) as temporary:
+    with atomic_path(path, durable=durable) as temporary:
         temporary.write_bytes(data)
 
 

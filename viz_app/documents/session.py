@@ -49,7 +49,7 @@ def keep_session(state: ExperimentState, path: Path) -> None:
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_experiment_file(saved_experiment(state), path, outlives_power=False)
+        write_experiment_file(saved_experiment(state), path, durable=False)
     except (AugenmerkError, OSError) as error:
         logger.info("The session was not kept: %s", error)
 
