@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -143,3 +143,47 @@ def test_a_scale_that_makes_no_sense_is_the_usual_one(preferences: Preferences) 
     for stored in ("-3", "1e9", "", "large"):
         preferences.settings.setValue("scale", stored)
         assert preferences.scale == 100
+
+
+class Counting(QWidget):
+    """Counts how often its style changes, and how often it is resized."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.num_styles = self.num_sizes = 0
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        self.num_styles += event.type() == QEvent.Type.StyleChange
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.num_sizes += 1
+
+
+def test_a_widget_is_restyled_a_few_times_however_deep_it_is(qapp: QApplication, qtbot: QtBot) -> None:
+    """A style sheet that replaced another came to each widget once for every widget that it is in."""
+    Theme.light().apply(qapp)
+    outermost = widget = Counting()
+    qtbot.addWidget(outermost)
+    for _ in range(12):
+        widget = Counting(widget)
+    outermost.show()
+    QApplication.processEvents()
+    widget.num_styles = 0
+    Theme.light(1.1).apply(qapp)
+    assert 1 <= widget.num_styles <= 3
+
+
+def test_what_is_hidden_is_laid_out_when_it_is_shown(qapp: QApplication, qtbot: QtBot) -> None:
+    outer = Counting()
+    qtbot.addWidget(outer)
+    inner = Counting(outer)
+    outer.show()
+    QApplication.processEvents()
+    inner.hide()
+    outer.num_sizes = inner.num_sizes = 0
+    Theme.light(1.5).apply(qapp)
+    assert (outer.num_sizes, inner.num_sizes) == (1, 0)
+    inner.show()
+    assert inner.num_sizes == 1
