@@ -152,11 +152,11 @@ class Counting(QWidget):
         super().__init__(parent)
         self.num_styles = self.num_sizes = 0
 
-    def changeEvent(self, event: QEvent) -> None:
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         self.num_styles += event.type() == QEvent.Type.StyleChange
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
         self.num_sizes += 1
 

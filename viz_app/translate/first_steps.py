@@ -19,6 +19,9 @@ from viz_app.widgets.parts import flat_button
 
 MIN_WEIGHT = 0.5
 GO_ON_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right)
+SKIP_KEYS = (Qt.Key.Key_Escape,)
+KEYS_OF_FIRST_STEPS = ((GO_ON_KEYS, "The next step"), (SKIP_KEYS, "Skip them"))
+"""For the sheet of keys."""
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
 
@@ -106,7 +109,7 @@ class FirstSteps(QFrame):
         """Enter and → go on, Escape ends it."""
         if event.key() in GO_ON_KEYS:
             self._go_on()
-        elif event.key() == Qt.Key.Key_Escape:
+        elif event.key() in SKIP_KEYS:
             self.ended.emit()
         else:
             super().keyPressEvent(event)
