@@ -555,8 +555,6 @@ class MainWindow(QMainWindow):
         if self._first_experiment is not None:
             path, self._first_experiment = self._first_experiment, None
             self.documents.open(path)
-            if self.lessons.lesson.lesson is not None and not self.lessons.lesson.scenes:
-                self.translate_page.ask_new_model()  # there is no scene to be shown
         else:
             self.translate_page.ask_new_model()
 
