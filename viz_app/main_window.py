@@ -61,6 +61,9 @@ CLOSE_POLL_MS = 100
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
 """The least at 100 %: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150 %."""
+NARROW_CONTENT_WIDTH = 690
+"""The least where the window is narrower than that at its scale: parts stand one below the other then. A screen of
+1440 × 900 has this width at 200 %."""
 ALT_DIRECTIONS: dict[str, Direction] = {"left": "left", "right": "right", "up": "up", "down": "down"}
 STANDARD_KEYS = {
     "Undo": QKeySequence.StandardKey.Undo,
@@ -289,8 +292,7 @@ class MainWindow(QMainWindow):
         pages.addLayout(self._notices)
         pages.addWidget(self._pages)
         column.addLayout(pages, 1)
-        scales(central.setMinimumSize, *CONTENT_SIZE)
-        self._content = WindowScrollArea(central)
+        self._content = WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_WIDTH)
         self.setCentralWidget(self._content)
         self.resize(1440, 900)
         self.restoreGeometry(self._preferences.bytes("window"))

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QLabel
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.conftest import MakeWindow
-from viz_app.main_window import CONTENT_SIZE, LEARN, TRAIN, TRANSLATE, MainWindow
+from viz_app.main_window import LEARN, NARROW_CONTENT_WIDTH, TRAIN, TRANSLATE, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import SCALES, Theme, current_theme, scales
 from viz_app.widgets.eliding_label import ElidingLabel
@@ -106,11 +106,42 @@ def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> No
     QApplication.processEvents()
     area = window.centralWidget()
     content = area.widget()  # type: ignore[attr-defined]
-    assert (content.width(), content.height()) == tuple(2 * length for length in CONTENT_SIZE)
+    assert content.width() == 2 * NARROW_CONTENT_WIDTH
+    assert content.height() > 1.5 * window.height()
     assert area.horizontalScrollBar().maximum() > 0  # type: ignore[attr-defined]
     window.set_scale(100)
     QApplication.processEvents()
     assert content.width() == window.width()
+
+
+@pytest.mark.heavy
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "scale"), [((1440, 900), 200), ((1100, 700), 150)])
+def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
+    make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int], scale: int
+) -> None:
+    window = make_window()
+    page = window.translate_page
+    beside = page.heads.geometry()
+    window.resize(*size)
+    window.set_scale(scale)
+    window.top_bar.show_notice("")
+    area = window.centralWidget()
+    for place in (TRANSLATE, LEARN, TRAIN):
+        window.show_page(place)
+        qtbot.waitUntil(lambda: not cut_off(window))  # a result that comes is laid out with the next events
+        assert area.horizontalScrollBar().maximum() == 0, place  # type: ignore[attr-defined]
+    window.show_page(TRANSLATE)
+    share = 0.15 * window.height()  # of the map, below the sentence
+    qtbot.waitUntil(lambda: page.head.visibleRegion().boundingRect().height() > share)
+    assert (
+        page.heads.mapTo(page, page.heads.rect().topLeft()).y() > page.head.mapTo(page, page.head.rect().topLeft()).y()
+    )
+    window.set_scale(100)
+    window.resize(1440, 900)
+    QApplication.processEvents()
+    assert page.heads.geometry().left() == beside.left()
+    assert page.heads.x() < page.head.x()
 
 
 def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> int:
