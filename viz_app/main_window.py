@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QShortcut,
 )
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
 from core.translation.experiment import Experiment
 from viz_app.analysis.area import AnalysisPanel
@@ -49,6 +49,7 @@ from viz_app.views.sentence_input import KEYS_OF_SENTENCE
 from viz_app.widgets.commands import Command, CommandPalette, KeyLine, ShortcutSheet, command_of, shown_keys
 from viz_app.widgets.dialogs import show_about
 from viz_app.widgets.explain import TermExplainer
+from viz_app.widgets.page_stack import PageStack
 from viz_app.widgets.scroll_areas import WindowScrollArea
 from viz_app.worker import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
@@ -61,7 +62,7 @@ CLOSE_POLL_MS = 100
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
 """The least at 100 %: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150 %."""
-NARROW_CONTENT_WIDTH = 690
+NARROW_CONTENT_SIZE = 690, 700
 """The least where the window is narrower than that at its scale: parts stand one below the other then. A screen of
 1440 × 900 has this width at 200 %."""
 ALT_DIRECTIONS: dict[str, Direction] = {"left": "left", "right": "right", "up": "up", "down": "down"}
@@ -155,7 +156,7 @@ class MainWindow(QMainWindow):
         self._first_experiment = experiment
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
-        self._pages = QStackedWidget()
+        self._pages = PageStack()
         self._explainer = TermExplainer(self.open_station, self)
         self.commands = self._make_commands()
         self._lay_out()
@@ -292,7 +293,7 @@ class MainWindow(QMainWindow):
         pages.addLayout(self._notices)
         pages.addWidget(self._pages)
         column.addLayout(pages, 1)
-        self._content = WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_WIDTH)
+        self._content = WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE)
         self.setCentralWidget(self._content)
         self.resize(1440, 900)
         self.restoreGeometry(self._preferences.bytes("window"))

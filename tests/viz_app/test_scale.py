@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QLabel
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.conftest import MakeWindow
-from viz_app.main_window import LEARN, NARROW_CONTENT_WIDTH, TRAIN, TRANSLATE, MainWindow
+from viz_app.main_window import LEARN, NARROW_CONTENT_SIZE, TRAIN, TRANSLATE, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import SCALES, Theme, current_theme, scales
 from viz_app.widgets.eliding_label import ElidingLabel
@@ -106,7 +106,7 @@ def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> No
     QApplication.processEvents()
     area = window.centralWidget()
     content = area.widget()  # type: ignore[attr-defined]
-    assert content.width() == 2 * NARROW_CONTENT_WIDTH
+    assert content.width() == 2 * NARROW_CONTENT_SIZE[0]
     assert content.height() > 1.5 * window.height()
     assert area.horizontalScrollBar().maximum() > 0  # type: ignore[attr-defined]
     window.set_scale(100)
@@ -140,6 +140,7 @@ def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
     window.set_scale(100)
     window.resize(1440, 900)
     QApplication.processEvents()
+    assert area.verticalScrollBar().maximum() == 0, "what is hidden makes no page higher"  # type: ignore[attr-defined]
     assert page.heads.geometry().left() == beside.left()
     assert page.heads.x() < page.head.x()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from viz_app.learn.actions import perform
@@ -91,14 +91,20 @@ class StationView(QWidget):
         """In sight again."""
         super().showEvent(event)
         if not event.spontaneous():
+            self._keep_heights(self.width() < scaled(STACKED))
             self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What is out of sight makes no page higher."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self._keep_heights(False)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Text and figures fit the page anew; on a narrow page the figures are below the text."""
         super().resizeEvent(event)
         is_stacked = self.width() < scaled(STACKED)
-        for area, height in zip((self._text_area, self._figure_area), HEIGHTS_STACKED, strict=True):
-            area.setMinimumHeight(scaled(height) if is_stacked else 0)
+        self._keep_heights(is_stacked)
         self._row.setDirection(QBoxLayout.Direction.TopToBottom if is_stacked else QBoxLayout.Direction.LeftToRight)
         if self._base_px != current_theme().base_px:
             self._base_px = current_theme().base_px
@@ -114,6 +120,10 @@ class StationView(QWidget):
                 if (content := area.widget()) is not None:
                     area.setMinimumWidth(content.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
         return super().eventFilter(watched, event)
+
+    def _keep_heights(self, is_stacked: bool) -> None:
+        for area, height in zip((self._text_area, self._figure_area), HEIGHTS_STACKED, strict=True):
+            area.setMinimumHeight(scaled(height) if is_stacked else 0)
 
     def _share_later(self) -> None:
         """When the figures have their widths, and their headings the lines that they need."""

@@ -1,7 +1,7 @@
 """How the Translate page divides its space: all heads, one head, and the analysis tabs beside them."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from viz_app.preferences import Preferences
@@ -84,15 +84,28 @@ class Arrangement(QSplitter):
         self._stack(self.width() < scaled(STACKED))
         self._fit()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """In sight again."""
+        super().showEvent(event)
+        self._keep_heights()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What is out of sight makes no page higher."""
+        super().hideEvent(event)
+        self._keep_heights()
+
+    def _keep_heights(self) -> None:
+        for part, height in zip((self._head, self._heads, self.analysis), HEIGHTS_STACKED, strict=True):
+            part.setMinimumHeight(scaled(height) if self.is_stacked and self.isVisible() else 0)
+
     @property
     def is_stacked(self) -> bool:
         """Whether everything stands one below the other."""
         return self.orientation() == Qt.Orientation.Vertical
 
     def _stack(self, is_stacked: bool) -> None:
-        for part, height in zip((self._head, self._heads, self.analysis), HEIGHTS_STACKED, strict=True):
-            part.setMinimumHeight(scaled(height) if is_stacked else 0)
         if is_stacked == self.is_stacked:
+            self._keep_heights()  # perhaps at another scale
             return
         if is_stacked:
             self._sizes_beside = self.maps.sizes(), self.sizes()
@@ -100,6 +113,7 @@ class Arrangement(QSplitter):
         self.maps.insertWidget(0, self._head if is_stacked else self._heads)
         for splitter in (self, self.maps):
             splitter.setOrientation(orientation)
+        self._keep_heights()
         if is_stacked:
             self.maps.setSizes(list(HEIGHTS_STACKED[:2]))
             self.setSizes([HEIGHTS_STACKED[0], HEIGHTS_STACKED[2]])

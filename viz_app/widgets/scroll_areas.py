@@ -82,14 +82,14 @@ class WindowScrollArea(QScrollArea):
     Args:
         content: the widget.
         size: the smallest at 100 %.
-        narrow_width: the smallest at 100 % in a narrow window.
+        narrow_size: the smallest at 100 % in a narrow window; higher, where its parts need more.
     """
 
     def __init__(
-        self, content: QWidget, size: tuple[int, int], narrow_width: int, parent: QWidget | None = None
+        self, content: QWidget, size: tuple[int, int], narrow_size: tuple[int, int], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._least, self._narrow_width = size, narrow_width
+        self._least, self._least_if_narrow = size, narrow_size
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -99,10 +99,8 @@ class WindowScrollArea(QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width, or another scale."""
-        width, height = map(scaled, self._least)
-        if self.width() < width:
-            width, height = scaled(self._narrow_width), 0  # what its parts need
-        self.widget().setMinimumSize(width, height)
+        is_narrow = self.width() < scaled(self._least[0])
+        self.widget().setMinimumSize(*map(scaled, self._least_if_narrow if is_narrow else self._least))
         super().resizeEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
