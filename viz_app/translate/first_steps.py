@@ -216,7 +216,7 @@ class FirstSteps(QFrame):
         does = "is another"
         if role == "previous":
             does = f"here gives {percent(share)} of its attention to the token before"
-        return f"The model has {num_heads} heads. The maps of all are at the left. Heads differ: this one {does}."
+        return f"The model has {num_heads} heads. The small maps are those of all heads. Heads differ: this one {does}."
 
     def _share_of_previous(self, head: Head) -> float:
         """How much of its weight an encoder head gives to the token before: the mean of this sentence's queries."""
