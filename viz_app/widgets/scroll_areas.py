@@ -89,7 +89,7 @@ class WindowScrollArea(QScrollArea):
         self, content: QWidget, size: tuple[int, int], narrow_size: tuple[int, int], parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
-        self._least, self._least_if_narrow = size, narrow_size
+        self._content, self._least, self._least_if_narrow = content, size, narrow_size
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -100,7 +100,7 @@ class WindowScrollArea(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another width, or another scale."""
         is_narrow = self.width() < scaled(self._least[0])
-        self.widget().setMinimumSize(*map(scaled, self._least_if_narrow if is_narrow else self._least))
+        self._content.setMinimumSize(*map(scaled, self._least_if_narrow if is_narrow else self._least))
         super().resizeEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
