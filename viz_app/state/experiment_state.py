@@ -371,8 +371,13 @@ class ExperimentState:
     def _pin_what_was_asked(self) -> None:
         pair, self._pin_next = self._pin_next, None
         view = self.maps.view() if pair is not None else None
-        if pair is not None and view is not None and view.place_of(pair) is not None:
+        if pair is None or view is None:
+            return
+        if view.place_of(pair) is not None:
             self.selection.pinned = pair
+        else:
+            told = f"The cell to be pinned, query {pair.query + 1} and key {pair.key + 1}, is not in this map."
+            self._set_notice(" ".join(filter(None, (self.notice, told))))
 
     def _kept_pin(self, before: Translation | None) -> Pair | None:
         """What is pinned in the maps that were shown, if the maps that are shown now have the same two tokens."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -11,7 +11,7 @@ from viz_app.preferences import Preferences
 from viz_app.state.head_navigation import Direction, neighbour
 from viz_app.theme import GAP, scales
 from viz_app.translate.arrangement import Arrangement
-from viz_app.translate.keys import DIRECTIONS, SWITCH_KEYS
+from viz_app.translate.keys import DIRECTIONS, SCENE_KEYS, SWITCH_KEYS, UNPIN_KEYS
 from viz_app.translate.no_model_message import NoModelMessage
 from viz_app.views.head import HeadPanel
 from viz_app.views.heads import HeadsPanel
@@ -20,8 +20,6 @@ from viz_app.widgets.dialogs import show_failure
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.veil import Veil
 from viz_app.worker import ExperimentController, Failure
-
-SCENE_KEYS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class TranslatePage(QWidget):
@@ -100,7 +98,7 @@ class TranslatePage(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""
-        if event.key() == Qt.Key.Key_Escape:
+        if event.key() in UNPIN_KEYS:
             self.state.selection.clear_marks()
         elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.result is not None:
             self.state.toggle_head(self.state.selection.head)

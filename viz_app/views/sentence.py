@@ -39,6 +39,8 @@ LONG_TEXT = 150
 LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
+GALLERY_ENTRY = "What attention shows: a gallery …"
+MORE_SENTENCES = "More sentences, without a note"
 EXAMPLES_LANGUAGE, BUNDLED_LANGUAGE = "German", "de"
 """Of the examples; of the model that opens if no other does."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
@@ -437,14 +439,17 @@ class SentencePanel(QFrame):
         text = self._state.experiment.source_text
         is_untouched = text in self._examples and text not in sentences and self.input.is_settled
         self._examples = sentences
-        menu = QMenu(self.examples)
+        plain = menu = QMenu(self.examples)
         model = self._state.model
         is_bundled = model is None or model.is_bundled
         if is_bundled and sentences == example_sentences() and gallery():
-            menu.addAction("What attention shows: a gallery …").triggered.connect(self.open_gallery)
-            menu.addSeparator()
-        for sentence in sentences:
-            menu.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
+            menu.addAction(GALLERY_ENTRY).triggered.connect(self.open_gallery)
+            plain = menu.addMenu(MORE_SENTENCES)
+            of_gallery = {example.text for example in gallery()}
+        else:
+            of_gallery = set()
+        for sentence in filter(lambda each: each not in of_gallery, sentences):
+            plain.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
         old = self.examples.menu()
         self.examples.setMenu(menu)
         if old is not None:
