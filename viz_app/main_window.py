@@ -298,6 +298,7 @@ class MainWindow(QMainWindow):
         loader.failed.connect(self._on_model_failed)
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.file_chosen.connect(self._open_on_translate_page)
+        loader.import_done.connect(bar.show_notice)
         loader.import_offered.connect(self._on_import_offered)
         self.state.result_changed.connect(self._on_result)
         page.failed.connect(self.failed)

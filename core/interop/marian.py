@@ -20,14 +20,14 @@ from core.checkpoint.origin import Origin
 from core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from core.errors import ConfigError, ModelImportError
 from core.interop.folder import ModelFolder
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary, expected_seconds
+from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
 from core.interop.stopping import ImportStoppedError
 from core.interop.weights import (
-    are_half_precision,
     check_all_known,
     check_finite,
     check_memory,
     check_shapes,
+    holds_half_precision,
     read_safetensors,
     read_state_dict,
     tying_of,
@@ -143,8 +143,7 @@ class MarianFolder:
         self._decoding, notes = self._read_decoding(num_target)
         num_parameters = self._count_parameters(num_source, num_target)
         file_bytes = sum(path.stat().st_size for path in self._weight_files)
-        is_half = file_bytes < 3 * num_parameters
-        disk_bytes = num_parameters * (2 if is_half else 4)
+        is_pickled = self._weight_files[0].suffix != ".safetensors"
         self._summary = ImportSummary(
             name=name,
             format=FORMAT,
@@ -152,10 +151,15 @@ class MarianFolder:
             target_codes=self._codecs.source.target_codes,
             num_parameters=num_parameters,
             memory_bytes=4 * num_parameters + 2 * file_bytes,
-            disk_bytes=disk_bytes,
-            seconds=expected_seconds(file_bytes, disk_bytes, is_pickled=self._weight_files[0].suffix != ".safetensors"),
+            read_bytes=file_bytes,
+            is_pickled=is_pickled,
+            # what a pickle holds shows when it is read
+            has_half_precision=file_bytes < 3 * num_parameters
+            if is_pickled
+            else all(map(holds_half_precision, self._weight_files)),
+            half_precision=False,
             notes=notes,
-        )
+        ).stored_as(options.half_precision)
 
     @property
     def summary(self) -> ImportSummary:
@@ -180,10 +184,10 @@ class MarianFolder:
             if should_stop():
                 raise ImportStoppedError
             part = read_safetensors(path) if path.suffix == ".safetensors" else read_state_dict(path, should_stop)
-            check_finite(path, part, half_precision=self._options.half_precision)
+            check_finite(path, part, half_precision=self._options.half_precision is True)
             weights |= part
         on_phase("Converting the weights")
-        half_precision = self._options.half_precision or are_half_precision(weights)
+        summary = with_weights_read(self._summary, self._options.half_precision, weights)
         model, converted = self._converted(weights)
         checkpoint = Checkpoint(
             run=self._run_config(model),
@@ -192,7 +196,7 @@ class MarianFolder:
             decoding=self._decoding,
             origin=Origin("marian", self._name, self._options.revision, self._licence()),
         )
-        return ImportedModel(checkpoint, half_precision, self._summary)
+        return ImportedModel(checkpoint, summary)
 
     def _run_config(self, model: ModelConfig | None = None) -> RunConfig:
         source, target = self._languages

@@ -21,7 +21,7 @@ from core.checkpoint.origin import Origin
 from core.cli.main import main
 from core.errors import ModelImportError, StorageError
 from core.interop.importing import import_model
-from core.interop.model import ImportOptions, expected_seconds
+from core.interop.model import ImportOptions, expected_seconds, stores_half
 from core.interop.recognition import recognize
 from core.interop.stopping import ImportStoppedError
 from core.model.heads import Head
@@ -384,7 +384,7 @@ def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
 
 
 def test_weights_that_the_stored_precision_cannot_hold_are_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights = load_file(folder / "model.safetensors")
     out, name = folder.parent / "out.safetensors", "model.encoder.layers.0.fc1.bias"
@@ -402,11 +402,56 @@ def test_weights_that_the_stored_precision_cannot_hold_are_refused(
     matrices = {each: value.half() if value.dim() == 2 else value for each, value in weights.items()}
     save_file(matrices, folder / "model.safetensors")
     assert not import_model(folder).half_precision  # for the bias
+    monkeypatch.setattr("core.interop.model.HALF_ABOVE_BYTES", 10)
+    assert main(["import", str(folder), "--out", str(out)]) == 0  # nobody asked for 16 bits
+    said = capsys.readouterr()
+    assert "32-bit" in said.out
+    assert f"stored in 32 bits, as {name} holds 1e+06, which 16-bit floats cannot hold" in said.err
+    load_checkpoint(out)
     save_file(weights | {name: weights[name].double() * 1e300}, folder / "model.safetensors")
     with pytest.raises(
         ModelImportError, match=rf"model\.safetensors: {name} holds 1e\+306, which 32-bit floats cannot"
     ):
         import_model(folder)
+
+
+def test_large_models_and_those_of_16_bits_are_stored_in_16_bits_unless_another_precision_is_chosen(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halves, out = make_folder(tmp_path / "halves", dtype=torch.float16), tmp_path / "out.safetensors"
+
+    def stored_bits(source: Path, *choice: str) -> int:
+        assert main(["import", str(source), "--out", str(out), *choice]) == 0
+        said = capsys.readouterr()
+        (bits,) = {8 * value.element_size() for value in load_file(out).values()}
+        assert f", {bits}-bit" in said.out
+        assert f"{source.name} will be stored in {bits} bits, about 0." in said.err
+        assert ("--no-half" if bits == 16 else "--half") in said.err
+        summary = recognize(
+            source, ImportOptions(half_precision={(): None, ("--half",): True}.get(choice, False))
+        ).summary
+        assert (summary.bits, summary.disk_bytes) == (bits, summary.num_parameters * bits // 8)
+        return bits
+
+    assert [stored_bits(source) for source in (folder, halves)] == [32, 16]
+    assert [stored_bits(source, "--half") for source in (folder, halves)] == [16, 16]
+    assert [stored_bits(source, "--no-half") for source in (folder, halves)] == [32, 32]
+    original = load_file(halves / "model.safetensors")["model.shared.weight"]
+    assert torch.equal(load_file(out)["model.source_embedding.tokens.weight"], original.float())
+    size = 4 * recognize(folder).summary.num_parameters
+    monkeypatch.setattr("core.interop.model.HALF_ABOVE_BYTES", size)
+    assert stored_bits(folder) == 32
+    monkeypatch.setattr("core.interop.model.HALF_ABOVE_BYTES", size - 1)
+    assert stored_bits(folder) == 16
+    assert stored_bits(folder, "--no-half") == 32
+
+
+def test_the_limit_of_what_is_stored_in_32_bits_is_100_megabytes() -> None:
+    assert not stores_half(None, 25_000_000, has_half_precision=False)
+    assert stores_half(None, 25_000_001, has_half_precision=False)
+    assert stores_half(None, 10, has_half_precision=True)
+    assert not stores_half(False, 10**9, has_half_precision=True)
+    assert stores_half(True, 10, has_half_precision=False)
 
 
 def test_a_weight_that_is_not_finite_is_named_as_in_its_file(folder: Path) -> None:
