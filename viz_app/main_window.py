@@ -83,7 +83,7 @@ KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
     ("D", "Original, changed, difference"),
-    ("Esc", "Unpin; from the sentence, go to the heads"),
+    ("Esc", "Cancel translating; unpin; from the sentence, go to the heads"),
 )
 """Those that the Translate page itself knows, while its maps have the keyboard."""
 
@@ -549,7 +549,7 @@ class MainWindow(QMainWindow):
         self.model_opened.emit(info)
         self.state.begin_model(info)
         if self.state.result is None:
-            self.translate_page.show_message(TRANSLATING)
+            self.translate_page.show_message(TRANSLATING, offers_cancel=True)
         if self._first_experiment is not None:
             path, self._first_experiment = self._first_experiment, None
             self.documents.open(path)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from core.checkpoint.file import Checkpoint
 from core.checkpoint.origin import Origin
-from core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
+from core.config import Activation, DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from core.errors import ConfigError, ModelImportError
 from core.interop.folder import ModelFolder
 from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
@@ -41,7 +41,13 @@ from core.text.subword_check import check_foreign_model
 from core.text.vocabulary import Vocabulary
 
 FORMAT = "Marian, by Hugging Face transformers"
-_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    **dict.fromkeys(("gelu", "gelu_python"), "gelu"),
+    **dict.fromkeys(("gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast", "gelu_accurate"), "gelu-tanh"),
+    **dict.fromkeys(("swish", "silu"), "swish"),
+}
+"""By the library's names, several of which are one function."""
 _MAX_SPM_BYTES = 64 * 2**20
 _MOST_STEPS, _MOST_BEAMS = 10**6, 64
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
@@ -277,9 +283,9 @@ class MarianFolder:
 
     def _model_config(self) -> ModelConfig:
         activation = self._value(self._config, "activation_function", "gelu")
-        if not isinstance(activation, str) or activation not in _ACTIVATIONS:
+        if not isinstance(activation, str) or activation not in ACTIVATIONS:
             raise ModelImportError(
-                f"{self._config_path}: activation_function is {activation!r}; one of {', '.join(_ACTIVATIONS)} was "
+                f"{self._config_path}: activation_function is {activation!r}; one of {', '.join(ACTIVATIONS)} was "
                 "expected. This model cannot be read."
             )
         shares_output = self._flag("tie_word_embeddings", True)
@@ -293,7 +299,7 @@ class MarianFolder:
                 num_decoder_heads=self._number("decoder_attention_heads", 16, 512),
                 feed_forward_width=self._number("encoder_ffn_dim", 4096, 65536),
                 decoder_feed_forward_width=self._number("decoder_ffn_dim", 4096, 65536),
-                activation=_ACTIVATIONS[activation],  # type: ignore[arg-type]
+                activation=ACTIVATIONS[activation],
                 dropout=dropout if isinstance(dropout, int | float) and 0 <= dropout < 1 else 0.1,
                 norm_position="post",
                 final_norm=False,
@@ -318,7 +324,8 @@ class MarianFolder:
         target_name = "target_vocab.json" if separate else "vocab.json"
         source_tokens = self._read_tokens("vocab.json", num_source)
         target_tokens = self._read_tokens(target_name, num_target)
-        self._check_padding(source_tokens)
+        for name, tokens in (("vocab.json", source_tokens), (target_name, target_tokens)):
+            self._check_padding(name, tokens)
         models = self._read_spm("source.spm"), self._read_spm("target.spm")
         cleans_up = self._value(self._tokenizer, "clean_up_tokenization_spaces") is True
         source = Vocabulary(
@@ -328,10 +335,9 @@ class MarianFolder:
             end_id=self._mark("vocab.json", source_tokens, "eos_token"),
             unknown_id=self._mark("vocab.json", source_tokens, "unk_token"),
         )
-        padding = self._marks["pad_token"]
         target = Vocabulary(
             target_tokens,
-            padding_id=target_tokens.index(padding) if padding in target_tokens else self._ids.start,
+            padding_id=self._ids.padding,
             start_id=self._ids.start,
             end_id=self._ids.end,
             unknown_id=self._mark(target_name, target_tokens, "unk_token"),
@@ -343,13 +349,14 @@ class MarianFolder:
             MarianCodec(languages[1], target, models[1], writes, cleans_up=cleans_up),
         )
 
-    def _check_padding(self, tokens: tuple[str, ...]) -> None:
+    def _check_padding(self, name: str, tokens: tuple[str, ...]) -> None:
         """The tokenizer pads with a token by its name, the model by an id: a piece of text must not be left out."""
-        padding, found = self._marks["pad_token"], tokens[self._ids.padding]
-        if found != padding:
+        padding, padding_id = self._marks["pad_token"], self._ids.padding
+        found = repr(tokens[padding_id]) if padding_id < len(tokens) else f"beyond its {len(tokens):,} tokens"
+        if found != repr(padding):
             raise ModelImportError(
-                f"{self._folder.path / 'vocab.json'}: the token {self._ids.padding}, which is pad_token_id in "
-                f"config.json, is {found!r}. The padding token {padding} was expected; use files that belong together."
+                f"{self._folder.path / name}: the token {padding_id}, which is pad_token_id in config.json, is "
+                f"{found}. The padding token {padding} was expected; use files that belong together."
             )
 
     def _mark(self, name: str, tokens: tuple[str, ...], mark: str) -> int:

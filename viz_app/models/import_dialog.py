@@ -56,11 +56,11 @@ class ImportDialog(QDialog):
 
     Signals:
         imported(Path): the model is saved there, or was before.
-        done(str): what was imported just now, in words.
+        imported_as(str): what was imported just now, in words.
     """
 
     imported = Signal(object)
-    done = Signal(str)
+    imported_as = Signal(str)
 
     def __init__(
         self, source: Path | None, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None
@@ -279,7 +279,7 @@ class ImportDialog(QDialog):
         if source is not None:
             self._preferences.remember_import(source, imported.path)
         self.accept()
-        self.done.emit(imported.about)
+        self.imported_as.emit(imported.about)
         self.imported.emit(imported.path)
 
     def _on_error(self, failure: Failure) -> None:

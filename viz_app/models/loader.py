@@ -125,7 +125,7 @@ class ModelLoader(QObject):
         if earlier is not None:
             earlier.reject()
         dialog.imported.connect(self.file_chosen)
-        dialog.done.connect(self.import_done)
+        dialog.imported_as.connect(self.import_done)
         dialog.finished.connect(lambda result: self._on_import_finished(dialog, is_done=bool(result)))
         dialog.open()
 

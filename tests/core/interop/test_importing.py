@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
@@ -19,12 +20,15 @@ from core.analysis.occlusion import occlude_source_words
 from core.checkpoint.file import load_checkpoint, save_checkpoint
 from core.checkpoint.origin import Origin
 from core.cli.main import main
+from core.config import Activation
 from core.errors import ModelImportError, StorageError
 from core.interop.importing import import_model
+from core.interop.marian import ACTIVATIONS
 from core.interop.model import ImportOptions, expected_seconds, stores_half
 from core.interop.recognition import recognize
 from core.interop.stopping import ImportStoppedError
 from core.model.heads import Head
+from core.model.layers import activate
 from core.translation.experiment import Beam, Experiment, ForcedToken, GivenTarget, HeadScaled, SourceWordRemoved
 from core.translation.translator import Translator
 from tests.core.interop.marian_models import make_folder
@@ -207,11 +211,11 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "unknown activation": (
         lambda folder: change(folder / "config.json", activation_function="mish"),
-        r"activation_function is 'mish'; one of relu, gelu, swish",
+        r"activation_function is 'mish'; one of relu, gelu, .*gelu_new, .*silu was expected",
     ),
     "activation that is a list": (
         lambda folder: change(folder / "config.json", activation_function=["relu"]),
-        r"activation_function is \['relu'\]; one of relu, gelu, swish",
+        r"activation_function is \['relu'\]; one of relu, gelu, .*gelu_new, .*silu was expected",
     ),
     "a number for a list of words": (
         lambda folder: change(folder / "generation_config.json", bad_words_ids=7),
@@ -487,6 +491,36 @@ def test_memory_disk_and_time_are_told_before_the_weights_are_read(folder: Path,
     assert not summary.misses_languages
     change(folder / "tokenizer_config.json", source_lang=None, target_lang=None)
     assert recognize(folder.rename(folder.parent / "mine")).summary.misses_languages
+
+
+def test_the_padding_of_a_target_vocabulary_of_its_own_is_checked(tmp_path: Path) -> None:
+    """Teacher forcing begins with that token, and pads with it: a piece of text there would be another model."""
+    folder = make_folder(tmp_path / "two vocabularies", separate=True)
+    vocabulary = json.loads((folder / "target_vocab.json").read_text(encoding="utf-8"))
+    padding_id = vocabulary["<pad>"]
+    word = next(token for token, token_id in vocabulary.items() if token_id == 7)
+    swapped = {**vocabulary, word: padding_id, "<pad>": 7}
+    (folder / "target_vocab.json").write_text(json.dumps(swapped), encoding="utf-8")
+    refused = rf"target_vocab\.json: the token {padding_id}, which is pad_token_id in config\.json, is "
+    with pytest.raises(ModelImportError, match=refused + rf"'{word}'\. The padding token <pad> was expected"):
+        recognize(folder)
+    shorter = {token: token_id for token, token_id in vocabulary.items() if token_id < padding_id}
+    (folder / "target_vocab.json").write_text(json.dumps(shorter), encoding="utf-8")
+    change(folder / "config.json", decoder_vocab_size=padding_id, decoder_start_token_id=7)
+    with pytest.raises(ModelImportError, match=refused + rf"beyond its {padding_id} tokens"):
+        recognize(folder)
+
+
+def test_activations_are_the_library_s_by_every_name_that_is_one_of_ours() -> None:
+    from transformers.activations import ACT2FN
+
+    values = torch.linspace(-12, 12, 481)
+    ours = {name: activate(values.clone(), name) for name in get_args(Activation)}
+    for name in ACT2FN:
+        if name in ("prelu", "xielu"):  # have weights of their own
+            continue
+        equal = [each for each in ours if torch.allclose(ACT2FN[name](values.clone()), ours[each], atol=1e-6, rtol=0)]
+        assert equal == ([ACTIVATIONS[name]] if name in ACTIVATIONS else []), name
 
 
 def test_an_import_can_be_stopped(folder: Path) -> None:
