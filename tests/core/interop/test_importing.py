@@ -506,7 +506,8 @@ def test_the_padding_of_a_target_vocabulary_of_its_own_is_checked(tmp_path: Path
         recognize(folder)
     shorter = {token: token_id for token, token_id in vocabulary.items() if token_id < padding_id}
     (folder / "target_vocab.json").write_text(json.dumps(shorter), encoding="utf-8")
-    change(folder / "config.json", decoder_vocab_size=padding_id, decoder_start_token_id=7)
+    change(folder / "config.json", decoder_vocab_size=padding_id)
+    change(folder / "generation_config.json", decoder_start_token_id=7)
     with pytest.raises(ModelImportError, match=refused + rf"beyond its {padding_id} tokens"):
         recognize(folder)
 

