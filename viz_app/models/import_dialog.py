@@ -355,14 +355,16 @@ def describe(summary: "ImportSummary") -> str:
     if summary.target_codes:
         parts.append(f"{len(summary.target_codes)} target languages")
     parts.append(f"{summary.num_parameters / 1e6:,.1f} million parameters")
+    other = summary.disk_bytes_in(half_precision=not summary.half_precision)
     memory = (
         f"Importing it needs {max(summary.memory_bytes / _GIGABYTE, 0.1):.1f} GB of memory and "
-        f"{_megabytes(summary.disk_bytes)} on the disk, and takes about {duration(summary.seconds)}."
+        f"{_megabytes(summary.disk_bytes)} on the disk in {summary.bits} bits ({_megabytes(other)} in "
+        f"{48 - summary.bits}), and takes about {duration(summary.seconds)}."
     )
     return "\n".join([" · ".join(parts), memory, *summary.notes])
 
 
-def precision_entries(full_bytes: int | None, known: "ImportSummary | None") -> dict[str, tuple[str, str]]:
+def precision_entries(full_bytes: float | None, known: "ImportSummary | None") -> dict[str, tuple[str, str]]:
     """What the choice of bits offers.
 
     Args:

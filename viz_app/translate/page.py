@@ -183,7 +183,7 @@ class TranslatePage(QWidget):
 
     def _show_whether_outdated(self) -> None:
         for veil in self._veils:
-            veil.cover(self.state.is_of_earlier_model)
+            veil.cover(self.state.is_of_earlier_model and self.state.result is not None)
 
     def _on_failed(self, failure: Failure) -> None:
         """Says once why there is no answer: in place of the maps, or in the note beside those that stay."""

@@ -1,7 +1,7 @@
 """The importance of every head, and what it does: over samples, chunk by chunk, with interruptions."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +41,14 @@ def sample_file(tmp_path: Path) -> Path:
     lines = [f"{german}\t{english}" for german, english in zip(GERMAN[::5], ENGLISH[::5], strict=True)]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
+
+
+@pytest.fixture(autouse=True)
+def _roles_are_those_of_one_test(model_files: dict[str, Path]) -> Iterator[None]:
+    """What a test measured is kept beside the models, which other tests open."""
+    yield
+    for path in model_files.values():
+        roles_path(path).unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -376,7 +384,9 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     load(context, file)
     tab = show_tab(context, HeadsTab)
     assert isinstance(tab, HeadsTab)
-    qtbot.waitUntil(lambda: not tab.state.is_of_earlier_model, timeout=30_000)
+    state = tab.state
+    qtbot.waitUntil(lambda: state.model is not None and state.model.path == file, timeout=30_000)
+    qtbot.waitUntil(lambda: not state.is_of_earlier_model, timeout=30_000)
     tab.use_file(sample_file)
     tab.heads.num_sentences, tab.heads.question = 5, "behaviour"
     _measure(qtbot, tab)
