@@ -43,6 +43,6 @@ def import_model(
         options = replace(options, name=options.name or name, revision=commit)
     on_phase(f"Looking into {path.name}")
     sources = (path,) if options.data is None else (path, options.data)
-    found = recognize(path, options)
+    found = recognize(path, options, should_stop=should_stop)
     on_summary(found.summary)
     return replace(found.read(on_phase, should_stop), sources=sources)

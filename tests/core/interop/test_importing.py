@@ -675,3 +675,21 @@ def test_an_imported_model_is_scored(folder: Path, capsys: pytest.CaptureFixture
         for value in translator.run(Experiment(source, GivenTarget(target))).log_probabilities
     ]
     assert scores["loss"]["token_weighted"] == pytest.approx(sum(expected) / len(expected), rel=1e-5)
+
+
+@pytest.mark.subprocess
+def test_a_single_file_can_be_stopped_and_is_refused_where_memory_does_not_suffice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "model.pt"
+    torch.save({"encoder.tok_embedding.weight": torch.ones(4, 4)}, file)
+    with pytest.raises(ImportStoppedError, match="Nothing was written"):
+        import_model(file, should_stop=lambda: True)
+    weights = tmp_path / "model.safetensors"
+    save_file({"encoder.tok_embedding.weight": torch.ones(4, 4)}, weights)
+    monkeypatch.setattr("core.interop.weights.available_memory", lambda: 200_000_000)
+    for source in (file, weights):
+        with pytest.raises(
+            ModelImportError, match=rf"{source.name} needs about 0\.3 GB of memory, and 0\.2 GB are free"
+        ):
+            import_model(source)
