@@ -19,7 +19,7 @@ _EXPECTED = (
     "expected"
 )
 _COPIES, _COPIES_OF_PICKLED = 2, 3
-"""Of the weights in memory: as read and as converted; twice in the process that reads a pickle, once before it ends."""
+"""Of the weights in memory at most: as read and as converted; a pickle is read, copied and written by its process."""
 
 
 def recognize(

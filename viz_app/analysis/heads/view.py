@@ -89,6 +89,7 @@ class HeadsTab(AnalysisTab):
         )
         self._keeping, self._measured_sample = RequestState(), SampleChoice()
         self._partial: SampleProfiles | None = None
+        self._is_kept = False
         self._summary, self._warning = label("small", wraps=True), label("warm", wraps=True)
         self.cells = LabelledMatrix(
             "Importance of each head",
@@ -122,7 +123,7 @@ class HeadsTab(AnalysisTab):
     def begin_model(self) -> None:
         """Another model: its heads are others."""
         self.cancel()
-        self._keeping.problem, self._partial = "", None
+        self._keeping.problem, self._partial, self._is_kept = "", None, False
         self.heads.forget_model()
         self._show_answer()
 
@@ -139,7 +140,8 @@ class HeadsTab(AnalysisTab):
         set_visible(self.sample_menu, not is_running, focus_to=self.job.stop)
         not_kept = f"Not kept for the next time: {self._keeping.problem}" if self._keeping.problem else ""
         warning = " ".join(filter(None, (heads.warning(), not_kept if question == "behaviour" else "")))
-        for part, text in ((self._summary, heads.summary()), (self._warning, warning)):
+        kept = " Kept beside the model's file." if self._is_kept and question == "behaviour" else ""
+        for part, text in ((self._summary, f"{heads.summary()}{kept}"), (self._warning, warning)):
             part.setText(text)
             part.setVisible(bool(text))
         has_importance = question == "importance" and heads.has_answer
@@ -207,7 +209,11 @@ class HeadsTab(AnalysisTab):
         self.state.take_roles(roles)
         model = self.state.model
         if model is not None and model.path is not None and not model.is_bundled and not profiles.scalings:
-            self.controller.ask(KeepRolesJob(roles), self._keeping, lambda _path: self._redraw_in_sight())
+            self.controller.ask(KeepRolesJob(roles), self._keeping, self._on_kept)
+
+    def _on_kept(self, _path: object) -> None:
+        self._is_kept = True
+        self._redraw_in_sight()
 
     def _on_stop(self) -> None:
         """What is known of the behaviour holds, over as many sentences as it is of."""
@@ -232,6 +238,8 @@ class HeadsTab(AnalysisTab):
     def _on_start(self) -> None:
         sample, count, scalings = self.heads.sample, self.heads.num_sentences, self.state.experiment.head_scalings
         self._measured_sample, self._partial = sample, None
+        if self.heads.question == "behaviour":
+            self._is_kept = False
         code = None if sample.kind == "file" else self.state.target_code  # lines of a file may say it themselves
         if self.heads.question == "importance":
             job = ImportanceJob(sample, count, scalings, code)

@@ -396,6 +396,7 @@ def test_what_heads_do_is_kept_beside_the_file_of_the_model(
     assert kept is not None
     assert kept.sample == "5 sentences of pairs.tsv"
     qtbot.waitUntil(lambda: not tab._keeping.is_running, timeout=30_000)
+    assert tab._summary.text().endswith("Click a row to see the head. Kept beside the model's file.")
     load(context, file)
     qtbot.waitUntil(lambda: tab.state.model is not None and tab.state.model.roles == kept, timeout=30_000)
     roles_path(file).unlink()
