@@ -83,7 +83,7 @@ KEYS_OF_MAPS = (
     ("← → ↑ ↓", "Other heads and layers"),
     ("O, Space", "Switch the chosen head off or on"),
     ("D", "Original, changed, difference"),
-    ("Esc", "Cancel translating; unpin; from the sentence, go to the heads"),
+    ("Esc", "Cancel, unpin, or go to the heads"),
 )
 """Those that the Translate page itself knows, while its maps have the keyboard."""
 

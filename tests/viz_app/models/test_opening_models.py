@@ -107,7 +107,7 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert opened.args[0].path == saved
     assert foreign_source(saved) is None
     assert load_checkpoint(saved).weights["output.bias"].dtype == torch.float16
-    assert told == ["Imported opus-mt-de-fr: 0.1 MB, weights in 16 bits"]
+    assert told == [f"Imported opus-mt-de-fr: {saved.stat().st_size / 1e6:.1f} MB, weights in 16 bits"]
     assert window.state.languages == ("German", "French")
     assert window._loader.import_dialog is None
     qtbot.waitUntil(lambda: not window.state.is_of_earlier_model, timeout=LIMIT_MS)
