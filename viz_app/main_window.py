@@ -305,6 +305,7 @@ class MainWindow(QMainWindow):
         loader.failed.connect(self._on_model_failed)
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.file_chosen.connect(self._open_on_translate_page)
+        loader.import_done.connect(bar.show_notice)
         loader.import_offered.connect(self._on_import_offered)
         self.state.result_changed.connect(self._on_result)
         page.failed.connect(self.failed)
@@ -554,7 +555,7 @@ class MainWindow(QMainWindow):
         self.model_opened.emit(info)
         self.state.begin_model(info)
         if self.state.result is None:
-            self.translate_page.show_message(TRANSLATING)
+            self.translate_page.show_message(TRANSLATING, offers_cancel=True)
         if self._first_experiment is not None:
             path, self._first_experiment = self._first_experiment, None
             self.documents.open(path)

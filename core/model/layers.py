@@ -60,6 +60,8 @@ def activate(inner: Tensor, activation: Activation) -> Tensor:
             return torch.relu_(inner)
         case "gelu":
             return functional.gelu(inner)
+        case "gelu-tanh":
+            return functional.gelu(inner, approximate="tanh")
         case "swish":
             return functional.silu(inner, inplace=True)
 

@@ -24,6 +24,6 @@ KEYS_OF_MAPS = (
     (ENDS, "First and last head of the layer"),
     (SWITCH_KEYS, "Switch the chosen head off or on"),
     ((NEXT_MAPS_KEY,), "Original, changed, difference"),
-    (UNPIN_KEYS, "Unpin; from the sentence, go to the heads"),
+    (UNPIN_KEYS, "Cancel or unpin; from the sentence, go to the heads"),
 )
 """Those that the Translate page itself knows, while its maps have the keyboard. For the sheet of keys."""

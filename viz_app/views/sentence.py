@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
@@ -19,7 +19,7 @@ from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import edited_spans, ignored_span, rare_spans, respelled_spans, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out, not_shown
-from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
+from viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
 from viz_app.views.coverage_notice import CoverageNotice
@@ -69,7 +69,12 @@ class SentencePanel(QFrame):
         is_folded: whether the words stand in place of the sentence that they make: where there is little room.
         examples: the button that holds the example sentences.
         target_menu: into which language, of a model that knows several.
+
+    Signals:
+        left_for_heads(): Escape in the sentence: the keys should go to the heads now.
     """
+
+    left_for_heads = Signal()
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -87,6 +92,7 @@ class SentencePanel(QFrame):
         self._plain_note = ""
         self.facts = label("small")
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
         self._examples: tuple[str, ...] = ()
         self.examples = MenuButton("examples ▾", "Choose an example")
         self.target_menu = ChoiceMenu("Into which language the model translates", {}, "into: ")
@@ -134,6 +140,13 @@ class SentencePanel(QFrame):
         else:  # it was refused
             self.input.show_text(self._state.experiment.source_text)
             self._state.ask_again()
+
+    def cancel(self) -> bool:
+        """Gives up a translation that takes long; False if none is awaited that is said to."""
+        if not self._state.request.is_running or self._busy_timer.isActive():
+            return False
+        self._state.cancel()
+        return True
 
     def redo(self) -> None:
         """Does again what was undone."""
@@ -213,6 +226,8 @@ class SentencePanel(QFrame):
         self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.sentence.text))
         self.edit_button.clicked.connect(self._on_edit_clicked)
         self._busy_timer.timeout.connect(self._show_busy)
+        self.facts.linkActivated.connect(lambda _link: state.cancel())
+        self.input.left_for_heads.connect(self._on_escape)
         for field in (self.input, self.sentence):
             field.undo_requested.connect(self.undo)
             field.redo_requested.connect(self.redo)
@@ -296,7 +311,17 @@ class SentencePanel(QFrame):
         self.input.set_text(with_code(self.input.text, code))
 
     def _show_busy(self) -> None:
-        self.facts.setText(f"{BUSY}\n")  # as many lines as the facts: nothing jumps
+        color = current_theme().color("accent").name()
+        self.facts.setTextFormat(Qt.TextFormat.RichText)  # as many lines as the facts: nothing jumps
+        self.facts.setText(f'{BUSY}<br><a href="cancel" style="color:{color}">cancel</a> (Esc)')
+
+    def _show_facts(self) -> None:
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
+        self.facts.setText(self._facts())
+
+    def _on_escape(self) -> None:
+        if not self.cancel():
+            self.left_for_heads.emit()
 
     def _on_request(self) -> None:
         request = self._state.request
@@ -304,7 +329,7 @@ class SentencePanel(QFrame):
             self._busy_timer.start()
         else:
             self._busy_timer.stop()
-            self.facts.setText(self._facts())
+            self._show_facts()
         self._say()
 
     def _on_edit_clicked(self) -> None:
@@ -343,7 +368,7 @@ class SentencePanel(QFrame):
         self.original_line.setText(before)
         self._place_original()
         self.original_line.setVisible(bool(before))
-        self.facts.setText(self._facts())
+        self._show_facts()
         self._mark_input()
         self.chips_area.fit()
         self._show_shares()
