@@ -218,7 +218,7 @@ def test_states_are_rounded_to_7_bits_where_8_overflow(monkeypatch: pytest.Monke
     given: list[bool] = []
     for overflows in (False, True):
         monkeypatch.setattr(drafting, "_sums_overflow", lambda answer=overflows: given.append(answer) or answer)
-        assert drafting.packed_product(weight, None)(states)[0, 0] == pytest.approx(32, abs=0.5)
+        assert drafting.PackedProduct(weight, None)(states)[0, 0] == pytest.approx(32, abs=0.5)
     assert given == [False, True]
 
 
@@ -283,7 +283,7 @@ def test_without_packed_products_the_model_drafts(monkeypatch: pytest.MonkeyPatc
     translator = make_translator("words, post-norm, learned positions")
     expected = translator.translate("ein mann steht am see").predicted_ids
     has_packed_products.cache_clear()
-    monkeypatch.setattr(drafting, "packed_product", missing)
+    monkeypatch.setattr(drafting, "PackedProduct", missing)
     try:
         assert make_drafter(translator.model) is None
     finally:
