@@ -22,7 +22,7 @@ _MIN_ROWS = 64
 _MIN_MULTIPLICATIONS = 3 * 2**18
 """The same for one that is not, by a matrix that is not packed."""
 _ROWS_PACKED_FOR = 16
-"""Rows that blocks are chosen for: about a sentence's. Products with thousands of rows are as fast with these blocks."""
+"""Rows that blocks are chosen for: about a sentence's. Products with thousands of rows are as fast with these."""
 
 
 _UNTRACKED = -1

@@ -31,7 +31,7 @@ from core.translation.compilation import (
     sentence_changes,
 )
 from core.translation.coverage import Coverage, RareWord
-from core.translation.decoding import DecodingRules, batches_by_length, greedy_from
+from core.translation.decoding import DecodingRules, batches_by_length, greedy_from, top_tokens
 from core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     Beam,
@@ -596,10 +596,13 @@ class Translator:
         chosen = _chosen_log_probabilities(log_probabilities, ids)
         entropies = _entropies(log_probabilities)
         allowed = log_probabilities.index_fill_(1, self._forbidden, float("-inf"))
+        best, tokens = top_tokens(allowed, min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_ids)))
+        # if every chosen token is among the best ones, so are all that are better, and few need be compared
+        compared = best if bool((chosen >= best[:, -1:]).all()) else allowed
         return Steps(
             log_probabilities=tuple(chosen[:, 0].tolist()),
-            alternatives=self._alternatives(allowed),
-            ranks=tuple((1 + (allowed > chosen).sum(dim=-1)).tolist()),
+            alternatives=self._alternatives(best, tokens),
+            ranks=tuple((1 + (compared > chosen).sum(dim=-1)).tolist()),
             entropies=tuple(entropies.tolist()),
         )
 
@@ -607,13 +610,12 @@ class Translator:
     def _forbidden(self) -> Tensor:
         return torch.tensor(self.rules.forbidden_ids, dtype=torch.long, device=self.device.name)
 
-    def _alternatives(self, allowed: Tensor) -> tuple[tuple[Alternative, ...], ...]:
-        """The best tokens of each row of log-probabilities [T, V]; minus infinity where one may not be chosen."""
+    def _alternatives(self, log_probabilities: Tensor, ids: Tensor) -> tuple[tuple[Alternative, ...], ...]:
+        """For each of T steps its best tokens, of which these are [T, N]."""
         labels, tokens = self.checkpoint.codecs.target.labels, self.checkpoint.codecs.target.vocabulary.tokens
-        best = allowed.topk(min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_ids)))
         return tuple(
             tuple(Alternative(labels[token], value, tokens[token]) for token, value in zip(chosen, values, strict=True))
-            for chosen, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+            for chosen, values in zip(ids.tolist(), log_probabilities.tolist(), strict=True)
         )
 
 
@@ -664,7 +666,7 @@ def _chosen_log_probabilities(log_probabilities: Tensor, ids: Sequence[int]) -> 
 
 def _entropies(log_probabilities: Tensor) -> Tensor:
     """[T], in nats, of the distributions [T, V], 0 · log 0 being 0."""
-    return -(log_probabilities.exp() * log_probabilities.clamp(min=-1e30)).sum(dim=-1).clamp(max=0)
+    return -torch.linalg.vecdot(log_probabilities.softmax(dim=-1), log_probabilities.clamp(min=-1e30)).clamp(max=0)
 
 
 def _maps_of(output: ModelOutput, row: int, compiled: CompiledExperiment, target: EncodedTarget) -> AttentionMaps:
