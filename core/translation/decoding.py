@@ -93,21 +93,22 @@ def greedy_from(
     tokens = torch.full((len(states),), rules.start_id, dtype=torch.long, device=states.device)
     chosen: list[list[int]] = [[] for _ in max_steps]
     rows = list(range(len(chosen)))
-    while rows:
+    going_on = [True] * len(rows)
+    while any(going_on):
         if should_stop():
             raise TranslationStoppedError
-        here = forbidden if forced is None else only(forbidden, forced, rows, state.step)
-        tokens = best_tokens(model.step(tokens, state).add_(here))
-        going_on = []
-        for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
-            chosen[row].append(token)
-            if token != rules.end_id and len(chosen[row]) < max_steps[row]:
-                going_on.append(place)
-        if len(going_on) < len(rows):
-            kept = torch.tensor(going_on, dtype=torch.long, device=states.device)
+        if sum(going_on) <= _MAX_GOING_ON * len(rows):
+            places = [place for place, is_open in enumerate(going_on) if is_open]
+            kept = torch.tensor(places, dtype=torch.long, device=states.device)
             tokens = tokens[kept]
             state.select(kept)
-            rows = [rows[place] for place in going_on]
+            rows, going_on = [rows[place] for place in places], [True] * len(places)
+        here = forbidden if forced is None else only(forbidden, forced, rows, state.step)
+        tokens = best_tokens(model.step(tokens, state).add_(here))
+        for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
+            if going_on[place]:
+                chosen[row].append(token)
+                going_on[place] = token != rules.end_id and len(chosen[row]) < max_steps[row]
     return chosen
 
 
@@ -124,6 +125,8 @@ def greedy_uncached(model: Transformer, source: Tensor, max_steps: int, rules: D
     return target[1:]
 
 
+_MAX_GOING_ON = 0.85
+"""Share of rows that still go on at which the others are left out: moving all that is cached takes time, too."""
 _BLOCK = 64
 """Numbers of a row of which `best_tokens` and `top_tokens` find the largest first."""
 

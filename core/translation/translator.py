@@ -59,7 +59,7 @@ from core.translation.speculation import Asked, verified_greedy
 from core.translation.target import EncodedTarget
 
 NUM_ALTERNATIVES = 10
-CORPUS_BATCH = 256
+CORPUS_BATCH = 192
 """Sentences that are translated side by side without maps."""
 MAX_BEAM_ROWS = 256
 """Partial translations that are continued side by side; a wide beam takes fewer sentences at once."""
@@ -109,6 +109,8 @@ class Translator:
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
         self.rules = DecodingRules.of_codec(checkpoint.codecs.target, checkpoint.decoding)
+        self._last_source: tuple[str, EncodedSource] | None = None
+        self._last_encoding: _KeptEncoding | None = None
 
     @classmethod
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
@@ -277,9 +279,17 @@ class Translator:
             ExperimentError: an intervention does not fit the sentence or the vocabulary.
             AnalysisError: the model has no such head.
         """
-        compiled = compile_experiment(experiment, self.checkpoint.codecs, self.run_config, self.rules)
+        typed = self._encoded_source(experiment.source_text)
+        compiled = compile_experiment(experiment, typed, self.checkpoint.codecs, self.run_config, self.rules)
         compile_interventions(self.model, [compiled.changes])  # knows the heads
         return compiled
+
+    def _encoded_source(self, text: str) -> EncodedSource:
+        """The text in ids. The last one is kept, as experiments with one sentence follow each other."""
+        last = self._last_source
+        if last is None or last[0] != text:
+            self._last_source = last = text, encode_source(text, self.checkpoint.codecs.source, self.run_config)
+        return last[1]
 
     def check(self, experiment: Experiment) -> None:
         """Refuses what fits no sentence: heads that the model has not, tokens that its vocabulary has not.
@@ -422,6 +432,8 @@ class Translator:
     def _encode(self, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
         """Each source once for all experiments that agree on it and on what is changed in the encoder."""
         interventions = compile_interventions(self.model, [compiled.changes for compiled in batch])
+        if len(batch) == 1 and not _changes_encoder(batch[0]):
+            return self._plain_encoding(batch[0].source.ids, need_maps).with_interventions(interventions)
         keys = [_encoder_key(compiled) for compiled in batch]
         first_of = {key: place for place, key in reversed(list(enumerate(keys)))}
         different = sorted(first_of.values())
@@ -432,6 +444,15 @@ class Translator:
         encoding = self.model.encode(ids, need_maps=need_maps, interventions=of_different)
         rows = [different.index(first_of[key]) for key in keys]
         return encoding.select(torch.tensor(rows, device=self.device.name)).with_interventions(interventions)
+
+    def _plain_encoding(self, ids: tuple[int, ...], need_maps: bool) -> Encoding:
+        """Of one source, with nothing changed in the encoder, as by most interventions. The last one is kept."""
+        last = self._last_encoding
+        if last is None or last.ids != ids or (need_maps and last.encoding.maps is None):
+            source = torch.tensor([ids], device=self.device.name)
+            last = _KeptEncoding(ids, self.model.encode(source, need_maps=need_maps))
+            self._last_encoding = last
+        return last.encoding
 
     def _targets(
         self, batch: Sequence[CompiledExperiment], encoding: Encoding, should_stop: Callable[[], bool]
@@ -649,6 +670,20 @@ def _groups(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]:
         size = max(1, min(EXPERIMENT_BATCH, MAX_BEAM_ROWS // kind.size if isinstance(kind, Beam) else MAX_BEAM_ROWS))
         for group in batches_by_length(lengths, size):
             yield [places[index] for index in group]
+
+
+@dataclass(frozen=True, eq=False)
+class _KeptEncoding:
+    """What the encoder made of one source."""
+
+    ids: tuple[int, ...]
+    encoding: Encoding
+
+
+def _changes_encoder(compiled: CompiledExperiment) -> bool:
+    changes = compiled.changes
+    heads = (*changes.factors, *changes.temperatures, *(head for head, _ in changes.rows))
+    return any(head.kind == "encoder" for head in heads)
 
 
 def _encoder_key(compiled: CompiledExperiment) -> Hashable:
