@@ -4,6 +4,7 @@ import itertools
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
@@ -46,9 +47,9 @@ def _ratio(translator: Translator, plain: list[Translation], *, keeps_words: boo
     for turn in range(WARMUP + REPEATS):
         seconds = [0.0, 0.0]
         for before, head in pairs:
-            seconds[1] += _seconds(lambda text=before.source_text: translator.translate(text))
+            seconds[1] += _seconds(partial(translator.translate, before.source_text))
             changed = before.experiment.with_interventions(HeadScaled(head))
-            seconds[0] += _seconds(lambda asked=changed, known=before: translator.compare(asked, original=known))
+            seconds[0] += _seconds(partial(translator.compare, changed, original=before))
         if turn >= WARMUP:
             switching.append(seconds[0])
             translating.append(seconds[1])

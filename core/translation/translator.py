@@ -20,7 +20,7 @@ from core.errors import AnalysisError, CheckpointError, ExperimentError, TextErr
 from core.model.drafting import Drafter, make_drafter
 from core.model.heads import Head
 from core.model.interventions import compile_head_factors, compile_interventions
-from core.model.transformer import Encoding, ModelOutput
+from core.model.transformer import Encoding, ModelOutput, Transformer
 from core.resources import bundled_model_path
 from core.translation.beam import beam_search
 from core.translation.compilation import (
@@ -448,9 +448,10 @@ class Translator:
     def _plain_encoding(self, ids: tuple[int, ...], need_maps: bool) -> Encoding:
         """Of one source, with nothing changed in the encoder, as by most interventions. The last one is kept."""
         last = self._last_encoding
-        if last is None or last.ids != ids or (need_maps and last.encoding.maps is None):
+        is_same = last is not None and last.ids == ids and last.model is self.model
+        if last is None or not is_same or (need_maps and last.encoding.maps is None):
             source = torch.tensor([ids], device=self.device.name)
-            last = _KeptEncoding(ids, self.model.encode(source, need_maps=need_maps))
+            last = _KeptEncoding(self.model, ids, self.model.encode(source, need_maps=need_maps))
             self._last_encoding = last
         return last.encoding
 
@@ -674,8 +675,9 @@ def _groups(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]:
 
 @dataclass(frozen=True, eq=False)
 class _KeptEncoding:
-    """What the encoder made of one source."""
+    """What a model's encoder made of one source."""
 
+    model: Transformer
     ids: tuple[int, ...]
     encoding: Encoding
 
