@@ -432,7 +432,7 @@ class Translator:
     def _encode(self, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
         """Each source once for all experiments that agree on it and on what is changed in the encoder."""
         interventions = compile_interventions(self.model, [compiled.changes for compiled in batch])
-        if len(batch) == 1 and not _changes_encoder(batch[0]):
+        if len(batch) == 1 and not any(_encoder_changes(batch[0])):
             return self._plain_encoding(batch[0].source.ids, need_maps).with_interventions(interventions)
         keys = [_encoder_key(compiled) for compiled in batch]
         first_of = {key: place for place, key in reversed(list(enumerate(keys)))}
@@ -682,18 +682,17 @@ class _KeptEncoding:
     encoding: Encoding
 
 
-def _changes_encoder(compiled: CompiledExperiment) -> bool:
-    changes = compiled.changes
-    heads = (*changes.factors, *changes.temperatures, *(head for head, _ in changes.rows))
-    return any(head.kind == "encoder" for head in heads)
-
-
 def _encoder_key(compiled: CompiledExperiment) -> Hashable:
     """What the encoder's output depends on."""
+    return compiled.source.ids, _encoder_changes(compiled)
+
+
+def _encoder_changes(compiled: CompiledExperiment) -> tuple[tuple[Hashable, ...], ...]:
+    """What is changed in the encoder, by kind of change."""
     factors = tuple((head, factor) for head, factor in compiled.changes.factors.items() if head.kind == "encoder")
     rows = tuple((site, weights) for site, weights in compiled.changes.rows.items() if site[0].kind == "encoder")
     temperatures = tuple(each for each in compiled.changes.temperatures.items() if each[0].kind == "encoder")
-    return compiled.source.ids, factors, temperatures, tuple((site, tuple(weights)) for site, weights in rows)
+    return factors, temperatures, tuple((site, tuple(weights)) for site, weights in rows)
 
 
 def _chosen_log_probabilities(log_probabilities: Tensor, ids: Sequence[int]) -> Tensor:
