@@ -15,6 +15,7 @@ from viz_app.learn.figures.positions import PositionsFigure
 from viz_app.learn.figures.rates import RatesFigure, SmoothingFigure
 from viz_app.learn.figures.tokens import TokensFigure
 from viz_app.learn.figures.train_here import TrainHereFigure
+from viz_app.learn.figures.word_parts import WordPartsFigure
 
 FIGURES: Final[dict[str, type[StationFigure]]] = {
     "tokens": TokensFigure,
@@ -24,6 +25,7 @@ FIGURES: Final[dict[str, type[StationFigure]]] = {
     "map": MapFigure,
     "one-weight": OneWeightFigure,
     "layers": LayersFigure,
+    "word-parts": WordPartsFigure,
     "loud-and-needed": LoudAndNeededFigure,
     "one-page": OnePageFigure,
     "rates": RatesFigure,
