@@ -1,4 +1,4 @@
-"""A layer norm as the linear map that it is once it is known by which deviation it divided. Shape legend: `core.analysis`."""
+"""A layer norm as the linear map that it is once the deviation that it divided by is known. Legend: `core.analysis`."""
 
 import torch
 from torch import Tensor, nn

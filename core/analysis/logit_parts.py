@@ -1,13 +1,13 @@
 """What the score of each word is the sum of: direct logit attribution. No torch here. Shape legend: `core.analysis`.
 
-The vector at a position of the decoder is a sum: the embedding of the token that is read and its position, the output of
-every head of self- and cross-attention, the outputs of the feed-forward networks, and biases. Norms are linear maps once
-the deviation that they divided by is known, and a logit is a dot product with that vector. So every logit is a sum with
-one part for each of these (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). Constants that are
-added to all logits alike change no probability; that is why two tokens are compared here: the one that was predicted, and
-its rival, the most probable one beside it.
+The vector at a position of the decoder is a sum: the embedding of the token that is read and its position, the output
+of every head of self- and cross-attention, the outputs of the feed-forward networks, and biases. Norms are linear maps
+once the deviation that they divided by is known, and a logit is a dot product with that vector. So every logit is a sum
+with one part for each of these (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). Constants that
+are added to all logits alike change no probability. That is why two tokens are compared: the one that was predicted,
+and its rival, the most probable one beside it.
 
-A part is the *direct* effect alone. What a head gives is also read by the layers behind it; that effect is among theirs.
+A part is the *direct* effect alone. What a head gives is also read by later layers; that effect is among their parts.
 `core.analysis.logit_attribution` computes it.
 """
 
@@ -24,8 +24,8 @@ class LogitParts:
     Attributes:
         translation: whose steps these are.
         rivals: the most probable token beside the predicted one, T of them.
-        differences: [T]; above 0 where the predicted token is the more probable one. In nats: it is the logarithm of how
-            many times as probable it is.
+        differences: [T]; above 0 where the predicted token is the more probable one: the natural logarithm of how many
+            times as probable it is.
         embedding: [T], by the token that is read, and its position.
         decoder, cross: [L, H, T], by the heads of self- and of cross-attention.
         feed_forward: [L, T], by the feed-forward networks.

@@ -217,7 +217,7 @@ class PinnedNumbers(QWidget):
 
     def _name_width(self, metrics: QFontMetrics) -> int:
         widest = max(map(metrics.horizontalAdvance, self.names), default=0)
-        return min(widest, scaled(NUMBERS_NAME)) + scaled(NUMBERS_GAP)
+        return min(widest + 2, scaled(NUMBERS_NAME)) + scaled(NUMBERS_GAP)
 
     def _cell(self, metrics: QFontMetrics) -> int:
         widest = max((abs(float(value)) for row in self.rows for value in row), default=0.0)

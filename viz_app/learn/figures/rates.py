@@ -53,7 +53,9 @@ class RatesFigure(StationFigure):
             if rates.size:  # an imported model has no training of ours
                 curves.append(Curve("this model", np.arange(1, rates.size + 1, dtype=np.float64), rates))
         top = max(float(curve.y.max()) for curve in curves)
-        self.chart.show_curves(curves, x_range=(0, max(NUM_STEPS, *(curve.x[-1] for curve in curves))), y_range=(0, top))
+        self.chart.show_curves(
+            curves, x_range=(0, max(NUM_STEPS, *(curve.x[-1] for curve in curves))), y_range=(0, top)
+        )
 
 
 class SmoothingFigure(StationFigure):

@@ -138,16 +138,18 @@ def said_of(parts: LogitParts, step: int) -> str:
     told = f"{times:,.0f}" if times >= 10 else f"{times:.1f}"
     if difference < 0:
         return f"The score of “{word}” is {-difference:.2f} below that of “{rival}”: {told} times less probable."
-    return f"The score of “{word}” is {difference:.2f} above that of “{rival}”, the next best: {told} times as probable."
+    return (
+        f"The score of “{word}” is {difference:.2f} above that of “{rival}”, the next best: {told} times as probable."
+    )
 
 
 def sums_of(parts: LogitParts, step: int) -> list[tuple[str, float, str]]:
     """All parts, those of a kind together: name, sum, and what is said about it."""
-    num_heads, num_networks = parts.cross[..., 0].size, len(parts.feed_forward)
+    cross, decoder, networks = (each[..., step] for each in (parts.cross, parts.decoder, parts.feed_forward))
     return [
-        ("cross-attention", float(parts.cross[..., step].sum()), f"{num_heads} heads"),
-        ("self-attention", float(parts.decoder[..., step].sum()), f"{parts.decoder[..., 0].size} heads of the decoder"),
-        ("feed-forward", float(parts.feed_forward[:, step].sum()), f"{num_networks} networks, one in each layer"),
+        ("cross heads", float(cross.sum()), f"The {cross.size} heads of cross-attention"),
+        ("decoder heads", float(decoder.sum()), f"The {decoder.size} heads of self-attention in the decoder"),
+        ("feed-forward", float(networks.sum()), f"The {networks.size} feed-forward networks, one in each layer"),
         ("token read", float(parts.embedding[step]), READ_TIP),
         ("biases", float(parts.bias[step]), BIAS_TIP),
     ]
