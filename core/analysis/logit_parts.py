@@ -3,8 +3,8 @@
 The vector at a position of the decoder is a sum: the embedding of the token that is read and its position, the output
 of every head of self- and cross-attention, the outputs of the feed-forward networks, and biases. Norms are linear maps
 once the deviation that they divided by is known, and a logit is a dot product with that vector. So every logit is a sum
-with one part for each of these (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). Constants that
-are added to all logits alike change no probability. That is why two tokens are compared: the one that was predicted,
+with one part for each of these (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits"). What is
+added to all logits alike changes no probability. That is why two tokens are compared: the one that was predicted,
 and its rival, the most probable one beside it.
 
 A part is the *direct* effect alone. What a head gives is also read by later layers; that effect is among their parts.
