@@ -15,7 +15,7 @@ from viz_app.theme import current_theme
 
 SHARP = 0.5
 """A head looks at one place if it gives it this much of its weight."""
-CELLS, AIMED_HEIGHT, LEAST_HEIGHT = (9, 18), 130, 90
+CELLS, AIMED_HEIGHT, LEAST_HEIGHT = (9, 18), 120, 81
 
 
 class OneQueryFigure(StationFigure):

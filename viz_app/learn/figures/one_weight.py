@@ -23,8 +23,8 @@ from viz_app.theme import current_theme, scaled
 from viz_app.widgets.parts import label
 from viz_app.worker.jobs import TraceJob
 
-LINE, LEAST_LINE, GAP, HEADER = 22, 16, 12, 20
-NUMBERS_LINE, NUMBERS_GAP, NUMBERS_NAME = 17, 8, 150
+LINE, LEAST_LINE, GAP, HEADER = 22, 14, 12, 20
+NUMBERS_LINE, NUMBERS_GAP, NUMBERS_NAME = 16, 8, 150
 IN_TIP = 8
 """Numbers in a line of a tool tip."""
 """A line is lower where the page is."""

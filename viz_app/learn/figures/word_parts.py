@@ -55,6 +55,7 @@ class WordPartsFigure(StationFigure):
         scales(both.setSpacing, 2 * GAP)
         for title, bars in ((label("muted"), self.all_parts), (self._heads_title, self.heads)):
             side = QVBoxLayout()
+            scales(side.setSpacing, 2)
             title.setText("all parts")
             side.addWidget(title)
             side.addWidget(bars)
@@ -147,8 +148,8 @@ def sums_of(parts: LogitParts, step: int) -> list[tuple[str, float, str]]:
     """All parts, those of a kind together: name, sum, and what is said about it."""
     cross, decoder, networks = (each[..., step] for each in (parts.cross, parts.decoder, parts.feed_forward))
     return [
-        ("cross heads", float(cross.sum()), f"The {cross.size} heads of cross-attention"),
-        ("decoder heads", float(decoder.sum()), f"The {decoder.size} heads of self-attention in the decoder"),
+        ("all cross", float(cross.sum()), f"The {cross.size} heads of cross-attention"),
+        ("all decoder", float(decoder.sum()), f"The {decoder.size} heads of self-attention in the decoder"),
         ("feed-forward", float(networks.sum()), f"The {networks.size} feed-forward networks, one in each layer"),
         ("token read", float(parts.embedding[step]), READ_TIP),
         ("biases", float(parts.bias[step]), BIAS_TIP),
