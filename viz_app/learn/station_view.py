@@ -186,17 +186,18 @@ class StationView(QWidget):
         title.setWordWrap(True)
         column.addWidget(title)
         column.addWidget(self._text(self.station.claim, "claim"))
-        buttons: FlowLayout | None = None
+        buttons = last_buttons = None
         for block in self.station.blocks:
             if isinstance(block, Try):
                 if buttons is None:
-                    buttons = FlowLayout(scaled(TRY_SPACING))
+                    buttons = last_buttons = FlowLayout(scaled(TRY_SPACING))
                     column.addLayout(buttons)
                 buttons.addWidget(self._try(block))
-                buttons.addWidget(self.back_button)  # behind the last one
                 continue
             buttons = None
             column.addWidget(self._text(block, "reading") if isinstance(block, Paragraph) else self._question(block))
+        if last_buttons is not None:
+            last_buttons.addWidget(self.back_button)
         column.addWidget(self.next_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
         return text
