@@ -186,7 +186,8 @@ class StationView(QWidget):
         title.setWordWrap(True)
         column.addWidget(title)
         column.addWidget(self._text(self.station.claim, "claim"))
-        buttons = last_buttons = None
+        buttons: FlowLayout | None = None
+        last_buttons: FlowLayout | None = None
         for block in self.station.blocks:
             if isinstance(block, Try):
                 if buttons is None:
