@@ -112,7 +112,7 @@ def residual_parts(
     whole = states[0].double()
     parts = linear_norm(norm, stream.parts, whole)
     bias = linear_norm(norm, stream.bias, whole) + bias_of(norm).to(device)
-    num_heads = model.decoder_layers[0].self_attention.num_heads
+    num_heads = model.config.decoder_heads
     by_layer = parts[1:].unflatten(0, (len(model.decoder_layers), 2 * num_heads + 1))
     return ResidualParts(
         parts[0],

@@ -74,7 +74,7 @@ class OneQueryFigure(StationFigure):
         values = np.concatenate([weights, weights.mean(axis=0, keepdims=True)])
         columns = tuple(token.replace(WORD_MARK, "") for token in keys)
         self.matrix.show_matrices((Matrix(values, rows, columns),), top=1.0)
-        self.matrix.mark(MatrixCell(0, index, int(weights[index].argmax())) for index in (head.head,))
+        self.matrix.mark([MatrixCell(0, head.head, int(weights[head.head].argmax()))])
 
     def _tip_of(self, cell: MatrixCell) -> str:
         (matrix,) = self.matrix.matrices
