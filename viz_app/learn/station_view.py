@@ -97,7 +97,8 @@ class StationView(QWidget):
         """In sight again."""
         super().showEvent(event)
         if not event.spontaneous():
-            self._keep_heights(self.width() < scaled(STACKED))
+            place = self.parentWidget()  # its width is up to date; this one's may be of before a change of scale
+            self._keep_heights((place or self).width() < scaled(STACKED))
             self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
