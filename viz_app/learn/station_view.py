@@ -97,8 +97,7 @@ class StationView(QWidget):
         """In sight again."""
         super().showEvent(event)
         if not event.spontaneous():
-            place = self.parentWidget()  # its width is up to date; this one's may be of before a change of scale
-            self._keep_heights((place or self).width() < scaled(STACKED))
+            self._keep_heights(self.width() < scaled(STACKED))
             self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
@@ -111,7 +110,7 @@ class StationView(QWidget):
         """Text and figures fit the page anew; on a narrow page the figures are below the text."""
         super().resizeEvent(event)
         is_stacked = self.width() < scaled(STACKED)
-        self._keep_heights(is_stacked)
+        self._keep_heights(is_stacked and self.isVisible())  # a picture of the window resizes what is hidden, too
         self._row.setDirection(QBoxLayout.Direction.TopToBottom if is_stacked else QBoxLayout.Direction.LeftToRight)
         if self._base_px != current_theme().base_px:
             self._base_px = current_theme().base_px

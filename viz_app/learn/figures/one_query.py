@@ -60,7 +60,11 @@ class OneQueryFigure(StationFigure):
         layer = translation.maps.of_kind(head.kind)[head.layer]
         num_heads, num_queries = layer.shape[:2]
         is_pinned = pinned is not None and pinned.query < num_queries
-        self.query = pinned.query if pinned is not None and is_pinned else most_different(layer, first=int(head.kind == "encoder"))
+        self.query = (
+            pinned.query
+            if pinned is not None and is_pinned
+            else most_different(layer, first=int(head.kind == "encoder"))
+        )
         weights = layer[:, self.query]
         queries = translation.source_tokens if head.kind == "encoder" else translation.predicted_tokens
         keys = translation.read_tokens if head.kind == "decoder" else translation.source_tokens
