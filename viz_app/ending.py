@@ -129,7 +129,8 @@ def fatal_errors_told() -> Iterator[None]:
 
 def _write_error(line: str) -> None:
     with contextlib.suppress(Exception):  # closed, or a pipe that nobody reads
-        print(line, file=sys.stderr, flush=True)
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
 
 
 def end_process(status: int) -> int:

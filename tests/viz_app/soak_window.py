@@ -3,9 +3,9 @@
 Round after round: sentences are typed letter by letter, one of them of words that were never typed before, heads
 switched off and on, changes undone and redone, every analysis tab, every station of Learn and both themes shown, models
 opened, a small model trained, its film played, its files discarded. Between the rounds the memory that was written to,
-threads, open and mapped files, temporary files and Python's objects are counted. The first half is the warm-up, in which
-caches fill up to their bounds. In the second memory must not rise by more than 1 MB an hour (the median of the slopes
-between all pairs of measurements), and threads and files must not rise at all. Exit status 1 if they do.
+threads, open and mapped files, temporary files and Python's objects are counted. The first half is the warm-up, in
+which caches fill up to their bounds. In the second memory must not rise by more than 1 MB an hour (the median of the
+slopes between all pairs of measurements), and threads and files must not rise at all. Exit status 1 if they do.
 """
 
 import argparse
@@ -295,8 +295,8 @@ def soak(minutes: float, rounds: int | None) -> list[str]:
             last = counts[-1]
             print(
                 f"round {len(counts):4d}  {last.seconds / 60:6.1f} min  {last.memory_mb:8.2f} MB  "
-                f"{last.threads} threads  {last.handles} handles  {last.mapped} mapped  {last.temporary_files} temporary files  "
-                f"{last.objects:,} objects",
+                f"{last.threads} threads  {last.handles} handles  {last.mapped} mapped  "
+                f"{last.temporary_files} temporary files  {last.objects:,} objects",
                 flush=True,
             )
         used.close()
