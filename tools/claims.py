@@ -98,7 +98,7 @@ def of_gallery(translator: Translator) -> Iterator[Claim]:
         except StopIteration:
             yield Claim(where, says, f"one of them is not in “{translation.text}”", holds=False)
             continue
-        yield Claim(where, f"{says}, {percent(MIN_WEIGHT)} at least", f"{percent(weight)}", weight > MIN_WEIGHT)
+        yield Claim(where, f"{says}, {percent(MIN_WEIGHT)} at least", percent(weight), weight > MIN_WEIGHT)
         if (wrong := FAILURES.get(example.text)) is not None:
             yield Claim(where, f"becomes “{wrong}”", f"“{translation.text}”", translation.text == wrong)
     last = gallery()[-1].text

@@ -1,10 +1,13 @@
 """Finding tokens again in the text as it was typed."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from core.translation.coverage import RareWord, RespelledWord
 from core.translation.experiment import SourceWordReplaced
 from core.translation.result import ExperimentResult, Translation, Word
+
+_Word = TypeVar("_Word", RareWord, RespelledWord)
 
 
 @dataclass(frozen=True)
@@ -25,20 +28,12 @@ def unknown_spans(translation: Translation) -> tuple[Span, ...]:
 
 def rare_spans(translation: Translation) -> dict[Span, RareWord]:
     """Where the typed text holds words that the training data hardly had."""
-    coverage = translation.coverage
-    if coverage is None or not coverage.rare_words:
-        return {}
-    spans = _spans_by_start(translation)
-    return {spans[word.start]: word for word in coverage.rare_words if word.start in spans}
+    return _spans_of(translation.coverage.rare_words, translation) if translation.coverage else {}
 
 
 def respelled_spans(translation: Translation) -> dict[Span, RespelledWord]:
     """Where the typed text holds words that were read in another spelling."""
-    coverage = translation.coverage
-    if coverage is None or not coverage.respelled_words:
-        return {}
-    spans = _spans_by_start(translation)
-    return {spans[word.start]: word for word in coverage.respelled_words if word.start in spans}
+    return _spans_of(translation.coverage.respelled_words, translation) if translation.coverage else {}
 
 
 def word_spans(translation: Translation) -> dict[Word, Span]:
@@ -46,9 +41,12 @@ def word_spans(translation: Translation) -> dict[Word, Span]:
     return {word: _to_utf16(translation.source_text, *found) for word, found in _word_ranges(translation).items()}
 
 
-def _spans_by_start(translation: Translation) -> dict[int, Span]:
-    """Where the typed text holds each source word, by its first token."""
-    return {word.start: span for word, span in word_spans(translation).items()}
+def _spans_of(words: tuple[_Word, ...], translation: Translation) -> dict[Span, _Word]:
+    """Where the typed text holds these words, which know their first tokens."""
+    if not words:
+        return {}
+    spans = {word.start: span for word, span in word_spans(translation).items()}
+    return {spans[word.start]: word for word in words if word.start in spans}
 
 
 def edited_spans(result: ExperimentResult) -> tuple[Span, ...]:

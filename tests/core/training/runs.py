@@ -92,9 +92,10 @@ def record(
     resume: bool = False,
     stop_after: int | None = None,
     on_event: Callable[[TrainingEvent], None] = lambda event: None,
+    device: str = "cpu",
     **options: Any,
 ) -> tuple[TrainingFinished, Recorder]:
-    """Trains on the CPU and returns how it ended, with all events; `options` go to `train`."""
+    """Trains and returns how it ended, with all events; `options` go to `train`."""
     recorder = Recorder(stop_after)
 
     def both(event: TrainingEvent) -> None:
@@ -103,5 +104,5 @@ def record(
 
     corpus = corpus or (copy_corpus(run) if run.is_copy_task else text_corpus(run))
     options = {"should_stop": recorder.should_stop} | options
-    finished = train(run, corpus, folder, device="cpu", resume=resume, on_event=both, **options)
+    finished = train(run, corpus, folder, device=device, resume=resume, on_event=both, **options)
     return finished, recorder

@@ -22,7 +22,7 @@ from core.translation.experiment_file import ModelReference, SavedExperiment, to
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
-from viz_app.documents.session import read_session
+from viz_app.documents.session import read_session, saved_experiment
 from viz_app.documents.view_values import view_values
 from viz_app.models.foreign import foreign_source
 from viz_app.preferences import Preferences
@@ -261,6 +261,20 @@ def test_what_was_on_the_screen_comes_back(
     assert later.experiment == state.experiment
     assert not later.can_undo
     assert later.selection.head == state.selection.head
+
+
+def test_keeping_what_is_on_the_screen_does_not_wait_for_the_disk(
+    documents: ExperimentDocuments, state: ExperimentState, preferences: Preferences, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is kept while somebody types, and a busy disk takes a tenth of a second and more."""
+    waited: list[int] = []
+    monkeypatch.setattr("core.storage.os.fsync", waited.append)
+    documents.keep_session()
+    assert preferences.session_path.exists()
+    assert not waited
+    state.intervene(*CHANGES)
+    write_experiment_file(saved_experiment(state), preferences.session_path.with_name("saved.augenmerk"))
+    assert waited, "what somebody saves by hand survives a loss of power"
 
 
 @pytest.mark.slow

@@ -39,7 +39,7 @@ def test_four_steps_lead_from_a_cell_to_the_learn_page(
     assert pinned is not None
     assert state.translation is not None
     weight = state.translation.maps.cross[head.layer, head.head, pinned.query, pinned.key]
-    assert f"{percent(weight)}" in steps.text.text()
+    assert percent(weight) in steps.text.text()
     assert weight > 0.5
     qtbot.keyClick(steps, Qt.Key.Key_Return)
     assert state.roles.of(state.selection.head) == "previous"

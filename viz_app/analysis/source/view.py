@@ -209,12 +209,12 @@ def _share_bar(share: OutputShare) -> Bar:
     return Bar(
         share.word,
         share.source,
-        f"{percent(share.source)}",
+        percent(share.source),
         is_changed=share.warning is not None,
         is_new=share.is_new,
         tip=tip,
         before=share.before,
-        before_text=f"{percent(share.before)}" if share.before is not None else "",
+        before_text=percent(share.before) if share.before is not None else "",
     )
 
 

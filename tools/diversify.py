@@ -1,0 +1,109 @@
+"""More training pairs out of the training pairs alone: each side translated by models that were trained on them.
+
+    python -m tools.diversify DATA --out FOLDER [--forward MODEL …] [--backward MODEL …]
+
+Data diversification of Nguyen et al. 2020 (arXiv:1911.01986). DATA is a folder with train.de, train.en and val.*, or
+whichever the languages of the models are. FOLDER gets train.* with the pairs of DATA, then for each forward model every
+source with the model's translation, and for each backward model its translation of every target with that target;
+pairs that were there before are left out. val.* is that of DATA. What a model has translated is kept in FOLDER, so that
+an interrupted call goes on.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from core.corpora.parallel import SentencePairs, read_folder, read_lines
+from core.errors import AugenmerkError, CorpusError
+from core.storage import write_text
+from core.translation.translator import Translator
+
+CHUNK = 1_000
+"""Sentences that are translated, and then kept, at once."""
+
+
+def diversify(original: SentencePairs, translated: Iterable[SentencePairs]) -> SentencePairs:
+    """The pairs of `original`, then those of `translated` that were not there before and have two sides."""
+    pairs = dict.fromkeys(zip(original.source, original.target, strict=True))
+    for more in translated:
+        pairs |= dict.fromkeys(pair for pair in zip(more.source, more.target, strict=True) if all(pair))
+    return SentencePairs(tuple(source for source, _ in pairs), tuple(target for _, target in pairs))
+
+
+def translate_lines(lines: Sequence[str], model: Path, languages: tuple[str, str], beam: int, kept: Path) -> list[str]:
+    """The translation of each line, on one line; "" where there is none.
+
+    Args:
+        lines: sentences.
+        model: the checkpoint to translate with.
+        languages: from which to which it is expected to translate.
+        beam: width of the beam.
+        kept: a text file with the first translations, which is added to; it need not exist yet.
+
+    Raises:
+        CorpusError: the model translates between other languages, or `kept` has more lines than there are.
+        AugenmerkError: a file cannot be read or written.
+    """
+    done = read_lines(kept) if kept.exists() else []
+    if len(done) > len(lines):
+        raise CorpusError(
+            f"{kept} has {len(done):,} translations of {len(lines):,} sentences. At most as many were expected; "
+            "delete it, or choose another folder."
+        )
+    translator = Translator.load(model, "cpu")
+    data = translator.run_config.data
+    if (data.source_language, data.target_language) != languages:
+        raise CorpusError(
+            f"{model} translates {data.source_language} into {data.target_language}. One that translates "
+            f"{languages[0]} into {languages[1]} was expected; choose another."
+        )
+    while len(done) < len(lines):
+        chunk = translator.translate_corpus(lines[len(done) : len(done) + CHUNK], beam=beam)
+        done += [" ".join(hypothesis.text.split()) for hypothesis in chunk]
+        write_text(kept, "\n".join(done) + "\n")
+        print(f"{model.name}: {len(done):,} of {len(lines):,}", file=sys.stderr, flush=True)
+    return done
+
+
+def main(words: Sequence[str]) -> int:
+    """Prints how many pairs there are now; the exit status is 2 if a file cannot be used."""
+    options = _options(words)
+    source, target = options.languages
+    try:
+        data = read_folder(options.data, source, target)
+        parts = []
+        for model in options.forward:
+            found = translate_lines(data.train.source, model, (source, target), options.beam, _kept(options.out, model))
+            parts.append(SentencePairs(data.train.source, tuple(found)))
+        for model in options.backward:
+            found = translate_lines(data.train.target, model, (target, source), options.beam, _kept(options.out, model))
+            parts.append(SentencePairs(tuple(found), data.train.target))
+        train = diversify(data.train, parts)
+        for split, pairs in (("train", train), ("val", data.validation)):
+            write_text(options.out / f"{split}.{source}", "\n".join(pairs.source) + "\n")
+            write_text(options.out / f"{split}.{target}", "\n".join(pairs.target) + "\n")
+    except AugenmerkError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(f"{options.out}: {len(train):,} pairs, {len(data.train):,} of them from {options.data}")
+    return 0
+
+
+def _kept(folder: Path, model: Path) -> Path:
+    return folder / f"by-{model.stem}.txt"
+
+
+def _options(words: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, metavar="DATA")
+    parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--forward", type=Path, nargs="*", default=[], metavar="MODEL")
+    parser.add_argument("--backward", type=Path, nargs="*", default=[], metavar="MODEL")
+    parser.add_argument("--languages", nargs=2, default=("de", "en"), metavar=("SOURCE", "TARGET"))
+    parser.add_argument("--beam", type=int, default=4)
+    return parser.parse_args(words)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
