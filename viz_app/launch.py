@@ -15,9 +15,6 @@ from core.standard_streams import open_standard_streams
 from core.threads import choose_threads
 
 HELP_FLAGS, VERSION_FLAG = ("-h", "--help"), "--version"
-WINDOW_COMMANDS = ("app", "figure", "charts")
-"""Those that `core.cli` does not know."""
-
 WINDOW_HELP = """\
 Augenmerk translates German into English with a Transformer, and shows where every head of every layer looked.
 
@@ -72,6 +69,7 @@ def run_command(arguments: list[str]) -> int:
         from viz_app.train.charts_command import main as draw_charts
 
         return draw_charts(arguments[1:])
+    from core.cli.main import WINDOW_COMMANDS
     from core.cli.main import main as run
 
     return run(arguments, WINDOW_COMMANDS)
@@ -101,8 +99,8 @@ def window_parser() -> argparse.ArgumentParser:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="a checkpoint, a file or folder with a model of another project, or an experiment that was saved "
-        "(left out: the bundled model, German to English)",
+        help="a checkpoint, a file or folder with a model of another project, or a saved experiment or lesson "
+        "(*.augenmerk); left out: the bundled model, German to English",
     )
     parser.add_argument("--sentence", metavar="TEXT", help="start with this sentence")
     parser.add_argument(

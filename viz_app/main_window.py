@@ -1,7 +1,7 @@
 """The window: top bar, pages, shortcuts."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,16 +17,18 @@ from PySide6.QtGui import (
     QPaintEvent,
     QShortcut,
 )
-from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
 from core.translation.experiment import Experiment
 from viz_app.analysis.area import AnalysisPanel
 from viz_app.analysis.tab import AnalysisContext
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
+from viz_app.documents.lesson_bar import KEYS_OF_LESSONS
 from viz_app.documents.lesson_documents import LessonDocuments, shipped_lessons, title_of
 from viz_app.examples import example_sentences
 from viz_app.export.exportable import Exportable
 from viz_app.export.menu import ExportMenu
+from viz_app.learn.keys import KEYS_OF_STACK
 from viz_app.learn.station import read_stations
 from viz_app.models.foreign import foreign_source
 from viz_app.models.loader import ModelLoader
@@ -37,13 +39,17 @@ from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import GAP, PAGE_MARGIN, SCALES, Theme, ThemeChoice, scales, style_sheet_set_aside
 from viz_app.top_bar import THEME_NAMES, TopBar
-from viz_app.translate.first_steps import FirstSteps
+from viz_app.train.keys import KEYS_OF_FILM
+from viz_app.translate.first_steps import KEYS_OF_FIRST_STEPS, FirstSteps
+from viz_app.translate.keys import KEYS_OF_MAPS
 from viz_app.translate.page import TranslatePage
 from viz_app.translate.presentation import KEYS_OF_PRESENTATION, Presentation
 from viz_app.views.sentence import SentencePanel
-from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, command_of
+from viz_app.views.sentence_input import KEYS_OF_SENTENCE
+from viz_app.widgets.commands import Command, CommandPalette, KeyLine, ShortcutSheet, command_of, shown_keys
 from viz_app.widgets.dialogs import show_about
 from viz_app.widgets.explain import TermExplainer
+from viz_app.widgets.page_stack import PageStack
 from viz_app.widgets.scroll_areas import WindowScrollArea
 from viz_app.worker import ANSWER_SECONDS, ExperimentController, Failure, InferenceWorker
 
@@ -56,6 +62,9 @@ CLOSE_POLL_MS = 100
 MIN_SIZE = 960, 620
 CONTENT_SIZE = 940, 596
 """The least at 100 %: a little less than the window has, so that a screen of 1440 × 900 shows all of it at 150 %."""
+NARROW_CONTENT_SIZE = 690, 700
+"""The least where the window is narrower than that at its scale: parts stand one below the other then. A screen of
+1440 × 900 has this width at 200 %."""
 ALT_DIRECTIONS: dict[str, Direction] = {"left": "left", "right": "right", "up": "up", "down": "down"}
 STANDARD_KEYS = {
     "Undo": QKeySequence.StandardKey.Undo,
@@ -66,10 +75,6 @@ MORE_KEYS = {"Larger: the whole interface": ("Ctrl+=",), "Smaller: the whole int
 """The same keys without Shift, or with it, as keyboards differ."""
 EXPORT_PREFIX = "Export: "
 TRANSLATING = "Translating …\nA sentence that is typed meanwhile is translated instead."
-KEYS_OF_LESSONS = (
-    ("Page Up, Down", "The scene before, the next scene"),
-    ("← →", "The same, from the maps or the lesson bar"),
-)
 LESSON_EDITS = {
     "update": "update this scene from the screen",
     "texts": "change the texts of this scene",
@@ -79,13 +84,16 @@ LESSON_EDITS = {
     "rename": "rename",
 }
 """Buttons of the lesson bar, by what the palette calls them."""
-KEYS_OF_MAPS = (
-    ("← → ↑ ↓", "Other heads and layers"),
-    ("O, Space", "Switch the chosen head off or on"),
-    ("D", "Original, changed, difference"),
-    ("Esc", "Unpin; from the sentence, go to the heads"),
-)
-"""Those that the Translate page itself knows, while its maps have the keyboard."""
+KEYS_BY_GROUP: dict[str, Sequence[KeyLine]] = {
+    "Sentence": KEYS_OF_SENTENCE,
+    "Maps": KEYS_OF_MAPS,
+    "While a lesson is shown": KEYS_OF_LESSONS,
+    "In the presentation": KEYS_OF_PRESENTATION,
+    "In the film of a training": KEYS_OF_FILM,
+    "First steps": KEYS_OF_FIRST_STEPS,
+    "Learn: the model on one page": KEYS_OF_STACK,
+}
+"""Keys that no command has: parts of a page know them while they have the keyboard."""
 
 
 class MainWindow(QMainWindow):
@@ -148,7 +156,7 @@ class MainWindow(QMainWindow):
         self._first_experiment = experiment
         self._loader = ModelLoader(self._worker, preferences, self)
         self.top_bar.model_button.recent = self._loader.recent
-        self._pages = QStackedWidget()
+        self._pages = PageStack()
         self._explainer = TermExplainer(self.open_station, self)
         self.commands = self._make_commands()
         self._lay_out()
@@ -285,8 +293,7 @@ class MainWindow(QMainWindow):
         pages.addLayout(self._notices)
         pages.addWidget(self._pages)
         column.addLayout(pages, 1)
-        scales(central.setMinimumSize, *CONTENT_SIZE)
-        self._content = WindowScrollArea(central)
+        self._content = WindowScrollArea(central, CONTENT_SIZE, NARROW_CONTENT_SIZE)
         self.setCentralWidget(self._content)
         self.resize(1440, 900)
         self.restoreGeometry(self._preferences.bytes("window"))
@@ -298,6 +305,7 @@ class MainWindow(QMainWindow):
         loader.failed.connect(self._on_model_failed)
         loader.previous_model_missing.connect(self._open_bundled_instead)
         loader.file_chosen.connect(self._open_on_translate_page)
+        loader.import_done.connect(bar.show_notice)
         loader.import_offered.connect(self._on_import_offered)
         self.state.result_changed.connect(self._on_result)
         page.failed.connect(self.failed)
@@ -427,9 +435,8 @@ class MainWindow(QMainWindow):
         for command in filter(lambda each: each.keys, (*self.commands, *of_menus)):
             name = command.name.partition(" (")[0]  # without kinds of files: the sheet has little room
             groups.setdefault(command.group, []).append((command.keys_shown, name))
-        groups.setdefault("Maps", []).extend(KEYS_OF_MAPS)
-        groups["While a lesson is shown"] = list(KEYS_OF_LESSONS)
-        groups["In the presentation"] = list(KEYS_OF_PRESENTATION)
+        for group, lines in KEYS_BY_GROUP.items():
+            groups.setdefault(group, []).extend((shown_keys(keys), what) for keys, what in lines)
         ShortcutSheet(list(groups.items()), self).open()
 
     def offer_first_steps(self) -> None:
@@ -548,12 +555,10 @@ class MainWindow(QMainWindow):
         self.model_opened.emit(info)
         self.state.begin_model(info)
         if self.state.result is None:
-            self.translate_page.show_message(TRANSLATING)
+            self.translate_page.show_message(TRANSLATING, offers_cancel=True)
         if self._first_experiment is not None:
             path, self._first_experiment = self._first_experiment, None
             self.documents.open(path)
-            if self.lessons.lesson.lesson is not None and not self.lessons.lesson.scenes:
-                self.translate_page.ask_new_model()  # there is no scene to be shown
         else:
             self.translate_page.ask_new_model()
 

@@ -2,17 +2,17 @@
 
 from typing import Protocol
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButton, QWidget
 
 from viz_app.models.model_button import ModelButton
-from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice, scales
+from viz_app.theme import PAGE_MARGIN, THEME_CHOICES, ThemeChoice, scaled, scales
 from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.menu_button import MenuButton
 
 PAGES = ("Translate", "Learn", "Train")
-NOTICE_MS = 5_000
+NOTICE_MS, NARROW = 5_000, 880
 THEME_NAMES: dict[ThemeChoice, str] = {"system": "Same as the system", "light": "Light", "dark": "Dark"}
 
 
@@ -111,6 +111,16 @@ class TopBar(QWidget):
         window_menu.insertMenu(first, menu)
         window_menu.insertMenu(first, lessons)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A narrow bar leaves the name to the window's title."""
+        super().resizeEvent(event)
+        self._name.setVisible(self.width() >= scaled(NARROW))
+
+    def minimumSizeHint(self) -> QSize:
+        """That of a narrow bar."""
+        hint = super().minimumSizeHint()
+        return hint if self._name.isHidden() else hint - QSize(self._name.sizeHint().width(), 0)
+
     def _make_menu(self, theme_choice: ThemeChoice) -> QMenu:
         menu = QMenu(self.menu_button)
         menu.addAction("Colours").setEnabled(False)
@@ -135,7 +145,7 @@ class TopBar(QWidget):
         return menu
 
     def _lay_out(self) -> None:
-        name = QLabel("Augenmerk")
+        name = self._name = QLabel("Augenmerk")
         name.setProperty("role", "title")
         row = QHBoxLayout(self)
         scales(row.setContentsMargins, PAGE_MARGIN, 8, PAGE_MARGIN - 6, 8)

@@ -3,8 +3,12 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.storage import writable
+
+if TYPE_CHECKING:
+    from core.interop.model import ImportSummary  # torch comes with it
 
 
 def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -32,7 +36,11 @@ def add_command(commands: "argparse._SubParsersAction[argparse.ArgumentParser]")
         help="Multi30k, from which the vocabularies of notebook 6 and the Annotated Transformer are rebuilt",
     )
     parser.add_argument("--heads", type=int, metavar="N", help="heads of these two, whose files do not say it")
-    parser.add_argument("--half", action="store_true", help="store 16-bit weights though the files have 32-bit ones")
+    parser.add_argument(
+        "--half",
+        action=argparse.BooleanOptionalAction,
+        help="store weights in 16 bits, or in 32 (default: 16 if the files have 16, or if 32 would take over 100 MB)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -53,24 +61,40 @@ def run(options: argparse.Namespace) -> int:
     )
     with writable(options.out), _Progress() as progress:
         check_target(options.out, (options.source, options.data))  # before minutes are spent on what cannot be saved
-        model = import_model(options.source, wanted, on_phase=progress.phase, on_download=progress.download)
+        model = import_model(
+            options.source,
+            wanted,
+            on_summary=lambda summary: progress.tell(f"augenmerk: {_plan(summary)}"),
+            on_phase=progress.phase,
+            on_download=progress.download,
+        )
         progress.phase(f"Writing {options.out.name}")
         model.save(options.out)
     summary, origin = model.summary, model.checkpoint.origin
     source, target = (language_name(code) for code in summary.languages)
     assert origin is not None
     print(f"{options.out}: {summary.name} ({summary.format}), {source} to {target}")
-    bits = 16 if model.half_precision else 32
-    print(f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, {bits}-bit")
+    print(f"  {summary.num_parameters:,} parameters, {options.out.stat().st_size / 1e6:.1f} MB, {summary.bits}-bit")
     if origin.revision:
         print(f"  revision {origin.revision}")
     if origin.licence:
         print(f"  licence {origin.licence}")
     if summary.target_codes:
         print(f"  begin a text with the language to translate into: {' '.join(summary.target_codes)}")
-    for note in summary.notes:
+    for note in (*summary.notes, *filter(None, (summary.precision_note,))):
         print(f"augenmerk: {note}", file=sys.stderr)
     return 0
+
+
+def _plan(summary: "ImportSummary") -> str:
+    """What will be written, and what the other precision would take."""
+    other = "--no-half" if summary.half_precision else "--half"
+    sizes = (summary.disk_bytes, summary.disk_bytes_in(half_precision=not summary.half_precision))
+    chosen, otherwise = (f"{max(size / 1e6, 0.1):,.1f} MB" for size in sizes)
+    return (
+        f"{summary.name} will be stored in {summary.bits} bits, about {chosen} "
+        f"({otherwise} in {48 - summary.bits} bits: {other})"
+    )
 
 
 class _Progress:
@@ -84,6 +108,10 @@ class _Progress:
 
     def __exit__(self, *error: object) -> None:
         self._bar.close()
+
+    def tell(self, text: str) -> None:
+        """A line that stays, above the bar."""
+        self._bar.write(text, file=sys.stderr)
 
     def phase(self, text: str) -> None:
         """What is being done."""

@@ -15,6 +15,8 @@ COMMANDS = ("translate", "analyze", "align", "train", "runs", "evaluate", "data"
 seconds."""
 _MODULES = {"import": "import_model"}
 """Of commands whose name a module cannot have."""
+WINDOW_COMMANDS = ("app", "figure", "charts")
+"""Those of the console script alone, as they need what draws."""
 _OWN_OPTIONS = ("-h", "--help", "--version")
 
 
@@ -58,6 +60,8 @@ def _no_such_command(given: str, other_commands: Collection[str]) -> str:
     problem = f"{given!r} stands where a command was expected: one of {', '.join(known)}."
     if given.startswith("-"):
         return f"{problem} Put the command before its options."
+    if given in WINDOW_COMMANDS and given not in other_commands:
+        return f"{problem} The command {given} draws, which python -m core does not: run augenmerk {given}."
     if "app" in other_commands and (kind := _kind_of(given)):
         return f"{problem} To open a {kind} in the window: augenmerk app {kind.upper()}."
     if near := difflib.get_close_matches(given, known, n=1):

@@ -1,7 +1,7 @@
 """The architecture of a Transformer, with all settings in which the published systems differ."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from core.config.settings import Settings, require_boolean, require_choice, require_fraction, require_integer
 from core.errors import ConfigError
@@ -9,7 +9,7 @@ from core.errors import ConfigError
 NormPosition = Literal["post", "pre"]
 NormKind = Literal["torch", "annotated"]
 Positions = Literal["learned", "sinusoidal", "sinusoidal-halves"]
-Activation = Literal["relu", "gelu", "swish"]
+Activation = Literal["relu", "gelu", "gelu-tanh", "swish"]
 Tying = Literal["none", "output", "all"]
 Initialization = Literal["xavier", "xavier-normal-embeddings"]
 MAX_LAYERS = 1_000
@@ -30,7 +30,8 @@ class ModelConfig(Settings):
         feed_forward_width: inner size of the position-wise feed-forward network.
         decoder_feed_forward_width: that of the decoder; None for the encoder's.
         activation: between the two layers of the feed-forward network: "relu"; "gelu", exact (Hendrycks and Gimpel
-            2016); "swish": x · sigmoid(x) (Ramachandran et al. 2017).
+            2016); "gelu-tanh", their approximation of it by a hyperbolic tangent; "swish": x · sigmoid(x)
+            (Ramachandran et al. 2017).
         dropout: probability after embeddings, in the feed-forward network, on sublayer outputs and attention weights.
         norm_position: "post": norm(x + sublayer(x)); "pre": x + sublayer(norm(x)).
         norm_kind: "torch": `nn.LayerNorm`; "annotated": unbiased standard deviation, epsilon outside the root.
@@ -93,7 +94,7 @@ class ModelConfig(Settings):
         require_choice("model", ("post", "pre"), norm_position=self.norm_position)
         require_choice("model", ("torch", "annotated"), norm_kind=self.norm_kind)
         require_choice("model", ("learned", "sinusoidal", "sinusoidal-halves"), positions=self.positions)
-        require_choice("model", ("relu", "gelu", "swish"), activation=self.activation)
+        require_choice("model", get_args(Activation), activation=self.activation)
         require_choice("model", ("none", "output", "all"), tied_embeddings=self.tied_embeddings)
         require_choice("model", ("xavier", "xavier-normal-embeddings"), initialization=self.initialization)
         for num_heads in (self.num_heads, self.decoder_heads):

@@ -55,7 +55,9 @@ def read_annotated(path: Path, weights: Mapping[str, Tensor], options: ImportOpt
     """
     sizes = (size_of(path, weights, "src_embed.0.lut.weight"), size_of(path, weights, "tgt_embed.0.lut.weight"))
     model = _model_config(path, weights, options)
-    converted = _map(model, sizes, weights).convert(path, weights, _TABLES, half_precision=options.half_precision)
+    converted = _map(model, sizes, weights).convert(
+        path, weights, _TABLES, half_precision=options.half_precision is True
+    )
     model = model.replace(tied_embeddings=_tying(converted))
     if model.tied_embeddings != "none":
         del converted["output.weight"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.interop.hub import REPOSITORY, fetch
-from core.interop.model import ImportedModel, ImportOptions
+from core.interop.model import ImportedModel, ImportOptions, ImportSummary
 from core.interop.recognition import recognize
 
 
@@ -14,6 +14,7 @@ def import_model(
     source: str | Path,
     options: ImportOptions | None = None,
     *,
+    on_summary: Callable[[ImportSummary], None] = lambda summary: None,
     on_phase: Callable[[str], None] = lambda text: None,
     on_download: Callable[[str, int, int], None] = lambda name, done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
@@ -23,6 +24,7 @@ def import_model(
     Args:
         source: a folder or a file; or, if there is nothing at this path, the name of a repository at Hugging Face.
         options: what the files do not say.
+        on_summary: told what will be done, before the weights are read where the format allows it.
         on_phase: told what is being done.
         on_download: told of the file that is fetched: its name, bytes done, and all of them.
         should_stop: asked now and then.
@@ -41,4 +43,6 @@ def import_model(
         options = replace(options, name=options.name or name, revision=commit)
     on_phase(f"Looking into {path.name}")
     sources = (path,) if options.data is None else (path, options.data)
-    return replace(recognize(path, options).read(on_phase, should_stop), sources=sources)
+    found = recognize(path, options, should_stop=should_stop)
+    on_summary(found.summary)
+    return replace(found.read(on_phase, should_stop), sources=sources)

@@ -17,17 +17,17 @@ from torch import Tensor
 
 from core.checkpoint.file import Checkpoint
 from core.checkpoint.origin import Origin
-from core.config import DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
+from core.config import Activation, DataConfig, DecodingConfig, ModelConfig, RunConfig, TrainingConfig
 from core.errors import ConfigError, ModelImportError
 from core.interop.folder import ModelFolder
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary, expected_seconds
+from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
 from core.interop.stopping import ImportStoppedError
 from core.interop.weights import (
-    are_half_precision,
     check_all_known,
     check_finite,
     check_memory,
     check_shapes,
+    holds_half_precision,
     read_safetensors,
     read_state_dict,
     tying_of,
@@ -41,7 +41,13 @@ from core.text.subword_check import check_foreign_model
 from core.text.vocabulary import Vocabulary
 
 FORMAT = "Marian, by Hugging Face transformers"
-_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "swish": "swish", "silu": "swish"}
+ACTIVATIONS: dict[str, Activation] = {
+    "relu": "relu",
+    **dict.fromkeys(("gelu", "gelu_python"), "gelu"),
+    **dict.fromkeys(("gelu_new", "gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast", "gelu_accurate"), "gelu-tanh"),
+    **dict.fromkeys(("swish", "silu"), "swish"),
+}
+"""By the library's names, several of which are one function."""
 _MAX_SPM_BYTES = 64 * 2**20
 _MOST_STEPS, _MOST_BEAMS = 10**6, 64
 _SPECIALS = {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
@@ -143,8 +149,7 @@ class MarianFolder:
         self._decoding, notes = self._read_decoding(num_target)
         num_parameters = self._count_parameters(num_source, num_target)
         file_bytes = sum(path.stat().st_size for path in self._weight_files)
-        is_half = file_bytes < 3 * num_parameters
-        disk_bytes = num_parameters * (2 if is_half else 4)
+        is_pickled = self._weight_files[0].suffix != ".safetensors"
         self._summary = ImportSummary(
             name=name,
             format=FORMAT,
@@ -152,10 +157,15 @@ class MarianFolder:
             target_codes=self._codecs.source.target_codes,
             num_parameters=num_parameters,
             memory_bytes=4 * num_parameters + 2 * file_bytes,
-            disk_bytes=disk_bytes,
-            seconds=expected_seconds(file_bytes, disk_bytes, is_pickled=self._weight_files[0].suffix != ".safetensors"),
+            read_bytes=file_bytes,
+            is_pickled=is_pickled,
+            # what a pickle holds shows when it is read
+            has_half_precision=file_bytes < 3 * num_parameters
+            if is_pickled
+            else all(map(holds_half_precision, self._weight_files)),
+            half_precision=False,
             notes=notes,
-        )
+        ).stored_as(options.half_precision)
 
     @property
     def summary(self) -> ImportSummary:
@@ -180,10 +190,10 @@ class MarianFolder:
             if should_stop():
                 raise ImportStoppedError
             part = read_safetensors(path) if path.suffix == ".safetensors" else read_state_dict(path, should_stop)
-            check_finite(path, part, half_precision=self._options.half_precision)
+            check_finite(path, part, half_precision=self._options.half_precision is True)
             weights |= part
         on_phase("Converting the weights")
-        half_precision = self._options.half_precision or are_half_precision(weights)
+        summary = with_weights_read(self._summary, self._options.half_precision, weights)
         model, converted = self._converted(weights)
         checkpoint = Checkpoint(
             run=self._run_config(model),
@@ -192,7 +202,7 @@ class MarianFolder:
             decoding=self._decoding,
             origin=Origin("marian", self._name, self._options.revision, self._licence()),
         )
-        return ImportedModel(checkpoint, half_precision, self._summary)
+        return ImportedModel(checkpoint, summary)
 
     def _run_config(self, model: ModelConfig | None = None) -> RunConfig:
         source, target = self._languages
@@ -273,9 +283,9 @@ class MarianFolder:
 
     def _model_config(self) -> ModelConfig:
         activation = self._value(self._config, "activation_function", "gelu")
-        if not isinstance(activation, str) or activation not in _ACTIVATIONS:
+        if not isinstance(activation, str) or activation not in ACTIVATIONS:
             raise ModelImportError(
-                f"{self._config_path}: activation_function is {activation!r}; one of {', '.join(_ACTIVATIONS)} was "
+                f"{self._config_path}: activation_function is {activation!r}; one of {', '.join(ACTIVATIONS)} was "
                 "expected. This model cannot be read."
             )
         shares_output = self._flag("tie_word_embeddings", True)
@@ -289,7 +299,7 @@ class MarianFolder:
                 num_decoder_heads=self._number("decoder_attention_heads", 16, 512),
                 feed_forward_width=self._number("encoder_ffn_dim", 4096, 65536),
                 decoder_feed_forward_width=self._number("decoder_ffn_dim", 4096, 65536),
-                activation=_ACTIVATIONS[activation],  # type: ignore[arg-type]
+                activation=ACTIVATIONS[activation],
                 dropout=dropout if isinstance(dropout, int | float) and 0 <= dropout < 1 else 0.1,
                 norm_position="post",
                 final_norm=False,
@@ -314,7 +324,8 @@ class MarianFolder:
         target_name = "target_vocab.json" if separate else "vocab.json"
         source_tokens = self._read_tokens("vocab.json", num_source)
         target_tokens = self._read_tokens(target_name, num_target)
-        self._check_padding(source_tokens)
+        for name, tokens in (("vocab.json", source_tokens), (target_name, target_tokens)):
+            self._check_padding(name, tokens)
         models = self._read_spm("source.spm"), self._read_spm("target.spm")
         cleans_up = self._value(self._tokenizer, "clean_up_tokenization_spaces") is True
         source = Vocabulary(
@@ -324,10 +335,9 @@ class MarianFolder:
             end_id=self._mark("vocab.json", source_tokens, "eos_token"),
             unknown_id=self._mark("vocab.json", source_tokens, "unk_token"),
         )
-        padding = self._marks["pad_token"]
         target = Vocabulary(
             target_tokens,
-            padding_id=target_tokens.index(padding) if padding in target_tokens else self._ids.start,
+            padding_id=self._ids.padding,
             start_id=self._ids.start,
             end_id=self._ids.end,
             unknown_id=self._mark(target_name, target_tokens, "unk_token"),
@@ -339,13 +349,14 @@ class MarianFolder:
             MarianCodec(languages[1], target, models[1], writes, cleans_up=cleans_up),
         )
 
-    def _check_padding(self, tokens: tuple[str, ...]) -> None:
+    def _check_padding(self, name: str, tokens: tuple[str, ...]) -> None:
         """The tokenizer pads with a token by its name, the model by an id: a piece of text must not be left out."""
-        padding, found = self._marks["pad_token"], tokens[self._ids.padding]
-        if found != padding:
+        padding, padding_id = self._marks["pad_token"], self._ids.padding
+        found = repr(tokens[padding_id]) if padding_id < len(tokens) else f"beyond its {len(tokens):,} tokens"
+        if found != repr(padding):
             raise ModelImportError(
-                f"{self._folder.path / 'vocab.json'}: the token {self._ids.padding}, which is pad_token_id in "
-                f"config.json, is {found!r}. The padding token {padding} was expected; use files that belong together."
+                f"{self._folder.path / name}: the token {padding_id}, which is pad_token_id in config.json, is "
+                f"{found}. The padding token {padding} was expected; use files that belong together."
             )
 
     def _mark(self, name: str, tokens: tuple[str, ...], mark: str) -> int:

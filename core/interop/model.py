@@ -1,17 +1,21 @@
 """What an import is told, what it tells of a model before reading its weights, and what it gives."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
+from torch import Tensor
+
 from core.checkpoint.file import Checkpoint, save_checkpoint
 from core.interop.target import check_target
-from core.interop.weights import check_finite
+from core.interop.weights import are_half_precision, check_finite, too_large_for_half
 from core.text.languages import UNDETERMINED
 
 _STARTING_SECONDS, _PICKLED_SECONDS, _BYTES_PER_SECOND = 1.0, 3.0, 150e6
 """Measured on one core, with 300 MB and 944 MB read and as much written."""
+HALF_ABOVE_BYTES = 100_000_000
+"""Unless somebody chooses, weights that take more than this in 32 bits are stored in 16."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,9 @@ class ImportOptions:
         source_language, target_language: codes or English names; None for what the files say.
         data: a folder with Multi30k, from which vocabularies that are not among the files are rebuilt.
         num_heads: of models whose files do not say it; None for that of the published system.
-        half_precision: whether weights are to be stored as 16-bit floats though the files have larger ones; weights
-            that these cannot hold are refused.
+        half_precision: whether weights are to be stored as 16-bit floats, and those that these cannot hold refused, or
+            as 32-bit ones. None for 16 bits where the files have them, or where 32 would take more than
+            `HALF_ABOVE_BYTES` and 16 can hold the weights.
     """
 
     name: str | None = None
@@ -34,7 +39,7 @@ class ImportOptions:
     target_language: str | None = None
     data: Path | None = None
     num_heads: int | None = None
-    half_precision: bool = False
+    half_precision: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -46,27 +51,84 @@ class ImportSummary:
         format: in words, such as “Marian, by Hugging Face transformers”.
         languages: codes of source and target.
         target_codes: tokens that a source may begin with to say into which language to translate.
-        num_parameters: shared ones counted once; None if only the weights tell.
+        num_parameters: shared ones counted once.
         memory_bytes: what importing and then opening it takes.
-        disk_bytes: about the size of the file that it becomes.
-        seconds: about what importing it takes on a machine that does nothing else; more from a slow disk.
+        read_bytes: size of the files with its weights.
+        is_pickled: whether a process of its own reads them.
+        has_half_precision: whether its files have 16-bit floats.
+        half_precision: whether its weights are stored as 16-bit floats here.
         notes: what of its settings is not applied here.
+        precision_note: why weights are in 32 bits that would be in 16 otherwise; empty if they are not.
     """
 
     name: str
     format: str
     languages: tuple[str, str]
     target_codes: tuple[str, ...]
-    num_parameters: int | None
+    num_parameters: int
     memory_bytes: int
-    disk_bytes: int
-    seconds: float
+    read_bytes: int
+    is_pickled: bool
+    has_half_precision: bool
+    half_precision: bool
     notes: tuple[str, ...] = ()
+    precision_note: str = ""
+
+    @property
+    def bits(self) -> int:
+        """Of each weight in the file that it becomes."""
+        return 16 if self.half_precision else 32
+
+    @property
+    def disk_bytes(self) -> int:
+        """About the size of the file that it becomes."""
+        return self.disk_bytes_in(half_precision=self.half_precision)
+
+    @property
+    def seconds(self) -> float:
+        """About what importing it takes on a machine that does nothing else; more from a slow disk."""
+        return expected_seconds(self.read_bytes, self.disk_bytes, is_pickled=self.is_pickled)
+
+    def disk_bytes_in(self, *, half_precision: bool) -> int:
+        """About the size of the file in 16 or in 32 bits."""
+        return self.num_parameters * (2 if half_precision else 4)
+
+    def stored_as(self, choice: bool | None) -> "ImportSummary":
+        """What is told if `ImportOptions.half_precision` is `choice`."""
+        half = stores_half(choice, self.num_parameters, has_half_precision=self.has_half_precision)
+        return replace(self, half_precision=half)
 
     @property
     def misses_languages(self) -> bool:
         """Whether one of them is unknown, so that somebody should say it."""
         return UNDETERMINED in self.languages
+
+
+def stores_half(choice: bool | None, num_parameters: int, *, has_half_precision: bool) -> bool:
+    """Whether weights are stored as 16-bit floats.
+
+    Args:
+        choice: `ImportOptions.half_precision`.
+        num_parameters: of the model.
+        has_half_precision: whether its files have 16-bit floats.
+    """
+    return choice if choice is not None else has_half_precision or 4 * num_parameters > HALF_ABOVE_BYTES
+
+
+def with_weights_read(summary: ImportSummary, choice: bool | None, weights: Mapping[str, Tensor]) -> ImportSummary:
+    """`summary` with what only the weights tell: whether they are of 16 bits, and can be.
+
+    Args:
+        summary: from before they were read.
+        choice: `ImportOptions.half_precision`.
+        weights: as in the files.
+    """
+    known = replace(summary, has_half_precision=are_half_precision(weights)).stored_as(choice)
+    large = too_large_for_half(weights) if known.half_precision and choice is None else None
+    if large is None:
+        return known
+    note = f"stored in 32 bits, as {large}, which 16-bit floats cannot hold"
+    return replace(known, half_precision=False, precision_note=note)
 
 
 def expected_seconds(read_bytes: int, written_bytes: int, *, is_pickled: bool) -> float:
@@ -80,23 +142,25 @@ class ImportedModel:
 
     Attributes:
         checkpoint: weights, settings, codecs, origin.
-        half_precision: whether its weights were of 16 bits, so that they can be stored so without loss, or are to be
-            stored so.
         summary: what is told of it.
         sources: the files and folders that it was read from, which are not written over.
     """
 
     checkpoint: Checkpoint
-    half_precision: bool
     summary: ImportSummary
     sources: tuple[Path, ...] = ()
+
+    @property
+    def half_precision(self) -> bool:
+        """Whether its weights are stored as 16-bit floats."""
+        return self.summary.half_precision
 
     def save(self, path: Path | str, *, half_precision: bool | None = None) -> None:
         """Writes the file that Augenmerk opens, atomically.
 
         Args:
             path: of the file.
-            half_precision: weights as 16-bit floats; None where nothing is lost by it, or the options asked for it.
+            half_precision: weights as 16-bit floats; None for what the options said, see there.
 
         Raises:
             ModelImportError: 16-bit floats cannot hold a weight.

@@ -54,7 +54,7 @@ def read_notebook(path: Path, weights: Mapping[str, Tensor], options: ImportOpti
         size_of(path, weights, "decoder.tok_embedding.weight"),
     )
     run = RunConfig("notebook", base.description, model, base.data, base.training)
-    converted = _map(run, sizes, weights).convert(path, weights, half_precision=options.half_precision)
+    converted = _map(run, sizes, weights).convert(path, weights, half_precision=options.half_precision is True)
     codecs, word_counts = _vocabularies(run, path, options)
     assert options.data is not None
     check_vocabularies(path, codecs, sizes, options.data)

@@ -1,6 +1,7 @@
 """Which format a file or folder is of: found by looking into it, never by its name alone."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from core.errors import ModelImportError
@@ -10,20 +11,27 @@ from core.interop.marian import MarianFolder
 from core.interop.model import ForeignModel, ImportOptions
 from core.interop.notebook import read_notebook
 from core.interop.pickled import is_pytorch_file, kind_of_other_file
-from core.interop.weights import read_safetensors, read_state_dict
+from core.interop.weights import check_memory, read_safetensors, read_state_dict
 
 _EXPECTED = (
     "A folder with a Marian model of Hugging Face (config.json, model.safetensors or pytorch_model.bin, source.spm, "
     "target.spm, vocab.json), or a PyTorch file of pytorch-seq2seq's notebook 6 or of the Annotated Transformer, was "
     "expected"
 )
+_COPIES, _COPIES_OF_PICKLED = 2, 3
+"""Of the weights in memory at most: as read and as converted; a pickle is read, copied and written by its process."""
 
 
-def recognize(source: Path, options: ImportOptions | None = None) -> ForeignModel:
+def recognize(
+    source: Path, options: ImportOptions | None = None, *, should_stop: Callable[[], bool] = lambda: False
+) -> ForeignModel:
     """The model at `source`, with what can be told of it before its weights are read.
 
+    Of a single file the weights alone tell what it is: they are read now.
+
     Raises:
-        ModelImportError: there is none, it is not whole, or of an architecture that is not read.
+        ModelImportError: there is none, it is not whole, of an architecture that is not read, or larger than memory.
+        ImportStoppedError: `should_stop` said so.
     """
     options = options or ImportOptions()
     if not os.path.lexists(source):
@@ -38,11 +46,12 @@ def recognize(source: Path, options: ImportOptions | None = None) -> ForeignMode
         return MarianFolder(folder, options)
     if not source.is_file():
         raise ModelImportError(f"{source} is no regular file. {_EXPECTED}; choose another.")
-    return _recognize_file(source, options)
+    return _recognize_file(source, options, should_stop)
 
 
-def _recognize_file(source: Path, options: ImportOptions) -> ForeignModel:
+def _recognize_file(source: Path, options: ImportOptions, should_stop: Callable[[], bool]) -> ForeignModel:
     try:
+        num_bytes = source.stat().st_size
         is_pickled = is_pytorch_file(source)
         with source.open("rb") as file:
             start = file.read(9)
@@ -53,8 +62,10 @@ def _recognize_file(source: Path, options: ImportOptions) -> ForeignModel:
     if not start:
         raise ModelImportError(f"{source} is empty. {_EXPECTED}; use another copy.")
     if is_pickled:
-        weights = read_state_dict(source, lambda: False)
+        check_memory(source, _COPIES_OF_PICKLED * num_bytes)
+        weights = read_state_dict(source, should_stop)
     elif start[8:9] == b"{":
+        check_memory(source, _COPIES * num_bytes)
         weights = read_safetensors(source)
     else:
         found = kind_of_other_file(source) or "neither a PyTorch file nor a safetensors file"

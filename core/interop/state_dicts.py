@@ -12,9 +12,9 @@ from core.checkpoint.origin import Origin
 from core.config import RunConfig
 from core.corpora.parallel import read_lines
 from core.errors import CorpusError, ModelImportError
-from core.interop.model import ImportedModel, ImportOptions, ImportSummary, expected_seconds
+from core.interop.model import ImportedModel, ImportOptions, ImportSummary, with_weights_read
 from core.interop.pickled import is_pytorch_file
-from core.interop.weights import are_half_precision, check_all_known, check_finite, check_shapes
+from core.interop.weights import check_all_known, check_finite, check_shapes
 from core.text.codec import CodecPair
 
 DATA_NEEDED = (
@@ -124,8 +124,7 @@ class StateDictModel:
         checkpoint: without an origin.
         path: the file.
         options: its name.
-        format_name: for the origin.
-        format_title: for people.
+        formats: its name for the origin, and for people.
         weights: as in the file.
     """
 
@@ -147,9 +146,12 @@ class StateDictModel:
             target_codes=(),
             num_parameters=num_parameters,
             memory_bytes=8 * num_parameters,
-            disk_bytes=4 * num_parameters,
-            seconds=expected_seconds(4 * num_parameters, 4 * num_parameters, is_pickled=is_pytorch_file(path)),
+            read_bytes=path.stat().st_size,
+            is_pickled=is_pytorch_file(path),
+            has_half_precision=False,
+            half_precision=False,
         )
+        self.summary = with_weights_read(self.summary, options.half_precision, weights)
         origin = Origin(formats[0], name, options.revision)
         self._checkpoint = Checkpoint(
             run,
@@ -159,7 +161,6 @@ class StateDictModel:
             origin=origin,
             word_counts=checkpoint.word_counts,
         )
-        self._half_precision = options.half_precision or are_half_precision(weights)
 
     def read(
         self,
@@ -167,4 +168,4 @@ class StateDictModel:
         should_stop: Callable[[], bool] = lambda: False,
     ) -> ImportedModel:
         """What was read already."""
-        return ImportedModel(self._checkpoint, self._half_precision, self.summary)
+        return ImportedModel(self._checkpoint, self.summary)

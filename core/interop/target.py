@@ -44,7 +44,7 @@ def check_target(target: Path, sources: Iterable[str | Path | None]) -> None:
 def _check_folder(target: Path, real: Path, folder: Path) -> None:
     root = Path(os.path.realpath(folder))
     if target.exists():
-        linked = next((entry for entry in root.iterdir() if _same_file(target, entry)), None)
+        linked = next((entry for entry in _entries(root) if _same_file(target, entry)), None)
         if (linked is not None or real.is_relative_to(root)) and not _is_own(target):
             file = folder / (linked.name if linked is not None else real.relative_to(root))
             raise StorageError(
@@ -56,6 +56,14 @@ def _check_folder(target: Path, real: Path, folder: Path) -> None:
             f"Cannot write {target}: the weights of the model in {folder} would be looked for in it. A name that is "
             "none of an original's files was expected; choose another name or folder."
         )
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What is in a folder; nothing of one that cannot be read, of which the import itself tells."""
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
 
 
 def _same_file(one: Path, other: Path) -> bool:

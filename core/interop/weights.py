@@ -22,13 +22,27 @@ def read_safetensors(path: Path) -> dict[str, Tensor]:
         with safe_open(path, framework="pt") as file:
             return {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 — not a dictionary
     except (OSError, SafetensorError, ValueError) as error:
-        other = kind_of_other_file(path)
-        if other and other != "empty":
-            raise ModelImportError(f"{path} is {other}. A safetensors file was expected; use such a file.") from error
-        raise ModelImportError(
-            f"{path} cannot be read ({error}). A complete safetensors file was expected; it may be cut off. Use "
-            "another copy."
-        ) from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> ModelImportError:
+    other = kind_of_other_file(path)
+    if other and other != "empty":
+        return ModelImportError(f"{path} is {other}. A safetensors file was expected; use such a file.")
+    return ModelImportError(
+        f"{path} cannot be read ({error}). A complete safetensors file was expected; it may be cut off. Use another "
+        "copy."
+    )
+
+
+def holds_half_precision(path: Path) -> bool:
+    """Whether all matrices of a safetensors file are of 16-bit floats, by its header. Raises `ModelImportError`."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            slices = (file.get_slice(name) for name in file.keys())  # noqa: SIM118 — not a dictionary
+            return all(part.get_dtype() == "F16" for part in slices if len(part.get_shape()) >= 2)
+    except (OSError, SafetensorError, ValueError) as error:
+        raise _unreadable(path, error) from error
 
 
 def read_state_dict(path: Path, should_stop: Callable[[], bool]) -> dict[str, Tensor]:
@@ -77,14 +91,24 @@ def check_finite(path: Path | str, weights: Mapping[str, Tensor], *, half_precis
             raise ModelImportError(f"{path}: {name} is not finite. Finite weights were expected; use another copy.")
         for dtype, advice in (
             (torch.float32, "use another copy"),
-            *([(torch.float16, "store 32-bit weights (without --half)")] if half_precision else []),
+            *([(torch.float16, "store them in 32 bits (--no-half)")] if half_precision else []),
         ):
             if not _fits(value, dtype):
                 info = torch.finfo(dtype)
                 raise ModelImportError(
-                    f"{path}: {name} holds {float(value.abs().max()):.3g}, which {info.bits}-bit floats cannot hold. "
-                    f"Weights of at most {info.max:.3g} were expected; {advice}."
+                    f"{path}: {_largest(name, value)}, which {info.bits}-bit floats cannot hold. Weights of at most "
+                    f"{info.max:.3g} were expected; {advice}."
                 )
+
+
+def too_large_for_half(weights: Mapping[str, Tensor]) -> str | None:
+    """The first weight that 16-bit floats cannot hold, in words; None if they can hold all."""
+    floats = ((name, value) for name, value in weights.items() if value.dtype in FLOATS)
+    return next((_largest(name, value) for name, value in floats if not _fits(value, torch.float16)), None)
+
+
+def _largest(name: str, value: Tensor) -> str:
+    return f"{name} holds {float(value.abs().max()):.3g}"
 
 
 def _fits(value: Tensor, dtype: torch.dtype) -> bool:

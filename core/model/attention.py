@@ -197,7 +197,7 @@ class MultiHeadAttention(nn.Module):
             changes: see `forward`.
         """
         width = states.size(1)
-        queries = linear(states, self.in_proj_weight[:width], self.in_proj_bias[:width], self.training)
+        queries = linear(states, self.in_proj_weight, self.in_proj_bias, self.training, (0, width))
         queries = queries.view(-1, self.num_heads, 1, self.head_width)
         joined = self.mix_one(queries, *memory, mask, step, changes)
         return linear(joined, self.out_proj.weight, self.out_proj.bias, self.training)
@@ -238,8 +238,8 @@ class MultiHeadAttention(nn.Module):
     def _project(self, states: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
         """Projections number `first` up to `last` (of query, key, value) of [B, N, D], each [B, H, N, K]."""
         batch, length, width = states.shape
-        rows = slice(first * width, last * width)
-        joined = linear(states, self.in_proj_weight[rows], self.in_proj_bias[rows], self.training)
+        part = None if (first, last) == (0, 3) else (first * width, last * width)
+        joined = linear(states, self.in_proj_weight, self.in_proj_bias, self.training, part)
         parts = joined.view(batch, length, last - first, self.num_heads, self.head_width)
         return parts.permute(2, 0, 3, 1, 4).unbind(0)
 

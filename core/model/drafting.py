@@ -6,6 +6,7 @@ by the model itself (`core.translation.speculation`), so a difference to `Transf
 CPU only.
 """
 
+import math
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -13,7 +14,6 @@ from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from core.model.attention import AttentionChanges
 from core.model.layers import DecoderLayer, LayerCache, activate
@@ -48,11 +48,13 @@ class Drafter:
         self._positions = embedding.positions
         self._layers = [_Layer(layer) for layer in model.decoder_layers]  # type: ignore[arg-type]
         self._norm = _plain_norm(model.decoder_norm)
-        self._output = packed_product(model.output.weight, model.output.bias)
+        self._output = PackedProduct(model.output.weight, model.output.bias)
 
     def step(self, tokens: Tensor, state: DecoderState) -> Tensor:
         """About what `Transformer.step` would return, and about what it would leave in `state`."""
-        states = functional.embedding(tokens, self._tokens) + self._positions[state.step]
+        # one row is looked up by its number: the operator for many takes five times as long
+        vectors = self._tokens[int(tokens)].unsqueeze(0) if len(tokens) == 1 else self._tokens[tokens]
+        states = vectors.float().add_(self._positions[state.step])
         for index, (layer, layer_cache) in enumerate(zip(self._layers, state.layers, strict=True)):
             states = layer.step(states, layer_cache, state, *decoder_changes(state.interventions, index))
         state.step += 1
@@ -69,14 +71,18 @@ class _Layer:
         residuals = (layer.self_residual, layer.cross_residual, layer.feed_forward_residual)
         self._norms = [_plain_norm(each.norm) for each in residuals]
         self._is_pre = layer.self_residual.is_pre
-        self._activation = layer.feed_forward.activation
-        self._project = packed_product(own.in_proj_weight, own.in_proj_bias)
-        self._query = packed_product(cross.in_proj_weight[:width], cross.in_proj_bias[:width])
-        self._own_out, self._cross_out, self._expand, self._contract = (
-            packed_product(each.weight, each.bias)
-            for each in (own.out_proj, cross.out_proj, inner.expand, inner.contract)
+        self._activation = inner.activation
+        self._project = PackedProduct(own.in_proj_weight, own.in_proj_bias)
+        self._query = PackedProduct(cross.in_proj_weight[:width], cross.in_proj_bias[:width])
+        self._own_out, self._cross_out, self._expand = (
+            PackedProduct(each.weight, each.bias) for each in (own.out_proj, cross.out_proj, inner.expand)
         )
-        self._heads = (-1, cross.num_heads, 1, cross.head_width)
+        # what ReLU gives of a multiple is the same multiple, so that those of the first product can be the second's
+        self._has_joint_scales = self._activation == "relu"
+        columns = self._expand.scales if self._has_joint_scales else 1.0
+        self._contract = PackedProduct(inner.contract.weight.detach() * columns, inner.contract.bias)
+        self._heads = (cross.num_heads, 1, cross.head_width)
+        self._alpha, self._unused = 1 / math.sqrt(cross.head_width), own.in_proj_weight.new_empty(1)
 
     def step(
         self,
@@ -89,19 +95,41 @@ class _Layer:
         """[B, D] to [B, D]."""
         step, is_pre = state.step, self._is_pre
         self_norm, cross_norm, inner_norm = self._norms
+        is_one = len(states) == 1
         parts = self._project(self_norm(states) if is_pre else states)
-        states = states + self._own_out(self._own.mix_over_past(parts, cache.past, step, self_changes))
+        if is_one and self_changes is None:
+            mixed = self._mix_over_past(parts, cache.past, step)
+        else:
+            mixed = self._own.mix_over_past(parts, cache.past, step, self_changes)
+        states = self._own_out.add_to(states, mixed)
         if not is_pre:
             states = self_norm(states)
-        queries = self._query(cross_norm(states) if is_pre else states).view(self._heads)
-        mixed = self._cross.mix_one(queries, *cache.memory, state.source_mask, step, cross_changes)
-        states = states + self._cross_out(mixed)
+        queries = self._query(cross_norm(states) if is_pre else states)
+        if is_one and cross_changes is None and state.source_mask is None:
+            mixed = self._mix(queries.view(self._heads), cache.memory[0][0], cache.memory[1][0])
+        else:
+            queries = queries.view(-1, *self._heads)
+            mixed = self._cross.mix_one(queries, *cache.memory, state.source_mask, step, cross_changes)
+        states = self._cross_out.add_to(states, mixed)
         if not is_pre:
             states = cross_norm(states)
-        states = states + self._contract(
-            activate(self._expand(inner_norm(states) if is_pre else states), self._activation)
-        )
+        inner = inner_norm(states) if is_pre else states
+        inner = self._expand.multiples(inner) if self._has_joint_scales else self._expand(inner)
+        states = self._contract.add_to(states, activate(inner, self._activation))
         return states if is_pre else inner_norm(states)
+
+    def _mix_over_past(self, parts: Tensor, past: Tensor, step: int) -> Tensor:
+        """`MultiHeadAttention.mix_over_past` for one row of which nothing is changed."""
+        queries, new = parts.view(3, *self._heads).split((1, 2))
+        heads = past.select(1, 0)
+        heads.narrow(2, step, 1).copy_(new)
+        keys, values = heads.narrow(2, 0, step + 1).unbind()
+        return self._mix(queries[0], keys, values)
+
+    def _mix(self, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """`MultiHeadAttention.mix_one` likewise, [1, D] of [H, 1, K] and [H, M, K]: half as many operators."""
+        scores = torch.baddbmm(self._unused, queries, keys.transpose(1, 2), beta=0, alpha=self._alpha)
+        return torch.bmm(scores.softmax(dim=-1), values).view(1, -1)
 
 
 def _plain_norm(norm: nn.Module) -> Product:
@@ -112,37 +140,49 @@ def _plain_norm(norm: nn.Module) -> Product:
     return lambda states: torch.layer_norm(states, shape, weight, bias, epsilon)
 
 
-def packed_product(weight: Tensor, bias: Tensor | None, *, reduce_range: bool | None = None) -> Product:
+class PackedProduct:
     """What multiplies [B, N] by a matrix [M, N] that is rounded to 8 bits, each row by a scale of its own, and adds.
+
+    Attributes:
+        scales: [M].
 
     Args:
         weight, bias: of a linear layer.
         reduce_range: whether the matrix is rounded to 7 bits instead of 8; None for what the processor needs.
     """
-    if reduce_range is None:
-        reduce_range = _sums_overflow()
-    weight = weight.detach()
-    scales = weight.abs().amax(dim=1).clamp(min=1e-8) / (63 if reduce_range else 127)
-    rounded = (weight / scales[:, None]).round_().to(torch.int8).contiguous()
-    sums = rounded.sum(dim=1, dtype=torch.int32)
-    shift = torch.zeros_like(scales) if bias is None else bias.detach() / scales
-    multiply: Any = torch.fbgemm_linear_int8_weight_fp32_activation
-    with warnings.catch_warnings():  # where a later PyTorch has it no more, nothing is packed
-        warnings.filterwarnings("ignore", message="fbgemm_.* is deprecated", category=UserWarning)
-        packed: Any = torch.fbgemm_pack_quantized_matrix(rounded)
-        multiply(torch.zeros_like(weight[:1]), rounded, packed, sums, 1.0, 0, shift)
 
-    def product(states: Tensor) -> Tensor:
-        result: Tensor = multiply(states, rounded, packed, sums, 1.0, 0, shift)
-        return result.mul_(scales)
+    def __init__(self, weight: Tensor, bias: Tensor | None, *, reduce_range: bool | None = None) -> None:
+        if reduce_range is None:
+            reduce_range = _sums_overflow()
+        weight = weight.detach()
+        self.scales = weight.abs().amax(dim=1).clamp(min=1e-8) / (63 if reduce_range else 127)
+        self._rounded = (weight / self.scales[:, None]).round_().to(torch.int8).contiguous()
+        self._sums = self._rounded.sum(dim=1, dtype=torch.int32)
+        self._shift = torch.zeros_like(self.scales) if bias is None else bias.detach() / self.scales
+        self._multiply: Any = torch.fbgemm_linear_int8_weight_fp32_activation
+        with warnings.catch_warnings():  # where a later PyTorch has it no more, nothing is packed
+            warnings.filterwarnings("ignore", message="fbgemm_.* is deprecated", category=UserWarning)
+            self._packed: Any = torch.fbgemm_pack_quantized_matrix(self._rounded)
+            self.multiples(torch.zeros_like(weight[:1]))
 
-    return product
+    def multiples(self, states: Tensor) -> Tensor:
+        """The product [B, M], each column divided by its scale."""
+        result: Tensor = self._multiply(states, self._rounded, self._packed, self._sums, 1.0, 0, self._shift)
+        return result
+
+    def __call__(self, states: Tensor) -> Tensor:
+        """The product [B, M]."""
+        return self.multiples(states).mul_(self.scales)
+
+    def add_to(self, summand: Tensor, states: Tensor) -> Tensor:
+        """summand [B, M] + the product, which takes one operator less."""
+        return torch.addcmul(summand, self.multiples(states), self.scales)
 
 
 @cache
 def _sums_overflow() -> bool:
     """Whether this processor adds products of two times 8 bits in 16 bits, which then overflow (x86 without VNNI)."""
-    found = packed_product(torch.ones(32, 64), None, reduce_range=False)(torch.ones(1, 64))
+    found = PackedProduct(torch.ones(32, 64), None, reduce_range=False)(torch.ones(1, 64))
     return bool((found - 64).abs().max() > 1)
 
 
@@ -152,7 +192,7 @@ def has_packed_products() -> bool:
     weight = torch.arange(12.0).view(3, 4).cos()
     states = torch.arange(8.0).view(2, 4).sin()
     try:
-        found = packed_product(weight, None)(states)
+        found = PackedProduct(weight, None)(states)
     except (AttributeError, RuntimeError, TypeError):
         return False
     return bool((found - states @ weight.t()).abs().max() < 0.1)

@@ -60,6 +60,8 @@ def activate(inner: Tensor, activation: Activation) -> Tensor:
             return torch.relu_(inner)
         case "gelu":
             return functional.gelu(inner)
+        case "gelu-tanh":
+            return functional.gelu(inner, approximate="tanh")
         case "swish":
             return functional.silu(inner, inplace=True)
 
@@ -128,12 +130,12 @@ class LayerCache:
     def select(self, rows: Tensor, num_filled: int) -> None:
         """Keeps the batch rows with these indices [B']; `num_filled` steps are in the cache."""
         keys, values = self.memory
-        self.memory = keys[rows], values[rows]
+        self.memory = keys.index_select(0, rows), values.index_select(0, rows)
         self.reorder(rows, num_filled)
 
     def reorder(self, rows: Tensor, num_filled: int) -> None:
         """The same for the target alone: what is known of the source stays as it is."""
-        filled = self.past[:, :, :, :num_filled][:, rows]
+        filled = self.past[:, :, :, :num_filled].index_select(1, rows)
         if len(rows) <= self.past.size(1):
             # in the memory that is there already: fresh memory costs more than copying
             self.past = self.past[:, : len(rows)]

@@ -4,8 +4,12 @@ PyTorch multiplies 32-bit matrices with MKL, which keeps to AVX2 on processors t
 PyTorch brings along too, uses AVX-512 on all that have it: twice as fast there, the same elsewhere. Sums are added up
 in another order, so results differ by rounding. A product with one row, which is most of what a decoding step does,
 stays PyTorch's own.
+
+oneDNN reads a matrix block by block. From a matrix that is stored in rows or columns it gathers the blocks anew at each
+product, which for a sentence's few rows takes as long as the product. `pack` does it once, for matrices that stay.
 """
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -16,24 +20,83 @@ from torch.nn import functional
 _MIN_ROWS = 64
 """Of a product that is differentiated: with fewer, setting up oneDNN's kernel costs more than it saves."""
 _MIN_MULTIPLICATIONS = 3 * 2**18
-"""The same for one that is not."""
+"""The same for one that is not, by a matrix that is not packed."""
+_ROWS_PACKED_FOR = 16
+"""Rows that blocks are chosen for: about a sentence's. Products with thousands of rows are as fast with these."""
 
 
-def linear(states: Tensor, weight: Tensor, bias: Tensor | None, training: bool) -> Tensor:
+_UNTRACKED = -1
+Part = tuple[int, int]
+"""The first row of a matrix that is meant, and the one behind the last."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Packed:
+    """A matrix in oneDNN's own blocks.
+
+    Attributes:
+        stamp: what the matrix was when it was packed; see `_stamp`.
+        parts: by the rows that are packed.
+    """
+
+    stamp: tuple[int, int]
+    parts: dict[Part, Tensor]
+
+
+def pack(weight: Tensor, *parts: Part) -> None:
+    """Keeps a copy of a matrix, or of these parts of it, beside it for `linear`. Takes as much memory once more.
+
+    A copy is out of use once the matrix is changed. Does nothing where oneDNN does not serve, and for a matrix that was
+    made in inference mode, of which nobody can tell whether it was changed.
+    """
+    is_tracked = not weight.is_inference()
+    if is_tracked and weight.dtype == torch.float32 and weight.device.type == "cpu" and has_packed_matrices():
+        whole = weight.detach()
+        packed = {(first, last): _pack(whole[first:last]) for first, last in parts or ((0, len(weight)),)}
+        weight.packed = _Packed(_stamp(weight), packed)  # type: ignore[attr-defined]
+
+
+def _pack(weight: Tensor) -> Tensor:
+    packed: Tensor = torch.ops.mkldnn._reorder_linear_weight.default(weight.contiguous(), _ROWS_PACKED_FOR)
+    return packed
+
+
+def _packed(weight: Tensor, part: Part | None) -> Tensor | None:
+    """The copy of these rows; None if there is none that is valid."""
+    packed: _Packed | None = getattr(weight, "packed", None)
+    if packed is None or packed.stamp != _stamp(weight):
+        return None
+    return packed.parts.get(part or (0, len(weight)))
+
+
+def _stamp(weight: Tensor) -> tuple[int, int]:
+    """Changes whenever the values may have: they lie elsewhere, or an operator wrote to them."""
+    return weight.data_ptr(), _UNTRACKED if weight.is_inference() else weight._version
+
+
+def linear(states: Tensor, weight: Tensor, bias: Tensor | None, training: bool, part: Part | None = None) -> Tensor:
     """states · weightᵀ + bias, as `torch.nn.functional.linear`, by the faster kernels where they are.
 
     Args:
         states: [..., N].
         weight, bias: [M, N] and [M].
         training: whether many rows and a backward pass are to be expected.
+        part: the rows of weight and bias that are meant; None for all M.
 
     Returns:
         [..., M]; differentiable once.
     """
-    if torch.compiler.is_compiling():  # before any number of rows is compared: each comparison would be a new graph
-        return functional.linear(states, weight, bias)
+    is_compiling = torch.compiler.is_compiling()
     is_differentiated = torch.is_grad_enabled()
-    num_rows = states.numel() // states.size(-1)
+    num_rows = 0 if is_compiling else states.numel() // states.size(-1)
+    packed = None if is_compiling or is_differentiated or num_rows == 1 else _packed(weight, part)
+    if part is not None:
+        first, last = part
+        weight, bias = weight[first:last], None if bias is None else bias[first:last]
+    if is_compiling:  # before any number of rows is compared: each comparison would be a new graph
+        return functional.linear(states, weight, bias)
+    if packed is not None and faster_kernels_serve(states):
+        return _of_few_shapes(states.reshape(num_rows, -1), packed, bias).view(*states.shape[:-1], -1)
     if is_differentiated:
         is_large = training and num_rows >= _MIN_ROWS
     else:
@@ -55,9 +118,9 @@ def _of_few_shapes(rows: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     num_rows = len(rows)
     step = 8 if num_rows <= 256 else 32
     missing = -num_rows % step
-    if missing:
-        rows = functional.pad(rows, (0, 0, 0, missing))
-    return product(rows, weight, bias)[:num_rows]
+    if not missing:
+        return product(rows, weight, bias)
+    return product(torch.cat((rows, rows.new_zeros(missing, rows.size(1)))), weight, bias)[:num_rows]
 
 
 def product(rows: Tensor, columns: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -92,6 +155,18 @@ def has_faster_kernels() -> bool:
         rows, columns, bias = torch.arange(12.0).view(4, 3), torch.arange(6.0).view(3, 2).t(), torch.arange(2.0)
         return torch.equal(product(rows, columns, bias), rows @ columns.t() + bias)
     except (AttributeError, RuntimeError, TypeError):  # not public, so it may change: then PyTorch's own serves
+        return False
+
+
+@cache
+def has_packed_matrices() -> bool:
+    """Whether oneDNN serves, packs matrices, and multiplies by them right."""
+    if not has_faster_kernels():
+        return False
+    try:
+        rows, columns, bias = torch.arange(12.0).view(4, 3), torch.arange(6.0).view(2, 3), torch.arange(2.0)
+        return torch.equal(product(rows, _pack(columns), bias), rows @ columns.t() + bias)
+    except (AttributeError, RuntimeError, TypeError):
         return False
 
 

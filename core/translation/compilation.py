@@ -19,7 +19,7 @@ from core.translation.experiment import (
     Intervention,
     writable,
 )
-from core.translation.source import EncodedSource, edit_source, encode_source
+from core.translation.source import EncodedSource, edit_source
 from core.translation.target import EncodedTarget, encode_target
 
 
@@ -58,15 +58,19 @@ class CompiledExperiment:
 
 
 def compile_experiment(
-    experiment: Experiment, codecs: CodecPair, run_config: RunConfig, rules: DecodingRules
+    experiment: Experiment, typed: EncodedSource, codecs: CodecPair, run_config: RunConfig, rules: DecodingRules
 ) -> CompiledExperiment:
     """Checks an experiment against a model and says it in its ids. Heads are checked where the model is at hand.
+
+    Args:
+        experiment: what to compile.
+        typed: its source text, encoded.
+        codecs, run_config, rules: of the model.
 
     Raises:
         TextError: there is nothing to translate, or far too much.
         ExperimentError: an intervention does not fit the sentence or the vocabularies.
     """
-    typed = encode_source(experiment.source_text, codecs.source, run_config)
     source = edit_source(typed, experiment.source_edits, codecs.source, run_config)
     output = experiment.output
     given = encode_target(output.text, codecs.target, run_config) if isinstance(output, GivenTarget) else None

@@ -93,21 +93,22 @@ def greedy_from(
     tokens = torch.full((len(states),), rules.start_id, dtype=torch.long, device=states.device)
     chosen: list[list[int]] = [[] for _ in max_steps]
     rows = list(range(len(chosen)))
-    while rows:
+    going_on = [True] * len(rows)
+    while any(going_on):
         if should_stop():
             raise TranslationStoppedError
-        here = forbidden if forced is None else only(forbidden, forced, rows, state.step)
-        tokens = best_tokens(model.step(tokens, state).add_(here))
-        going_on = []
-        for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
-            chosen[row].append(token)
-            if token != rules.end_id and len(chosen[row]) < max_steps[row]:
-                going_on.append(place)
-        if len(going_on) < len(rows):
-            kept = torch.tensor(going_on, dtype=torch.long, device=states.device)
+        if sum(going_on) <= _MAX_GOING_ON * len(rows):
+            places = [place for place, is_open in enumerate(going_on) if is_open]
+            kept = torch.tensor(places, dtype=torch.long, device=states.device)
             tokens = tokens[kept]
             state.select(kept)
-            rows = [rows[place] for place in going_on]
+            rows, going_on = [rows[place] for place in places], [True] * len(places)
+        here = forbidden if forced is None else only(forbidden, forced, rows, state.step)
+        tokens = best_tokens(model.step(tokens, state).add_(here))
+        for place, (row, token) in enumerate(zip(rows, tokens.tolist(), strict=True)):
+            if going_on[place]:
+                chosen[row].append(token)
+                going_on[place] = token != rules.end_id and len(chosen[row]) < max_steps[row]
     return chosen
 
 
@@ -124,8 +125,10 @@ def greedy_uncached(model: Transformer, source: Tensor, max_steps: int, rules: D
     return target[1:]
 
 
+_MAX_GOING_ON = 0.85
+"""Share of rows that still go on at which the others are left out: moving all that is cached takes time, too."""
 _BLOCK = 64
-"""Numbers of a row of which `best_tokens` finds the largest first."""
+"""Numbers of a row of which `best_tokens` and `top_tokens` find the largest first."""
 
 
 def best_tokens(logits: Tensor) -> Tensor:
@@ -133,13 +136,33 @@ def best_tokens(logits: Tensor) -> Tensor:
 
     In two steps: PyTorch finds the largest of many numbers many at a time, but its place one by one.
     """
-    num_rows, num_tokens = logits.shape
-    if num_tokens % _BLOCK:
-        logits = torch.nn.functional.pad(logits, (0, -num_tokens % _BLOCK), value=float("-inf"))
-    blocks = logits.view(num_rows, -1, _BLOCK)
+    blocks = _blocks(logits)
     best_block = blocks.amax(dim=-1).argmax(dim=-1)
-    inside = blocks[torch.arange(num_rows, device=logits.device), best_block].argmax(dim=-1)
+    inside = blocks[torch.arange(len(logits), device=logits.device), best_block].argmax(dim=-1)
     return best_block * _BLOCK + inside
+
+
+def top_tokens(logits: Tensor, number: int) -> tuple[Tensor, Tensor]:
+    """The largest numbers in each row of [N, V], best first, and their places: [N, number] each.
+
+    They stand in the blocks with the largest maxima, of which there are as many: half the time of searching the row.
+    """
+    blocks = _blocks(logits)
+    if blocks.size(1) <= number:
+        values, places = logits.topk(number)
+        return values, places
+    best_blocks = blocks.amax(dim=-1).topk(number).indices
+    candidates = blocks.gather(1, best_blocks[:, :, None].expand(-1, -1, _BLOCK)).flatten(1)
+    values, places = candidates.topk(number)
+    return values, best_blocks.gather(1, places // _BLOCK) * _BLOCK + places % _BLOCK
+
+
+def _blocks(logits: Tensor) -> Tensor:
+    """[N, V] as [N, blocks, numbers of a block], filled up with minus infinity."""
+    missing = -logits.size(1) % _BLOCK
+    if missing:
+        logits = torch.nn.functional.pad(logits, (0, missing), value=float("-inf"))
+    return logits.unflatten(1, (-1, _BLOCK))
 
 
 def forbidding(model: Transformer, rules: DecodingRules, like: Tensor) -> Tensor:

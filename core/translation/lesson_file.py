@@ -40,6 +40,7 @@ LESSON_KIND = "lesson"
 MAX_SCENES = 100
 MAX_TITLE_CHARACTERS = 120
 MAX_TEXT_CHARACTERS = 1_000
+NO_SCENES = "scenes is an empty list. At least one scene was expected."
 _SCENE_DEPTH = 2
 """How much deeper an experiment lies in a lesson than in a file of its own: in a list of scenes, in a scene."""
 ReadT = TypeVar("ReadT")
@@ -68,7 +69,7 @@ class Lesson:
 
     Attributes:
         title: one line, not empty.
-        scenes: at most `MAX_SCENES`.
+        scenes: at most `MAX_SCENES`; none only while it is being made.
     """
 
     title: str
@@ -79,16 +80,18 @@ def write_lesson_file(lesson: Lesson, path: Path | str) -> None:
     """Writes the file, atomically.
 
     Raises:
-        ExperimentFileError: it would be too large, or hold what could not be read back.
+        ExperimentFileError: it has no scene, would be too large, or hold what could not be read back.
         StorageError: the file cannot be written; an older one stays as it was.
     """
     data = lesson_to_bytes(lesson)
+    if not lesson.scenes:
+        raise ExperimentFileError(f"This lesson cannot be written to a file: {NO_SCENES} Add a scene, then save it.")
     with atomic_path(path) as temporary:
         temporary.write_bytes(data)
 
 
 def lesson_to_bytes(lesson: Lesson) -> bytes:
-    """The content of the file. Raises `ExperimentFileError`."""
+    """The content of the file; of a lesson that is being made, also without a scene. Raises `ExperimentFileError`."""
     values = {
         "format": FORMAT_NAME,
         "version": FORMAT_VERSION,
@@ -118,7 +121,7 @@ def read_lesson_file(path: Path | str) -> Lesson:
 
 def lesson_from_bytes(data: bytes, path: Path | str) -> Lesson:
     """What `lesson_to_bytes` gave; `path` is for the message. Raises `ExperimentFileError`."""
-    return _read_or_refuse(_read_lesson, data, path, "a lesson")
+    return _read_or_refuse(lambda given: _with_scenes(_read_lesson(given)), data, path, "a lesson")
 
 
 def read_document(path: Path | str) -> SavedExperiment | Lesson:
@@ -155,7 +158,7 @@ def _read_document(data: bytes) -> SavedExperiment | Lesson:
     """Raises `JsonError`."""
     whole = _parsed(data)
     if check_format(whole, KIND, LESSON_KIND) == LESSON_KIND:
-        return _lesson_of(whole)
+        return _with_scenes(_lesson_of(whole))
     parse(data, max_depth=MAX_DEPTH)  # an experiment may be nested less deeply than a lesson
     return saved_experiment_of(whole.members("format", "version", "kind", "experiment", "view", "model"))
 
@@ -170,6 +173,13 @@ def _lesson_of(whole: Field) -> Lesson:
     members = whole.members("format", "version", "kind", "title", "scenes")
     scenes = tuple(_scene_of(each) for each in members["scenes"].items(MAX_SCENES))
     return Lesson(_line(members["title"], MAX_TITLE_CHARACTERS), scenes)
+
+
+def _with_scenes(lesson: Lesson) -> Lesson:
+    """The lesson, if there is something to be shown. Raises `JsonError`."""
+    if not lesson.scenes:
+        raise JsonError(NO_SCENES)
+    return lesson
 
 
 def _scene_of(field: Field) -> Scene:

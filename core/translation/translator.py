@@ -20,7 +20,7 @@ from core.errors import AnalysisError, CheckpointError, ExperimentError, TextErr
 from core.model.drafting import Drafter, make_drafter
 from core.model.heads import Head
 from core.model.interventions import compile_head_factors, compile_interventions
-from core.model.transformer import Encoding, ModelOutput
+from core.model.transformer import Encoding, ModelOutput, Transformer
 from core.resources import bundled_model_path
 from core.translation.beam import beam_search
 from core.translation.compilation import (
@@ -31,7 +31,7 @@ from core.translation.compilation import (
     sentence_changes,
 )
 from core.translation.coverage import Coverage, RareWord
-from core.translation.decoding import DecodingRules, batches_by_length, greedy_from
+from core.translation.decoding import DecodingRules, batches_by_length, greedy_from, top_tokens
 from core.translation.experiment import (
     DEFAULT_LENGTH_PENALTY,
     Beam,
@@ -59,7 +59,7 @@ from core.translation.speculation import Asked, verified_greedy
 from core.translation.target import EncodedTarget
 
 NUM_ALTERNATIVES = 10
-CORPUS_BATCH = 256
+CORPUS_BATCH = 192
 """Sentences that are translated side by side without maps."""
 MAX_BEAM_ROWS = 256
 """Partial translations that are continued side by side; a wide beam takes fewer sentences at once."""
@@ -109,6 +109,8 @@ class Translator:
         self.num_parameters = self.model.num_parameters
         self.run_config = checkpoint.run
         self.rules = DecodingRules.of_codec(checkpoint.codecs.target, checkpoint.decoding)
+        self._last_source: tuple[str, EncodedSource] | None = None
+        self._last_encoding: _KeptEncoding | None = None
 
     @classmethod
     def load(cls, path: Path | str | None = None, device: str = "auto") -> "Translator":
@@ -277,9 +279,17 @@ class Translator:
             ExperimentError: an intervention does not fit the sentence or the vocabulary.
             AnalysisError: the model has no such head.
         """
-        compiled = compile_experiment(experiment, self.checkpoint.codecs, self.run_config, self.rules)
+        typed = self._encoded_source(experiment.source_text)
+        compiled = compile_experiment(experiment, typed, self.checkpoint.codecs, self.run_config, self.rules)
         compile_interventions(self.model, [compiled.changes])  # knows the heads
         return compiled
+
+    def _encoded_source(self, text: str) -> EncodedSource:
+        """The text in ids. The last one is kept, as experiments with one sentence follow each other."""
+        last = self._last_source
+        if last is None or last[0] != text:
+            self._last_source = last = text, encode_source(text, self.checkpoint.codecs.source, self.run_config)
+        return last[1]
 
     def check(self, experiment: Experiment) -> None:
         """Refuses what fits no sentence: heads that the model has not, tokens that its vocabulary has not.
@@ -422,6 +432,8 @@ class Translator:
     def _encode(self, batch: Sequence[CompiledExperiment], need_maps: bool) -> Encoding:
         """Each source once for all experiments that agree on it and on what is changed in the encoder."""
         interventions = compile_interventions(self.model, [compiled.changes for compiled in batch])
+        if len(batch) == 1 and not any(_encoder_changes(batch[0])):
+            return self._plain_encoding(batch[0].source.ids, need_maps).with_interventions(interventions)
         keys = [_encoder_key(compiled) for compiled in batch]
         first_of = {key: place for place, key in reversed(list(enumerate(keys)))}
         different = sorted(first_of.values())
@@ -432,6 +444,16 @@ class Translator:
         encoding = self.model.encode(ids, need_maps=need_maps, interventions=of_different)
         rows = [different.index(first_of[key]) for key in keys]
         return encoding.select(torch.tensor(rows, device=self.device.name)).with_interventions(interventions)
+
+    def _plain_encoding(self, ids: tuple[int, ...], need_maps: bool) -> Encoding:
+        """Of one source, with nothing changed in the encoder, as by most interventions. The last one is kept."""
+        last = self._last_encoding
+        is_same = last is not None and last.ids == ids and last.model is self.model
+        if last is None or not is_same or (need_maps and last.encoding.maps is None):
+            source = torch.tensor([ids], device=self.device.name)
+            last = _KeptEncoding(self.model, ids, self.model.encode(source, need_maps=need_maps))
+            self._last_encoding = last
+        return last.encoding
 
     def _targets(
         self, batch: Sequence[CompiledExperiment], encoding: Encoding, should_stop: Callable[[], bool]
@@ -596,10 +618,13 @@ class Translator:
         chosen = _chosen_log_probabilities(log_probabilities, ids)
         entropies = _entropies(log_probabilities)
         allowed = log_probabilities.index_fill_(1, self._forbidden, float("-inf"))
+        best, tokens = top_tokens(allowed, min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_ids)))
+        # if every chosen token is among the best ones, so are all that are better, and few need be compared
+        compared = best if bool((chosen >= best[:, -1:]).all()) else allowed
         return Steps(
             log_probabilities=tuple(chosen[:, 0].tolist()),
-            alternatives=self._alternatives(allowed),
-            ranks=tuple((1 + (allowed > chosen).sum(dim=-1)).tolist()),
+            alternatives=self._alternatives(best, tokens),
+            ranks=tuple((1 + (compared > chosen).sum(dim=-1)).tolist()),
             entropies=tuple(entropies.tolist()),
         )
 
@@ -607,13 +632,12 @@ class Translator:
     def _forbidden(self) -> Tensor:
         return torch.tensor(self.rules.forbidden_ids, dtype=torch.long, device=self.device.name)
 
-    def _alternatives(self, allowed: Tensor) -> tuple[tuple[Alternative, ...], ...]:
-        """The best tokens of each row of log-probabilities [T, V]; minus infinity where one may not be chosen."""
+    def _alternatives(self, log_probabilities: Tensor, ids: Tensor) -> tuple[tuple[Alternative, ...], ...]:
+        """For each of T steps its best tokens, of which these are [T, N]."""
         labels, tokens = self.checkpoint.codecs.target.labels, self.checkpoint.codecs.target.vocabulary.tokens
-        best = allowed.topk(min(NUM_ALTERNATIVES, allowed.size(1) - len(self.rules.forbidden_ids)))
         return tuple(
             tuple(Alternative(labels[token], value, tokens[token]) for token, value in zip(chosen, values, strict=True))
-            for chosen, values in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+            for chosen, values in zip(ids.tolist(), log_probabilities.tolist(), strict=True)
         )
 
 
@@ -649,12 +673,26 @@ def _groups(compiled: Sequence[CompiledExperiment]) -> Iterator[list[int]]:
             yield [places[index] for index in group]
 
 
+@dataclass(frozen=True, eq=False)
+class _KeptEncoding:
+    """What a model's encoder made of one source."""
+
+    model: Transformer
+    ids: tuple[int, ...]
+    encoding: Encoding
+
+
 def _encoder_key(compiled: CompiledExperiment) -> Hashable:
     """What the encoder's output depends on."""
+    return compiled.source.ids, _encoder_changes(compiled)
+
+
+def _encoder_changes(compiled: CompiledExperiment) -> tuple[tuple[Hashable, ...], ...]:
+    """What is changed in the encoder, by kind of change."""
     factors = tuple((head, factor) for head, factor in compiled.changes.factors.items() if head.kind == "encoder")
     rows = tuple((site, weights) for site, weights in compiled.changes.rows.items() if site[0].kind == "encoder")
     temperatures = tuple(each for each in compiled.changes.temperatures.items() if each[0].kind == "encoder")
-    return compiled.source.ids, factors, temperatures, tuple((site, tuple(weights)) for site, weights in rows)
+    return factors, temperatures, tuple((site, tuple(weights)) for site, weights in rows)
 
 
 def _chosen_log_probabilities(log_probabilities: Tensor, ids: Sequence[int]) -> Tensor:
@@ -664,7 +702,7 @@ def _chosen_log_probabilities(log_probabilities: Tensor, ids: Sequence[int]) -> 
 
 def _entropies(log_probabilities: Tensor) -> Tensor:
     """[T], in nats, of the distributions [T, V], 0 · log 0 being 0."""
-    return -(log_probabilities.exp() * log_probabilities.clamp(min=-1e30)).sum(dim=-1).clamp(max=0)
+    return -torch.linalg.vecdot(log_probabilities.softmax(dim=-1), log_probabilities.clamp(min=-1e30)).clamp(max=0)
 
 
 def _maps_of(output: ModelOutput, row: int, compiled: CompiledExperiment, target: EncodedTarget) -> AttentionMaps:

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QAction, QCursor, QGuiApplication, QHelpEvent, QKeySequence, QWhatsThisClickedEvent
+from PySide6.QtGui import (
+    QAction,
+    QCursor,
+    QGuiApplication,
+    QHelpEvent,
+    QKeySequence,
+    QShortcut,
+    QWhatsThisClickedEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -18,13 +26,21 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+import viz_app
 from tests.viz_app.conftest import MakeWindow
 from viz_app.glossary import GlossaryError, entries_in, glossary, parse_glossary
 from viz_app.heatmap.colormap import signed_rgb_table
+from viz_app.learn.keys import KEYS_OF_STACK
 from viz_app.learn.station import read_stations
-from viz_app.main_window import LEARN, TRAIN, MainWindow
-from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, matching
+from viz_app.main_window import KEYS_BY_GROUP, LEARN, TRAIN, MainWindow
+from viz_app.train.keys import KEYS_OF_FILM
+from viz_app.translate.first_steps import KEYS_OF_FIRST_STEPS
+from viz_app.translate.keys import KEYS_OF_MAPS
+from viz_app.translate.presentation import KEYS_OF_PRESENTATION
+from viz_app.views.sentence_input import KEYS_OF_SENTENCE
+from viz_app.widgets.commands import Command, CommandPalette, ShortcutSheet, matching, shown_keys
 from viz_app.widgets.explain import as_html, entries_of, own_text
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 PLAIN_WORDS = Path(__file__).with_name("plain_words.txt")
 """Words of labels and buttons that need no explanation."""
@@ -276,3 +292,90 @@ def test_other_pages_know_their_own_terms(make_window: MakeWindow, qtbot: QtBot)
     assert window.learn_page is not None
     widget = window.learn_page
     assert "heads" in own_text(next(b for b in widget.findChildren(QAbstractButton) if "Heads" in b.toolTip())).lower()
+
+
+KEYS_TOLD_ELSEWHERE = {
+    "viz_app/views/gallery.py": "arrows in a list that is open",
+    "viz_app/widgets/choice_menu.py": "arrows on a button that has a menu",
+    "viz_app/widgets/commands.py": "arrows and Enter in the list of commands",
+}
+
+
+def test_every_key_that_the_code_names_stands_on_the_sheet() -> None:
+    """Of each module that handles keys, all keys are in the lines that the sheet takes from it."""
+    root = Path(viz_app.__file__).parent
+    lines_of = {
+        "viz_app/views/sentence_input.py": (*KEYS_OF_SENTENCE, *KEYS_OF_MAPS),
+        "viz_app/translate/keys.py": KEYS_OF_MAPS,
+        "viz_app/translate/first_steps.py": KEYS_OF_FIRST_STEPS,
+        "viz_app/translate/presentation.py": KEYS_OF_PRESENTATION,
+        "viz_app/train/keys.py": KEYS_OF_FILM,
+        "viz_app/learn/keys.py": KEYS_OF_STACK,
+    }
+    assert {id(line) for lines in lines_of.values() for line in lines} <= {
+        id(line) for lines in KEYS_BY_GROUP.values() for line in lines
+    }
+    found: dict[str, set[int]] = {}
+    for path in root.rglob("*.py"):
+        names = re.findall(r"Qt\.Key\.(Key_\w+)", path.read_text(encoding="utf-8"))
+        if names:
+            found[path.relative_to(root.parent).as_posix()] = {getattr(Qt.Key, name) for name in names}
+    assert set(found) == {*lines_of, *KEYS_TOLD_ELSEWHERE}
+    for name, lines in lines_of.items():
+        assert found[name] <= {key for keys, _ in lines for key in keys}, name
+
+
+@pytest.mark.heavy
+def test_every_shortcut_of_the_window_stands_on_the_sheet(make_window: MakeWindow) -> None:
+    window = make_window()
+    next(command for command in window.commands if command.name == "All keys").act()
+    (sheet,) = window.findChildren(ShortcutSheet)
+    texts = {text for shown in sheet.findChildren(QLabel) for text in re.split(r", | ", shown.text())}
+    shortcuts = [shortcut for shortcut in window.findChildren(QShortcut) if shortcut.keys()]
+    assert len(shortcuts) > 15
+    for shortcut in shortcuts:
+        names = {shown_keys([key.toString()]) for key in shortcut.keys()}  # noqa: SIM118 - no mapping
+        names |= {key.toString(QKeySequence.SequenceFormat.NativeText) for key in shortcut.keys()}  # noqa: SIM118 - no mapping
+        assert any(set(re.split(r", | ", name)) <= texts for name in names), names
+    sheet.close()
+
+
+def test_keys_are_named_as_on_a_keyboard() -> None:
+    assert shown_keys((Qt.Key.Key_Left, Qt.Key.Key_Right)) == "← →"
+    assert shown_keys((Qt.Key.Key_Return, Qt.Key.Key_Enter, "Left")) == "Enter, ←"
+    assert shown_keys(("Shift+Left", "PgUp", Qt.Key.Key_D)) == "Shift+←, Page Up, D"
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(("size", "scale"), [((960, 620), 100), ((1440, 900), 200), ((1920, 1080), 150)])
+def test_the_sheet_of_keys_needs_no_sideways_scrolling(
+    make_window: MakeWindow, size: tuple[int, int], scale: int
+) -> None:
+    window = make_window()
+    window.resize(*size)
+    window.set_scale(scale)
+    next(command for command in window.commands if command.name == "All keys").act()
+    (sheet,) = window.findChildren(ShortcutSheet)
+    QApplication.processEvents()
+    (area,) = sheet.findChildren(VerticalScrollArea)
+    assert area.widget().minimumSizeHint().width() <= area.viewport().width()
+    assert sheet.width() <= window.width()
+    assert sheet.height() <= window.height()
+    sheet.close()
+    window.set_scale(100)
+
+
+def test_the_palette_says_that_nothing_matches(qtbot: QtBot) -> None:
+    dialog = CommandPalette([Command("Open a model", print)])
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.results.isVisible()
+    qtbot.keyClicks(dialog.field, "xyz ")
+    assert not dialog.results.isVisible()
+    assert dialog.nothing.isVisible()
+    assert dialog.nothing.label.text() == "No command matches “xyz”."
+    qtbot.keyClick(dialog.field, Qt.Key.Key_Return)
+    dialog.field.setText("y" * 1_000)
+    assert len(dialog.nothing.label.text()) < 80
+    dialog.field.setText("model")
+    assert dialog.results.isVisible()

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QHBoxLayout, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.viz_app.conftest import MakeWindow
-from viz_app.main_window import CONTENT_SIZE, LEARN, TRAIN, TRANSLATE, MainWindow
+from viz_app.main_window import LEARN, NARROW_CONTENT_SIZE, TRAIN, TRANSLATE, MainWindow
 from viz_app.preferences import Preferences
 from viz_app.theme import SCALES, Theme, current_theme, scales
 from viz_app.widgets.eliding_label import ElidingLabel
@@ -106,11 +106,43 @@ def test_a_window_too_small_for_the_scale_scrolls(make_window: MakeWindow) -> No
     QApplication.processEvents()
     area = window.centralWidget()
     content = area.widget()  # type: ignore[attr-defined]
-    assert (content.width(), content.height()) == tuple(2 * length for length in CONTENT_SIZE)
+    assert content.width() == 2 * NARROW_CONTENT_SIZE[0]
+    assert content.height() > 1.5 * window.height()
     assert area.horizontalScrollBar().maximum() > 0  # type: ignore[attr-defined]
     window.set_scale(100)
     QApplication.processEvents()
     assert content.width() == window.width()
+
+
+@pytest.mark.heavy
+@pytest.mark.slow
+@pytest.mark.parametrize(("size", "scale"), [((1440, 900), 200), ((1100, 700), 150)])
+def test_a_large_scale_stacks_the_parts_and_nothing_scrolls_sideways(
+    make_window: MakeWindow, qtbot: QtBot, size: tuple[int, int], scale: int
+) -> None:
+    window = make_window()
+    page = window.translate_page
+    beside = page.heads.geometry()
+    window.resize(*size)
+    window.set_scale(scale)
+    window.top_bar.show_notice("")
+    area = window.centralWidget()
+    for place in (TRANSLATE, LEARN, TRAIN):
+        window.show_page(place)
+        qtbot.waitUntil(lambda: not cut_off(window))  # a result that comes is laid out with the next events
+        assert area.horizontalScrollBar().maximum() == 0, place  # type: ignore[attr-defined]
+    window.show_page(TRANSLATE)
+    share = 0.15 * window.height()  # of the map, below the sentence
+    qtbot.waitUntil(lambda: page.head.visibleRegion().boundingRect().height() > share)
+    assert (
+        page.heads.mapTo(page, page.heads.rect().topLeft()).y() > page.head.mapTo(page, page.head.rect().topLeft()).y()
+    )
+    window.set_scale(100)
+    window.resize(1440, 900)
+    QApplication.processEvents()
+    assert area.verticalScrollBar().maximum() == 0, "what is hidden makes no page higher"  # type: ignore[attr-defined]
+    assert page.heads.geometry().left() == beside.left()
+    assert page.heads.x() < page.head.x()
 
 
 def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> int:
@@ -143,3 +175,47 @@ def test_a_scale_that_makes_no_sense_is_the_usual_one(preferences: Preferences) 
     for stored in ("-3", "1e9", "", "large"):
         preferences.settings.setValue("scale", stored)
         assert preferences.scale == 100
+
+
+class Counting(QWidget):
+    """Counts how often its style changes, and how often it is resized."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.num_styles = self.num_sizes = 0
+
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        self.num_styles += event.type() == QEvent.Type.StyleChange
+
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self.num_sizes += 1
+
+
+def test_a_widget_is_restyled_a_few_times_however_deep_it_is(qapp: QApplication, qtbot: QtBot) -> None:
+    """A style sheet that replaced another came to each widget once for every widget that it is in."""
+    Theme.light().apply(qapp)
+    outermost = widget = Counting()
+    qtbot.addWidget(outermost)
+    for _ in range(12):
+        widget = Counting(widget)
+    outermost.show()
+    QApplication.processEvents()
+    widget.num_styles = 0
+    Theme.light(1.1).apply(qapp)
+    assert 1 <= widget.num_styles <= 3
+
+
+def test_what_is_hidden_is_laid_out_when_it_is_shown(qapp: QApplication, qtbot: QtBot) -> None:
+    outer = Counting()
+    qtbot.addWidget(outer)
+    inner = Counting(outer)
+    outer.show()
+    QApplication.processEvents()
+    inner.hide()
+    outer.num_sizes = inner.num_sizes = 0
+    Theme.light(1.5).apply(qapp)
+    assert (outer.num_sizes, inner.num_sizes) == (1, 0)
+    inner.show()
+    assert inner.num_sizes == 1

@@ -1,5 +1,6 @@
 """What all tabs of the Analysis panel have in common."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -8,14 +9,19 @@ from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from core.durations import duration
 from core.translation.result import Translation
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.progress import Progress
 from viz_app.state.request_state import RequestState
 from viz_app.theme import PANEL_MARGIN, Theme, current_theme, is_theme_change, scales
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import label
 from viz_app.worker import ABOUT_A_RESULT, ExperimentController, Job, Request
+
+TOLD_AFTER_S = 5.0
+"""Seconds after which it can be said how long something still takes."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +176,7 @@ class AnalysisTab(QWidget):
 
 
 class JobBar(QWidget):
-    """A button that begins something long; while it runs, how far it is, and a way to end it.
+    """A button that begins something long; while it runs, how far it is, how long it still takes, and a way to end it.
 
     Keyboard focus stays in the bar: whichever of the two buttons disappears hands it to the other.
 
@@ -189,6 +195,7 @@ class JobBar(QWidget):
         """`request`: whose progress is shown."""
         super().__init__(parent)
         self._request = request
+        self._began: tuple[float, Progress] | None = None
         self.start = QPushButton(text)
         self.start.setToolTip(tip)
         self.stop = QPushButton("Cancel")
@@ -213,11 +220,12 @@ class JobBar(QWidget):
         row.addWidget(self.stop)
         row.addStretch(0)
         request.events.is_running.connect(self._show_running, max_args=0)
-        request.events.progress.connect(self._show_progress, max_args=0)
+        request.events.progress.connect(self._on_progress, max_args=0)
         self._show_running()
 
     def _show_running(self) -> None:
         is_running = self._request.is_running
+        self._began = None
         if not is_running:  # first: all three side by side would make the panel wider
             self._running.setVisible(False)
         shown, hidden = (self.stop, self.start) if is_running else (self.start, self.stop)
@@ -226,8 +234,25 @@ class JobBar(QWidget):
         self._running.setVisible(is_running)
         self._show_progress()
 
+    def _on_progress(self) -> None:
+        progress = self._request.progress
+        if self._began is None and progress is not None:
+            self._began = time.monotonic(), progress
+        self._show_progress()
+
+    def _time_left(self) -> str:
+        """About how long it still takes, after some seconds; empty while nobody can tell."""
+        progress = self._request.progress
+        if progress is None or self._began is None or not progress.total or not self._began[1].total:
+            return ""
+        seconds, before = time.monotonic() - self._began[0], self._began[1].done / self._began[1].total
+        now = progress.done / progress.total
+        if seconds < TOLD_AFTER_S or not before < now < 1:
+            return ""
+        return f" · about {duration(seconds * (1 - now) / (now - before))} left"
+
     def _show_progress(self) -> None:
         progress = self._request.progress
         self.bar.setRange(0, max(progress.total, 0) if progress else 0)
         self.bar.setValue(progress.done if progress else 0)
-        self.text.setText(progress.text if progress else "waiting …")
+        self.text.setText(f"{progress.text}{self._time_left()}" if progress else "waiting …")

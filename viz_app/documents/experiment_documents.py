@@ -18,8 +18,15 @@ from core.translation.experiment_file import (
 from core.translation.lesson_file import Lesson, read_document
 from core.translation.sharing import to_command, to_python
 from viz_app.documents.find_model_job import FindModelJob, FoundModel
-from viz_app.documents.session import check_length, keep_session, read_session, saved_experiment, set_aside_sentence
-from viz_app.documents.view_values import apply_view, check_view
+from viz_app.documents.session import (
+    check_length,
+    check_sentence,
+    keep_session,
+    read_session,
+    saved_experiment,
+    set_aside_sentence,
+)
+from viz_app.documents.view_values import apply_view, check_view, heads_missing
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.text_limit import MAX_CHARACTERS
@@ -189,6 +196,7 @@ class ExperimentDocuments(QObject):
         """Raises `ExperimentFileError` if the window cannot show it."""
         if not isinstance(read, Lesson):
             check_view(self._state, read.view)
+            check_sentence(read.experiment)
             check_length(read.experiment)
             return
         for index, scene in enumerate(read.scenes):
@@ -236,7 +244,7 @@ class ExperimentDocuments(QObject):
         which = "another version of the model" if is_in_use else "the model"
         self._state.tell(
             f"This experiment was made with {which} “{saved.model.name}”, which is neither among the recent "
-            "ones nor beside the file. It is shown with the model in use."
+            "ones nor beside the file. It is shown with the model in use. " + self._misfits(saved)
         )
 
     def _refuse(self, failure: Failure) -> None:
@@ -259,6 +267,13 @@ class ExperimentDocuments(QObject):
         is_first = self._state.result is None and not self._state.can_undo
         begins_anew = is_first or saved is self._scene
         self._state.open_experiment(saved.experiment, asks=asks, forgets_history=begins_anew)
+        if misfits := self._misfits(saved):
+            self._state.tell(misfits)
+
+    def _misfits(self, saved: SavedExperiment) -> str:
+        """Which heads of the view the model in use does not have, in a sentence; empty if it has all."""
+        model = self._state.model
+        return heads_missing(saved.view, model.run.model) if model is not None else ""
 
     # --- between two starts --------------------------------------------------------------------------------------
 

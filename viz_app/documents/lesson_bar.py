@@ -30,6 +30,12 @@ MAX_LINES = 3
 NO_SCENE = "Add scene puts what is on the screen here: the sentence, its changes, and how the maps are shown."
 FORWARD_KEYS, BACK_KEYS = ("PgDown",), ("PgUp",)
 """Those that work wherever the keyboard focus is; a presenter's remote sends them."""
+BACK_ARROWS, FORWARD_ARROWS = ("Left",), ("Right",)
+KEYS_OF_LESSONS = (
+    ((*BACK_KEYS, *FORWARD_KEYS), "The scene before, the next scene"),
+    ((*BACK_ARROWS, *FORWARD_ARROWS), "The same, from the maps or the lesson bar"),
+)
+"""For the sheet of keys."""
 
 
 class LessonBar(QFrame):
@@ -199,8 +205,8 @@ class LessonBar(QFrame):
         for keys, by, context in (
             (BACK_KEYS, -1, everywhere),
             (FORWARD_KEYS, 1, everywhere),
-            (("Left",), -1, inside),
-            (("Right",), 1, inside),
+            (BACK_ARROWS, -1, inside),
+            (FORWARD_ARROWS, 1, inside),
         ):
             for key in keys:
                 shortcut = QShortcut(QKeySequence(key), self, context=context)

@@ -15,13 +15,14 @@ from core.translation.lesson_file import Lesson, Scene, read_lesson_file, write_
 from viz_app.documents.experiment_documents import NOTHING, ExperimentDocuments
 from viz_app.documents.lesson import OpenLesson, as_title
 from viz_app.documents.lesson_bar import LessonBar, SceneDialog, TitleDialog
-from viz_app.documents.lesson_export import LessonResultsJob, scene_parts
+from viz_app.documents.lesson_export import LessonResultsJob, SceneResult, scene_maps, scene_parts
 from viz_app.documents.session import saved_experiment
 from viz_app.export.lesson_page import save_lesson_page
 from viz_app.export.worksheet import save_worksheet
 from viz_app.preferences import Preferences
 from viz_app.state.experiment_history import ExperimentHistory
 from viz_app.state.experiment_state import ExperimentState
+from viz_app.state.model_info import ModelInfo
 from viz_app.widgets.dialogs import show_failure
 from viz_app.worker import Failure, InferenceWorker, Request
 
@@ -301,25 +302,11 @@ class LessonDocuments(QObject):
 
     def save_page(self, path: Path) -> None:
         """Computes all scenes with the model in use, and writes the page; or says in a dialog why not."""
-        lesson, model = self.lesson.lesson, self._state.model
-        if lesson is None or model is None:
-            self.done.emit(NOTHING)
-            return
 
-        def write(results: object) -> None:
-            assert isinstance(results, tuple)
-            try:
-                save_lesson_page(lesson.title, scene_parts(lesson, results, model), path)
-            except AugenmerkError as error:
-                refuse(Failure.of(error))
-                return
-            self.done.emit(f"saved {path.name}")
+        def write(lesson: Lesson, results: tuple[SceneResult, ...], model: ModelInfo) -> None:
+            save_lesson_page(lesson.title, scene_parts(lesson, results, model), path)
 
-        def refuse(failure: Failure) -> None:
-            show_failure(self._window, "The page was not saved", failure)
-
-        self.done.emit(f"computing {len(lesson.scenes)} scenes …")
-        self._worker.submit(Request(LessonResultsJob(lesson.scenes), self, on_result=write, on_error=refuse))
+        self._compute_then("page", path, write)
 
     def ask_for_worksheet(self) -> None:
         """Asks where the worksheet goes, and in which format."""
@@ -327,15 +314,36 @@ class LessonDocuments(QObject):
             self._ask_for_file("Export a worksheet", ";;".join(WORKSHEETS.values()), ".html", self.save_worksheet)
 
     def save_worksheet(self, path: Path) -> None:
-        """Writes sentences and questions without answers, or says in a dialog why not."""
-        if self.lesson.lesson is None:
+        """Computes all scenes with the model in use, and writes sentences, maps and questions without answers."""
+
+        def write(lesson: Lesson, results: tuple[SceneResult, ...], model: ModelInfo) -> None:
+            save_worksheet(lesson, scene_maps(lesson, results, model), path)
+
+        self._compute_then("worksheet", path, write)
+
+    def _compute_then(
+        self, what: str, path: Path, write: Callable[[Lesson, tuple[SceneResult, ...], ModelInfo], None]
+    ) -> None:
+        """Computes all scenes, then writes what was made of them, or says in a dialog why not."""
+        lesson, model = self.lesson.lesson, self._state.model
+        if lesson is None or model is None:
+            self.done.emit(NOTHING)
             return
-        try:
-            save_worksheet(self.lesson.lesson, path)
-        except AugenmerkError as error:
-            show_failure(self._window, "The worksheet was not saved", Failure.of(error))
-            return
-        self.done.emit(f"saved {path.name}")
+
+        def use(results: object) -> None:
+            assert isinstance(results, tuple)
+            try:
+                write(lesson, results, model)
+            except AugenmerkError as error:
+                refuse(Failure.of(error))
+                return
+            self.done.emit(f"saved {path.name}")
+
+        def refuse(failure: Failure) -> None:
+            show_failure(self._window, f"The {what} was not saved", failure)
+
+        self.done.emit(f"computing {len(lesson.scenes)} scenes …")
+        self._worker.submit(Request(LessonResultsJob(lesson.scenes), self, on_result=use, on_error=refuse))
 
     def _ask_for_file(self, heading: str, filters: str, suffix: str, act: Callable[[Path], None]) -> None:
         assert self.lesson.lesson is not None

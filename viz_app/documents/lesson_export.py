@@ -1,17 +1,21 @@
-"""What the page of a lesson shows: every scene computed, with the model in use, as the window would show it."""
+"""What page and worksheet of a lesson show: every scene computed, with the model in use, as in the window."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from core.analysis.measures import MEASURES
 from core.translation.lesson_file import Lesson, Scene
 from core.translation.result import ExperimentResult
 from viz_app.documents.view_values import apply_view
 from viz_app.export.lesson_page import ScenePart
 from viz_app.export.saving import page_content
+from viz_app.export.worksheet import SceneMap
+from viz_app.state import map_text
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.measuring import MeasuredMaps
 from viz_app.state.model_info import ModelInfo
+from viz_app.state.snapshot import take_snapshot
 from viz_app.worker.jobs import JobScope, MeasureJob, ShouldStop, Tell, TranslatorLike
 
 
@@ -52,7 +56,24 @@ def scene_parts(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo
     return [_part(scene, result, model) for scene, result in zip(lesson.scenes, results, strict=True)]
 
 
-def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
+def scene_maps(lesson: Lesson, results: Sequence[SceneResult], model: ModelInfo) -> list[SceneMap | None]:
+    """The map of each scene as the window would show it; None where there is none."""
+    return [_map(scene, result, model) for scene, result in zip(lesson.scenes, results, strict=True)]
+
+
+def _map(scene: Scene, computed: SceneResult, model: ModelInfo) -> SceneMap | None:
+    state = _state_of(scene, computed, model)
+    snapshot = take_snapshot(state, model.title)
+    translation = state.maps.translation
+    if snapshot is None or translation is None:
+        return None
+    other = model.title if scene.saved.model.digest != model.digest else ""
+    is_share = MEASURES[state.maps.shown_measure(state.selection.head.kind)].rows_sum_to_one
+    return SceneMap(snapshot, map_text.meaning_of_query(state), translation.text, is_share, other)
+
+
+def _state_of(scene: Scene, computed: SceneResult, model: ModelInfo) -> ExperimentState:
+    """What the window would hold while it shows the scene."""
     state = ExperimentState()
     state.begin_model(model)
     state.open_experiment(scene.saved.experiment, asks=False, forgets_history=True)
@@ -60,6 +81,11 @@ def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
     state.accept(computed.result)
     for measured in computed.measured:
         state.take_measured(measured)
+    return state
+
+
+def _part(scene: Scene, computed: SceneResult, model: ModelInfo) -> ScenePart:
+    state = _state_of(scene, computed, model)
     content = page_content(state, model.title)
     assert content is not None
     view, pinned = state.maps.view(), state.selection.pinned

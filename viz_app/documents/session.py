@@ -5,7 +5,7 @@ from pathlib import Path
 
 from core.errors import AugenmerkError, ExperimentFileError
 from core.storage import write_text
-from core.translation.experiment import Experiment, GivenTarget
+from core.translation.experiment import Experiment, ForcedToken, GivenTarget, SourceWordReplaced
 from core.translation.experiment_file import (
     ModelReference,
     SavedExperiment,
@@ -31,15 +31,26 @@ def saved_experiment(state: ExperimentState) -> SavedExperiment:
 def check_length(experiment: Experiment) -> None:
     """Raises `ExperimentFileError` if a text in the experiment is longer than the window takes."""
     output = experiment.output
-    for name, text in (
-        ("sentence", experiment.source_text),
-        ("translation", output.text if isinstance(output, GivenTarget) else ""),
-    ):
+    texts = [("sentence", experiment.source_text)]
+    if isinstance(output, GivenTarget):
+        texts.append(("translation", output.text))
+    for each in experiment.interventions:
+        if isinstance(each, SourceWordReplaced):
+            texts.append((f"replacement of word {each.place + 1}", each.text))
+        elif isinstance(each, ForcedToken):
+            texts.append((f"token forced at step {each.step + 1}", each.token))
+    for name, text in texts:
         if len(text) > MAX_CHARACTERS:
             raise ExperimentFileError(
                 f"Its {name} has {len(text):,} characters. At most {MAX_CHARACTERS:,} were expected in the window; "
                 "shorten it, or use the command line."
             )
+
+
+def check_sentence(experiment: Experiment) -> None:
+    """Raises `ExperimentFileError` if there is nothing to translate."""
+    if not experiment.source_text.strip():
+        raise ExperimentFileError("Its sentence is empty. A sentence to be translated was expected.")
 
 
 def keep_session(state: ExperimentState, path: Path) -> None:

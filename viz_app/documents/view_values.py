@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 from core.analysis.measures import MEASURES
 from core.analysis.selection import COMBINATIONS
+from core.config import ModelConfig
 from core.errors import ExperimentFileError
 from core.model.heads import ATTENTION_KINDS, Head
 from viz_app.state.experiment_state import ExperimentState
@@ -71,6 +72,24 @@ def apply_view(state: ExperimentState, values: Mapping[str, Any]) -> None:
         state.settings.several = several
         state.settings.scope = values.get("scope", "chosen")
     state.pin_with_next_result(_pair(values["pinned"]) if "pinned" in values else None)
+
+
+def heads_missing(values: Mapping[str, Any], config: ModelConfig) -> str:
+    """Which heads of the view a model does not have, in a sentence; empty if it has all. After `check_view`."""
+    wanted = {_head(values["head"], "head")} if "head" in values else set()
+    wanted |= _several(values.get("several", ()))
+    missing = []
+    for head in sorted(wanted, key=lambda each: each.short_name):
+        num_layers = config.num_encoder_layers if head.kind == "encoder" else config.num_decoder_layers
+        if head.layer >= num_layers or head.head >= config.num_heads:
+            missing.append(head.short_name)
+    if not missing:
+        return ""
+    return (
+        f"The view has heads that this model lacks: {', '.join(missing)}. Layers up to {config.num_encoder_layers} "
+        f"(encoder) and {config.num_decoder_layers} (decoder, cross) and heads up to {config.num_heads} were expected; "
+        "another head is shown."
+    )
 
 
 def _kept_options(state: ExperimentState) -> dict[str, tuple[object, ...] | None]:

@@ -32,6 +32,8 @@ HATCH_STEP = 6.0
 """Pixels between two lines of a hatching."""
 VALUE_GAP = 8
 """Pixels between a cell and the box with its value."""
+BESIDE_TEXT = 22
+"""Pixels of such a box that its text leaves free, left and right together."""
 
 
 @dataclass
@@ -323,10 +325,14 @@ class HeatmapPainter:
         if place is None or lines is None or not _is_in_sight(place, self.layout):
             return
         theme, metrics = self.theme, QFontMetrics(self.theme.font("body"))
-        tokens = metrics.elidedText(lines[0], Qt.TextElideMode.ElideMiddle, max(size.width() - 40, 60))
-        width = max(metrics.horizontalAdvance(tokens), metrics.horizontalAdvance(lines[1])) + 22
-        height = 2 * metrics.height() + 14
-        box = value_place(place, QSizeF(width, height), QSizeF(size), self.layout.window)
+        beside_labels = _beside_labels(QSizeF(size), self.layout.window)
+        number_width, height = metrics.horizontalAdvance(lines[1]), 2 * metrics.height() + 14
+        for room in (size.width() - 40, int(beside_labels.width()) - BESIDE_TEXT):  # shorter, where it covers labels
+            tokens = metrics.elidedText(lines[0], Qt.TextElideMode.ElideMiddle, max(room, number_width))
+            width = max(metrics.horizontalAdvance(tokens), number_width) + BESIDE_TEXT
+            box = value_place(place, QSizeF(width, height), QSizeF(size), self.layout.window)
+            if beside_labels.contains(box):
+                break
         x, y = box.left(), box.top()
         painter.setPen(QPen(theme.color("border"), 1))
         painter.setBrush(theme.color("panel"))
@@ -341,6 +347,8 @@ class HeatmapPainter:
 def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF) -> QRectF:
     """Where the box of a value stands: aslant from its cell, as row and column are to stay in sight.
 
+    On a small map it covers other cells of the column rather than labels.
+
     Args:
         cell: what it is about.
         box: its size.
@@ -351,14 +359,26 @@ def value_place(cell: QRectF, box: QSizeF, widget: QSizeF, cells: QRectF) -> QRe
     above, below = cell.top() - VALUE_GAP - box.height(), cell.bottom() + VALUE_GAP
     # most maps are darkest from the upper left to the lower right: there it stands last
     places = [QRectF(QPointF(x, y), box) for x, y in ((left, below), (right, above), (right, below), (left, above))]
-    whole = QRectF(QPointF(0, 0), widget).adjusted(2, 2, -2, -2)
-    beside_labels = QRectF(cells.topLeft(), whole.bottomRight())
-    for area in (beside_labels, whole):
-        for place in places:
+    whole, beside_labels = _whole(widget), _beside_labels(widget, cells)
+    middle = cell.center().x() - box.width() / 2
+    in_column = min(max(middle, beside_labels.left()), beside_labels.right() - box.width())
+    near_column = [QRectF(QPointF(in_column, y), box) for y in (below, above)]
+    for area, candidates in ((beside_labels, (*places, *near_column)), (whole, places)):
+        for place in candidates:
             if area.contains(place):
                 return place
     x = min(max(cell.center().x() - box.width() / 2, 2), widget.width() - box.width() - 2)
     return QRectF(QPointF(x, below if below + box.height() < widget.height() - 2 else above), box)
+
+
+def _whole(widget: QSizeF) -> QRectF:
+    """What a box may cover at all."""
+    return QRectF(QPointF(0, 0), widget).adjusted(2, 2, -2, -2)
+
+
+def _beside_labels(widget: QSizeF, cells: QRectF) -> QRectF:
+    """The same without the labels, which are above the cells and at their left."""
+    return QRectF(cells.topLeft(), _whole(widget).bottomRight())
 
 
 def _is_in_sight(place: QRectF, layout: HeatmapLayout) -> bool:

@@ -88,6 +88,7 @@ class LearnPage(QWidget):
         self.sentence.input.show_text(FIRST_EXAMPLE)
         self.sentence.input.text_settled.connect(self._on_text)
         self.state.result_changed.connect(self._on_result)
+        self.state.experiment_cancelled.connect(self._on_cancelled)
         self._tell_model()
         if window_state is not None:
             window_state.model_changed.connect(self._tell_model)
@@ -190,8 +191,14 @@ class LearnPage(QWidget):
     def _on_text(self, text: str, is_asked: bool) -> None:
         if self.state.model is None:
             self.state.begin_text(text)
-        elif text.strip():
+        elif text.strip() and text != self.state.experiment.source_text:
             self.state.edit_text(text)
+        elif text.strip() and is_asked and self.state.request.problem:
+            self.state.ask_again()
+
+    def _on_cancelled(self) -> None:
+        if self.state.result is None:
+            self._message.show_text(self.state.request.problem)
 
     def _begin(self, info: object) -> None:
         assert isinstance(info, ModelInfo)

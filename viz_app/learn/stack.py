@@ -110,7 +110,7 @@ def about(module: Module, config: ModelConfig, rows: tuple[SizeRow, ...]) -> str
 
 
 def _activation(config: ModelConfig) -> str:
-    return {"relu": "ReLU", "gelu": "GELU", "swish": "Swish"}[config.activation]
+    return {"relu": "ReLU", "gelu": "GELU", "gelu-tanh": "GELU by tanh", "swish": "Swish"}[config.activation]
 
 
 def largest_group(rows: tuple[SizeRow, ...]) -> tuple[str, dict[str, Size]]:

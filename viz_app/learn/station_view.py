@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from viz_app.learn.actions import perform
 from viz_app.learn.figures.figure import LearnContext, StationFigure
@@ -19,6 +19,10 @@ from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 TEXT_SHARE, FIGURE_SHARE = 3, 4
+STACKED = 800
+"""Pixels below which text and figures do not stand side by side."""
+HEIGHTS_STACKED = 260, 340
+"""The least of texts and of figures then."""
 SCROLL_BAR_WIDTH, TRY_SPACING = 10, 8
 
 
@@ -87,11 +91,21 @@ class StationView(QWidget):
         """In sight again."""
         super().showEvent(event)
         if not event.spontaneous():
+            self._keep_heights(self.width() < scaled(STACKED))
             self.refresh()
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What is out of sight makes no page higher."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self._keep_heights(False)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Text and figures fit the page anew."""
+        """Text and figures fit the page anew; on a narrow page the figures are below the text."""
         super().resizeEvent(event)
+        is_stacked = self.width() < scaled(STACKED)
+        self._keep_heights(is_stacked)
+        self._row.setDirection(QBoxLayout.Direction.TopToBottom if is_stacked else QBoxLayout.Direction.LeftToRight)
         if self._base_px != current_theme().base_px:
             self._base_px = current_theme().base_px
             for _, shown in self.texts:
@@ -107,13 +121,17 @@ class StationView(QWidget):
                     area.setMinimumWidth(content.minimumSizeHint().width() + scaled(SCROLL_BAR_WIDTH))
         return super().eventFilter(watched, event)
 
+    def _keep_heights(self, is_stacked: bool) -> None:
+        for area, height in zip((self._text_area, self._figure_area), HEIGHTS_STACKED, strict=True):
+            area.setMinimumHeight(scaled(height) if is_stacked else 0)
+
     def _share_later(self) -> None:
         """When the figures have their widths, and their headings the lines that they need."""
         QTimer.singleShot(0, self, self._share_room)
 
     def _share_room(self) -> None:
         """Figures get the height of the page, in equal parts; beside a map, which takes the rest, they are lower."""
-        room = self.height() - scaled(GAP) * (len(self.figures) - 1)
+        room = self._figure_area.height() - scaled(GAP) * (len(self.figures) - 1)
         others = [figure for figure in self.figures if not figure.takes_height]
         if len(others) == len(self.figures):
             for figure in self.figures:
@@ -182,7 +200,7 @@ class StationView(QWidget):
             figure_column.addWidget(figure, int(figure.takes_height))
         if not any(figure.takes_height for figure in self.figures):
             figure_column.addStretch(1)
-        row = QHBoxLayout(self)
+        row = self._row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         scales(row.setSpacing, GAP)
         self._text_area = VerticalScrollArea(text, takes_keys=True)

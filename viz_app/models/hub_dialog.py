@@ -20,8 +20,8 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 _PAIR = re.compile(r"opus-mt-(?:tc-(?:big|base|bible-big)-|tatoeba-)?[A-Za-z_]+-[A-Za-z_]+$")
 _LIST_HEIGHT_PX = 190
 _ABOUT = (
-    "OPUS-MT models translate any text, one pair of languages each; they have about 75 million parameters: 300 MB "
-    "on the disk, and 0.9 GB of memory to import one. "
+    "OPUS-MT models translate any text, one pair of languages each; they have about 75 million parameters: a file of "
+    "150 MB in 16 bits, or 300 MB in 32, and 0.9 GB of memory to import one. "
     "The model is fetched from Hugging Face once and saved as a file that Augenmerk opens; nothing you type is sent. A "
     "download that was stopped goes on where it ended."
 )

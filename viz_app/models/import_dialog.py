@@ -1,5 +1,6 @@
 """The dialog that imports a model of another project: what it is, where it is saved, how far it is."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,10 +19,11 @@ from PySide6.QtWidgets import (
 
 from core.durations import duration
 from core.text.languages import UNDETERMINED, language_code, language_name
-from viz_app.models.import_job import ImportJob, InspectJob
+from viz_app.models.import_job import Imported, ImportJob, InspectJob
 from viz_app.preferences import Preferences
 from viz_app.state.progress import Progress
 from viz_app.theme import GAP, PAGE_MARGIN
+from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.parts import label
 from viz_app.widgets.progress_line import ProgressLine
 from viz_app.worker import Failure, InferenceWorker, Request
@@ -30,10 +32,13 @@ if TYPE_CHECKING:
     from core.interop.model import ImportSummary
 
 WIDTH_PX = 560
-LIST_ROW, NAME_ROW, SOURCE_ROW, TARGET_ROW, HEADS_ROW, DATA_ROW, SAVE_ROW = range(7)
+LIST_ROW, NAME_ROW, SOURCE_ROW, TARGET_ROW, HEADS_ROW, DATA_ROW, PRECISION_ROW, SAVE_ROW = range(8)
 SUFFIX = ".safetensors"
 MAX_HEADS = 512
 _MEGABYTE, _GIGABYTE = 1e6, 1e9
+_PRECISIONS: dict[str, bool | None] = {"auto": None, "half": True, "full": False}
+_LARGE_BYTES = 100_000_000  # as of core.interop.model, which comes with torch
+_ROUNDED = "three digits of each weight are kept"
 
 
 class ImportDialog(QDialog):
@@ -43,6 +48,7 @@ class ImportDialog(QDialog):
         about: what is known of it.
         data_edit, heads_edit: a folder with Multi30k, and the number of heads, for a PyTorch file alone.
         source_edit, target_language_edit: codes or English names of the languages, where the files may not say them.
+        precision: how many bits of each weight are stored, and what the file takes.
         target_edit: the file that it becomes.
         import_button, cancel_button: begins; stops what runs, or closes.
         status, progress: what is being done, and how far it is.
@@ -50,9 +56,11 @@ class ImportDialog(QDialog):
 
     Signals:
         imported(Path): the model is saved there, or was before.
+        imported_as(str): what was imported just now, in words.
     """
 
     imported = Signal(object)
+    imported_as = Signal(str)
 
     def __init__(
         self, source: Path | None, worker: InferenceWorker, preferences: Preferences, parent: QWidget | None = None
@@ -61,6 +69,13 @@ class ImportDialog(QDialog):
         self._source, self._worker, self._preferences = source, worker, preferences
         self._request: Request | None = None
         self._names_target = True
+        self._summary: ImportSummary | None = None
+        self.precision = ChoiceMenu(
+            "How many bits of each weight are stored. 16 keep three digits; the file is half as large.",
+            precision_entries(None, None),
+            has_arrow_keys=True,
+        )
+        self.precision.show_choice("auto")
         self.about, self.status, self.problem = label("muted", wraps=True), label("small"), label("warm", wraps=True)
         self.data_edit, self.target_edit = QLineEdit(self), QLineEdit(self)
         self.heads_edit = QLineEdit(self)
@@ -74,6 +89,7 @@ class ImportDialog(QDialog):
         self._column = QVBoxLayout(self)
         self._lay_out()
         self.target_edit.textEdited.connect(self._on_target_edited)
+        self.precision.chosen.connect(self._on_precision)
         self.import_button.clicked.connect(self._begin)
         self.cancel_button.clicked.connect(self.reject)
         if source is not None:
@@ -100,11 +116,7 @@ class ImportDialog(QDialog):
     def _introduce(self, source: Path) -> None:
         self.setWindowTitle(f"Import {source.name}")
         self._suggest_target(source.stem if source.is_file() else source.name)
-        where = "folder" if source.is_dir() else "file"
-        self.about.setText(
-            f"This {where} is a model of another project:\n{source}\n"
-            "It is imported once, into a file that Augenmerk opens. The original stays as it is."
-        )
+        self._show_about()
         if source.is_dir():
             self.import_button.setEnabled(False)  # until it is known what it takes
             self.status.setText("Looking at the files …")
@@ -114,9 +126,35 @@ class ImportDialog(QDialog):
             )
         else:
             self._add_file_rows()
+            with suppress(OSError):  # it is gone: importing tells
+                self._offer_precisions(precision_entries(source.stat().st_size, None))
+
+    def _show_about(self) -> None:
+        """What it is, and what it takes as far as that is known."""
+        source, summary = self._source, self._summary
+        if source is None:
+            return
+        where = "folder" if source.is_dir() else "file"
+        text = (
+            f"This {where} is a model of another project:\n{source}\n"
+            "It is imported once, into a file that Augenmerk opens. The original stays as it is."
+        )
+        chosen = _PRECISIONS[self.precision.choice]
+        self.about.setText(text if summary is None else f"{text}\n\n{describe(summary.stored_as(chosen))}")
+
+    def _offer_precisions(self, entries: "dict[str, tuple[str, str]]") -> None:
+        self.precision.set_entries(entries)
+        self.precision.show_choice(self.precision.choice)
+
+    def _on_precision(self, name: str) -> None:
+        self.precision.show_choice(name)
+        self._show_about()
+        self._fit()
 
     def _on_summary(self, summary: "ImportSummary") -> None:
-        self.about.setText(f"{self.about.text()}\n\n{describe(summary)}")
+        self._summary = summary
+        self._offer_precisions(precision_entries(summary.disk_bytes_in(half_precision=False), summary.stored_as(None)))
+        self._show_about()
         self.status.clear()
         self.status.hide()
         self.import_button.setEnabled(True)
@@ -205,6 +243,7 @@ class ImportDialog(QDialog):
                     Path(data).expanduser() if data else None,
                     languages,
                     int(heads) if heads else None,
+                    _PRECISIONS[self.precision.choice],
                 ),
                 self,
                 on_result=self._on_imported,
@@ -235,12 +274,13 @@ class ImportDialog(QDialog):
         self.status.setText(f"{progress.text}{size} …")
         self.progress.set_fraction(done / total if total else None)
 
-    def _on_imported(self, path: Path) -> None:
+    def _on_imported(self, imported: Imported) -> None:
         source = self.source
         if source is not None:
-            self._preferences.remember_import(source, path)
+            self._preferences.remember_import(source, imported.path)
         self.accept()
-        self.imported.emit(path)
+        self.imported_as.emit(imported.about)
+        self.imported.emit(imported.path)
 
     def _on_error(self, failure: Failure) -> None:
         self._show_running(False)
@@ -270,6 +310,7 @@ class ImportDialog(QDialog):
         self._grid.setColumnStretch(1, 1)
         change = QPushButton("Change …")
         change.clicked.connect(self._choose_target)
+        self._add_row("Weights", self.precision, None, PRECISION_ROW)
         self._add_row("Save as", self.target_edit, change, SAVE_ROW)
         self.import_button.setProperty("role", "primary")
         self.import_button.setDefault(True)
@@ -287,7 +328,7 @@ class ImportDialog(QDialog):
         for widget in (self.problem, self.status, self.progress):
             widget.hide()
 
-    def _add_row(self, name: str, edit: QLineEdit, button: QPushButton | None, row: int) -> QWidget:
+    def _add_row(self, name: str, edit: QWidget, button: QPushButton | None, row: int) -> QWidget:
         edit.setAccessibleName(name)
         title = label("muted")
         title.setText(name)
@@ -313,13 +354,51 @@ def describe(summary: "ImportSummary") -> str:
     parts = [summary.format, f"{source} to {target}"]
     if summary.target_codes:
         parts.append(f"{len(summary.target_codes)} target languages")
-    if summary.num_parameters is not None:
-        parts.append(f"{summary.num_parameters / 1e6:,.1f} million parameters")
+    parts.append(f"{summary.num_parameters / 1e6:,.1f} million parameters")
+    other = summary.disk_bytes_in(half_precision=not summary.half_precision)
     memory = (
         f"Importing it needs {max(summary.memory_bytes / _GIGABYTE, 0.1):.1f} GB of memory and "
-        f"{max(summary.disk_bytes / _MEGABYTE, 1):,.0f} MB on the disk, and takes about {duration(summary.seconds)}."
+        f"{_megabytes(summary.disk_bytes)} on the disk in {summary.bits} bits ({_megabytes(other)} in "
+        f"{48 - summary.bits}), and takes about {duration(summary.seconds)}."
     )
     return "\n".join([" · ".join(parts), memory, *summary.notes])
+
+
+def precision_entries(full_bytes: float | None, known: "ImportSummary | None") -> dict[str, tuple[str, str]]:
+    """What the choice of bits offers.
+
+    Args:
+        full_bytes: size of the file in 32 bits, or that of a PyTorch file, which has 32 bits as far as it was published
+            so; None if nothing is known.
+        known: what is told of the model if nothing is chosen; None before that is known.
+    """
+    if full_bytes is None:
+        large = _megabytes(_LARGE_BYTES)
+        return {
+            "auto": (f"Automatic: 16 bits if 32 take over {large}", f"Automatic: 16 bits if 32 take over {large}"),
+            "half": ("16 bits", f"16 bits: {_ROUNDED}"),
+            "full": ("32 bits", "32 bits: twice as large"),
+        }
+    half, full = _megabytes(full_bytes / 2), _megabytes(full_bytes)
+    is_large = full_bytes > _LARGE_BYTES
+    if known is not None and known.half_precision and known.has_half_precision:
+        auto, why = f"16 bits, {half}", "as in the original"
+    elif is_large:
+        auto, why = f"16 bits, {half}", f"as 32 take over {_megabytes(_LARGE_BYTES)}"
+    elif known is not None:
+        auto, why = f"32 bits, {full}", "exact to the last digit"
+    else:
+        auto, why = f"as in the file, {full}", "exact to the last digit"
+    is_exact = known is not None and known.has_half_precision
+    return {
+        "auto": (f"Automatic: {auto}", f"Automatic: {auto}, {why}"),
+        "half": (f"16 bits, {half}", f"16 bits, {half}{'' if is_exact else f': {_ROUNDED}'}"),
+        "full": (f"32 bits, {full}", f"32 bits, {full}"),
+    }
+
+
+def _megabytes(num_bytes: float) -> str:
+    return f"{max(num_bytes / _MEGABYTE, 1):,.0f} MB"
 
 
 def free_target(preferences: Preferences, source: str | Path | None, name: str) -> Path:

@@ -27,9 +27,17 @@ class InspectJob(ModelFreeJob):
         return recognize(self.source).summary
 
 
+@dataclass(frozen=True)
+class Imported:
+    """A model that was imported: the file that it became, and what that is, in words."""
+
+    path: Path
+    about: str
+
+
 @dataclass(frozen=True, eq=False)
 class ImportJob(ModelFreeJob):
-    """Imports a model, by path or by its name at Hugging Face, and saves it. The answer is the file.
+    """Imports a model, by path or by its name at Hugging Face, and saves it.
 
     Attributes:
         source: as of `core.interop.importing.import_model`.
@@ -37,6 +45,7 @@ class ImportJob(ModelFreeJob):
         data: a folder with Multi30k, for models whose vocabularies are rebuilt from it.
         languages: codes of source and target; None for what the files say.
         num_heads: of models whose files do not say it; None for that of the published system.
+        half_precision: weights in 16 bits or in 32; None as of `core.interop.model.ImportOptions`.
     """
 
     source: str | Path
@@ -44,8 +53,9 @@ class ImportJob(ModelFreeJob):
     data: Path | None = None
     languages: tuple[str | None, str | None] = (None, None)
     num_heads: int | None = None
+    half_precision: bool | None = None
 
-    def work(self, progress: Tell, should_stop: ShouldStop) -> Path:
+    def work(self, progress: Tell, should_stop: ShouldStop) -> Imported:
         """See `ModelFreeJob.work`. What was stopped leaves no file that was not there before."""
         progress(Progress(0, 0, "Preparing"))
         with collector_paused():
@@ -63,6 +73,7 @@ class ImportJob(ModelFreeJob):
                     source_language=self.languages[0],
                     target_language=self.languages[1],
                     num_heads=self.num_heads,
+                    half_precision=self.half_precision,
                 ),
                 on_phase=lambda text: progress(Progress(0, 0, text)),
                 on_download=lambda name, done, total: progress(Progress(done, total, f"Downloading {name}")),
@@ -76,4 +87,10 @@ class ImportJob(ModelFreeJob):
             if should_stop() and not was_there:
                 self.target.unlink(missing_ok=True)
                 raise ImportStoppedError
-            return self.target
+            return Imported(self.target, _about(model.summary, self.target.stat().st_size))
+
+
+def _about(summary: "ImportSummary", num_bytes: int) -> str:
+    """One line on what was written."""
+    why = ", as 16 cannot hold them" if summary.precision_note else ""
+    return f"Imported {summary.name}: {num_bytes / 1e6:,.1f} MB, weights in {summary.bits} bits{why}"

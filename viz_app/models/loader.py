@@ -32,6 +32,7 @@ class ModelLoader(QObject):
         previous_model_missing(): the model of the last session cannot be opened again.
         file_chosen(Path): the user chose a file or folder in a dialog, or one was imported.
         import_offered(str): what is called so must be imported first; a dialog asks whether it is to be.
+        import_done(str): what was imported, in words.
     """
 
     loading = Signal(str)
@@ -40,6 +41,7 @@ class ModelLoader(QObject):
     previous_model_missing = Signal()
     file_chosen = Signal(object)
     import_offered = Signal(str)
+    import_done = Signal(str)
 
     def __init__(self, worker: InferenceWorker, preferences: Preferences, window: QWidget) -> None:
         super().__init__(window)
@@ -123,6 +125,7 @@ class ModelLoader(QObject):
         if earlier is not None:
             earlier.reject()
         dialog.imported.connect(self.file_chosen)
+        dialog.imported_as.connect(self.import_done)
         dialog.finished.connect(lambda result: self._on_import_finished(dialog, is_done=bool(result)))
         dialog.open()
 

@@ -52,6 +52,7 @@ class ExperimentState:
 
     Signals (psygnal):
         experiment_asked: somebody has to compute the experiment, and then call `accept` or `refuse`.
+        experiment_cancelled: nobody waits for the experiment any more.
         experiment_changed: another experiment is in use.
         result_changed: another result is shown, or none.
         model_changed: another model answers from now on.
@@ -61,6 +62,7 @@ class ExperimentState:
     """
 
     experiment_asked = Signal()
+    experiment_cancelled = Signal()
     experiment_changed = Signal()
     result_changed = Signal()
     model_changed = Signal()
@@ -352,6 +354,21 @@ class ExperimentState:
             self._set_notice(f"{_refused(refused, plain)} {problem}")
             self._ask(drops_misfits=True)
 
+    def cancel(self) -> None:
+        """Nobody waits for the experiment any more: what is shown stays, and its experiment is in use again.
+
+        Where nothing of this model is shown yet, the experiment is kept; `ask_again` asks for it.
+        """
+        if not self.request.is_running:
+            return
+        given_up = self.experiment
+        shown = self.result.experiment if self.result is not None and not self.is_of_earlier_model else given_up
+        self.request.finish(_cancelled(given_up, shown))
+        if given_up != shown:
+            self._history.withdraw(shown)
+            self.experiment_changed.emit()
+        self.experiment_cancelled.emit()
+
     def show_translation(self, translation: Translation) -> None:
         """Shows a translation that is there already, with nothing changed."""
         self._history.replace(translation.experiment)
@@ -371,8 +388,13 @@ class ExperimentState:
     def _pin_what_was_asked(self) -> None:
         pair, self._pin_next = self._pin_next, None
         view = self.maps.view() if pair is not None else None
-        if pair is not None and view is not None and view.place_of(pair) is not None:
+        if pair is None or view is None:
+            return
+        if view.place_of(pair) is not None:
             self.selection.pinned = pair
+        else:
+            told = f"The cell to be pinned, query {pair.query + 1} and key {pair.key + 1}, is not in this map."
+            self._set_notice(" ".join(filter(None, (self.notice, told))))
 
     def _kept_pin(self, before: Translation | None) -> Pair | None:
         """What is pinned in the maps that were shown, if the maps that are shown now have the same two tokens."""
@@ -468,7 +490,22 @@ def _refused(refused: Experiment, kept: Experiment) -> str:
     """What was refused and is not in use, in a sentence."""
     if refused.source_text != kept.source_text:
         return "The sentence before it is still shown."
-    names = [str(each) for each in refused.interventions if each not in kept.interventions]
-    if isinstance(refused.output, GivenTarget) and refused.output != kept.output:
+    return f"Refused, and taken back: {_taken_back(refused, kept)}."
+
+
+def _cancelled(given_up: Experiment, kept: Experiment) -> str:
+    """What was cancelled, and what is in use now."""
+    if given_up == kept:
+        return "Translating was cancelled. Press Enter in the sentence to translate it after all, or type another one."
+    if given_up.source_text != kept.source_text:
+        return (
+            "Translating was cancelled; the sentence before it is still shown. Press Enter to translate it after all."
+        )
+    return f"Translating was cancelled; taken back: {_taken_back(given_up, kept)}."
+
+
+def _taken_back(experiment: Experiment, kept: Experiment) -> str:
+    names = [str(each) for each in experiment.interventions if each not in kept.interventions]
+    if isinstance(experiment.output, GivenTarget) and experiment.output != kept.output:
         names.append("the given translation")
-    return f"Refused, and taken back: {', '.join(names) or 'the last change'}."
+    return ", ".join(names) or "the last change"

@@ -1,5 +1,7 @@
 """The large map in words: its title, what a query's row means, what a cell says. No Qt."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from core.analysis.measures import MEASURES, Measure
@@ -11,6 +13,8 @@ from viz_app.state.map_source import has_split_words
 from viz_app.state.map_view import Band, MapView, Pair
 from viz_app.state.marks import query_sum
 from viz_app.state.measuring import SHORT_NAMES
+from viz_app.state.picked_tokens import SHORTENED
+from viz_app.state.visible_text import elided
 
 KIND_NAMES: dict[MapKind, str] = {"encoder": "Encoder", "decoder": "Decoder", "cross": "Cross"}
 KIND_DIRECTIONS: dict[MapKind, str] = {
@@ -109,8 +113,24 @@ def value_name(state: ExperimentState) -> str:
     return change + how + _VALUE_NAMES[state.maps.shown_measure(state.selection.head.kind)]
 
 
-def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:
-    """A cell in two lines: the tokens and the value. None if no such cell is shown."""
+@dataclass(frozen=True)
+class CellText:
+    """A cell in words: what is done to its query, what query and key are called, what its value is called and is."""
+
+    verb: str
+    query: str
+    key: str
+    value_name: str
+    value: str
+
+    @property
+    def valued(self) -> str:
+        """The value with its name."""
+        return f"{self.value_name} {self.value}".strip()
+
+
+def cell_text(state: ExperimentState, pair: Pair) -> CellText | None:
+    """A cell in words. None if no such cell is shown."""
     view = state.maps.view()
     entries = view.entries_of(pair) if view is not None else None
     if view is None or entries is None:
@@ -118,23 +138,36 @@ def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:
     query, key = entries
     is_predicting = state.settings.label_mode == "predicted" and state.selection.head.kind != "encoder"
     verb = "predicting" if is_predicting else "reading"
-    tokens = f"{verb}  {view.labelled.queries.labels[query]} → {view.labelled.keys.labels[key]}"
+    labels = view.labelled.queries.labels[query], view.labelled.keys.labels[key]
     value = float(view.labelled.weights[query, key])
     if np.isnan(value):
-        return tokens, "not in the original"
+        return CellText(verb, *labels, "", "not in the original")
     sign = "+" if state.maps.is_signed(state.selection.head.kind) else ""
-    return tokens, f"{value_name(state)} {value:{sign}.3f}".replace("-", "−")
+    return CellText(verb, *labels, value_name(state), f"{value:{sign}.3f}".replace("-", "−"))
+
+
+def describe(state: ExperimentState, pair: Pair) -> tuple[str, str] | None:
+    """A cell in two lines: the tokens and the value. None if no such cell is shown."""
+    cell = cell_text(state, pair)
+    return (f"{cell.verb}  {cell.query} → {cell.key}", cell.valued) if cell is not None else None
 
 
 def marks_in_words(state: ExperimentState) -> str:
-    """What is pinned and picked; empty if nothing is."""
+    """What is pinned and picked; empty if nothing is.
+
+    Lines after the first say the same in ever fewer words, for where there is no room for all. Each has the value.
+    """
     selection = state.selection
-    pinned = describe(state, selection.pinned) if selection.pinned is not None else None
     total = query_sum(state)
     if total is not None:
-        return total.sentence
-    if pinned is not None:
-        return f"Pinned: {' '.join(pinned[0].split())}, {pinned[1]}"
+        return "\n".join(dict.fromkeys(total.sentences))
+    cell = cell_text(state, selection.pinned) if selection.pinned is not None else None
+    if cell is not None:
+        words = f"{cell.query} → {cell.key}"
+        shortened = (f"{elided(cell.query, length)} → {elided(cell.key, length)}" for length in SHORTENED)
+        forms = (f"Pinned: {cell.verb} {words}", f"{cell.verb} {words}", words, *shortened)
+        named = [f"{' '.join(form.split())}, {cell.valued}" for form in forms]
+        return "\n".join(dict.fromkeys((*named, f"{named[-1].rpartition(', ')[0]}, {cell.value}", cell.value)))
     return "What is picked is lit wherever it is a row or a column." if selection.has_marks else ""
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 from core.analysis.selection import sum_queries
 from core.translation.result import FloatArray, MapKind
 from viz_app.state.map_view import Axes, MapView
+from viz_app.state.visible_text import elided
 
 Side = Literal["source", "target"]
 SelectionMode = Literal["alone", "also", "through"]
@@ -16,6 +17,8 @@ QUERY_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "c
 KEY_SIDES: dict[MapKind, Side] = {"encoder": "source", "decoder": "target", "cross": "source"}
 NUM_NAMED = 3
 NUM_LISTED = 4
+SHORTENED = range(24, 3, -1)
+"""To so many characters a token may be shortened where there is little room, longest first."""
 
 
 @dataclass(frozen=True)
@@ -84,10 +87,26 @@ class QuerySum:
     @property
     def sentence(self) -> str:
         """The title, and the keys that got most."""
+        return self.sentences[0]
+
+    @property
+    def sentences(self) -> list[str]:
+        """The same in ever fewer words: fewer keys are listed, and then tokens shortened, but never the numbers."""
         order = sorted(range(len(self.weights)), key=lambda key: -float(self.weights[key]))
-        best = [
-            f"{self.key_labels[key]} {self.weights[key]:.2f}"
-            for key in order[:NUM_LISTED]
-            if self.weights[key] >= 0.005
+        best = [(self.key_labels[key], f"{self.weights[key]:.2f}") for key in order if self.weights[key] >= 0.005]
+        if not best:
+            return [f"{self.title} → nothing"]
+        listed = [
+            f"{self.title} → {' · '.join(f'{key} {weight}' for key, weight in best[:count])}"
+            for count in range(min(len(best), NUM_LISTED), 0, -1)
         ]
-        return f"{self.title} → {' · '.join(best) if best else 'nothing'}"
+        title = f"Sum of {len(self.entries)} {self.axes.query}s"
+        names = [
+            title if len(self.entries) > 1 else f"{self.axes.query.capitalize()} {elided(self.query_labels[0], length)}"
+            for length in SHORTENED
+        ]
+        key, weight = best[0]
+        return [
+            *listed,
+            *(f"{name} → {elided(key, length)} {weight}" for name, length in zip(names, SHORTENED, strict=True)),
+        ]

@@ -34,5 +34,13 @@ def breakable(text: str) -> str:
     return _LONG_WORD.sub(lambda found: f"{found[0]}\u200b", text)
 
 
+def elided(text: str, length: int) -> str:
+    """A text of at most so many characters, at least 3: what lies between its ends gives way to an ellipsis."""
+    if len(text) <= length:
+        return text
+    end = (length - 1) // 2
+    return f"{text[: length - 1 - end]}…{text[-end:]}"
+
+
 def _is_invisible(letter: str) -> bool:
     return unicodedata.category(letter) in INVISIBLE or letter in BLANK_LETTERS

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from core.training.film import FilmFrame
 from viz_app.heatmap.map_image import draw_map, map_image, ramp_of
 from viz_app.theme import current_theme, is_theme_change, scaled
+from viz_app.train.keys import FRAME_KEYS
 from viz_app.train.playback import Playback, moment_name, short_name
 
 PICTURE_PX = 56
@@ -109,7 +110,7 @@ class FilmStrip(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Left and right walk through the frames."""
         shown = self._playback.frame_index
-        offset = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
+        offset = FRAME_KEYS.get(event.key())
         if shown is None or offset is None:
             super().keyPressEvent(event)
         elif 0 <= shown + offset < len(self._playback.frames):

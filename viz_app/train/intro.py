@@ -21,6 +21,7 @@ class Intro(QFrame):
         self._steps.setColumnStretch(1, 1)
         title = QLabel("Train a Transformer, and watch it learn")
         set_role(title, "title")
+        title.setWordWrap(True)
         column = QVBoxLayout()
         scales(column.setSpacing, 22)
         column.addWidget(title)
@@ -51,7 +52,7 @@ class Intro(QFrame):
         if not isinstance(label, QLabel):
             label = QLabel()
             label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(role == "muted")
+            label.setWordWrap(role != "step")
             if role == "muted":
                 scales(label.setContentsMargins, 0, 0, 0, 12)
             set_role(label, role)

@@ -1,7 +1,7 @@
 """How the Translate page divides its space: all heads, one head, and the analysis tabs beside them."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from viz_app.preferences import Preferences
@@ -11,6 +11,10 @@ from viz_app.widgets.parts import flat_button
 
 NARROW = 1240
 """Pixels below which thumbnails, large map and tabs do not fit side by side."""
+STACKED = 880
+"""Pixels below which nothing stands side by side: the large map is at the top, all heads or the tabs below it."""
+HEIGHTS_STACKED = 340, 240, 420
+"""The least of the large map, all heads, and the tabs."""
 THUMBNAILS_TIP = "All heads, small. In a window this narrow they and the analysis tabs take turns (Ctrl+4)"
 
 
@@ -36,6 +40,7 @@ class Arrangement(QSplitter):
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._preferences = preferences
         self._heads, self._head = heads, head
+        self._sizes_beside: tuple[list[int], list[int]] = ([], [])
         self.analysis = analysis
         self.analysis_button = flat_button("", "Tabs that measure and compare beside the maps (Ctrl+4)")
         self.thumbnails_button = flat_button("Thumbnails ▸", THUMBNAILS_TIP)
@@ -74,9 +79,47 @@ class Arrangement(QSplitter):
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """A narrow page has no room for thumbnails beside the tabs."""
+        """A narrow page has no room for thumbnails beside the tabs, a very narrow one for anything beside the map."""
         super().resizeEvent(event)
+        self._stack(self.width() < scaled(STACKED))
         self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """In sight again."""
+        super().showEvent(event)
+        self._keep_heights()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """What is out of sight makes no page higher."""
+        super().hideEvent(event)
+        self._keep_heights()
+
+    def _keep_heights(self) -> None:
+        for part, height in zip((self._head, self._heads, self.analysis), HEIGHTS_STACKED, strict=True):
+            part.setMinimumHeight(scaled(height) if self.is_stacked and self.isVisible() else 0)
+
+    @property
+    def is_stacked(self) -> bool:
+        """Whether everything stands one below the other."""
+        return self.orientation() == Qt.Orientation.Vertical
+
+    def _stack(self, is_stacked: bool) -> None:
+        if is_stacked == self.is_stacked:
+            self._keep_heights()  # perhaps at another scale
+            return
+        if is_stacked:
+            self._sizes_beside = self.maps.sizes(), self.sizes()
+        orientation = Qt.Orientation.Vertical if is_stacked else Qt.Orientation.Horizontal
+        self.maps.insertWidget(0, self._head if is_stacked else self._heads)
+        for splitter in (self, self.maps):
+            splitter.setOrientation(orientation)
+        self._keep_heights()
+        if is_stacked:
+            self.maps.setSizes(list(HEIGHTS_STACKED[:2]))
+            self.setSizes([HEIGHTS_STACKED[0], HEIGHTS_STACKED[2]])
+        else:
+            self.maps.setSizes(self._sizes_beside[0])
+            self.setSizes(self._sizes_beside[1])
 
     def _fit(self) -> None:
         """In a narrow page the tabs take the place of the thumbnails: the large map and the texts keep their room."""
@@ -93,7 +136,9 @@ class Arrangement(QSplitter):
         self.show_analysis(self.analysis.isHidden())
 
     def save(self) -> None:
-        """Remembers the sizes."""
+        """Remembers the sizes; not those of a window so narrow that everything is stacked."""
+        if self.is_stacked:
+            return
         self._preferences.set_bytes("translate_splitter", self.maps.saveState())
         if not self.analysis.isHidden():
             self._preferences.set_bytes("lab_splitter", self.saveState())

@@ -19,6 +19,9 @@ from viz_app.widgets.parts import flat_button
 
 MIN_WEIGHT = 0.5
 GO_ON_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Right)
+SKIP_KEYS = (Qt.Key.Key_Escape,)
+KEYS_OF_FIRST_STEPS = ((GO_ON_KEYS, "The next step"), (SKIP_KEYS, "Skip them"))
+"""For the sheet of keys."""
 SELECTING = ("label_mode", "hides_wrapping", "hides_punctuation", "merges_words")
 """Settings that make other cells of the same weights."""
 
@@ -106,7 +109,7 @@ class FirstSteps(QFrame):
         """Enter and → go on, Escape ends it."""
         if event.key() in GO_ON_KEYS:
             self._go_on()
-        elif event.key() == Qt.Key.Key_Escape:
+        elif event.key() in SKIP_KEYS:
             self.ended.emit()
         else:
             super().keyPressEvent(event)
@@ -213,7 +216,7 @@ class FirstSteps(QFrame):
         does = "is another"
         if role == "previous":
             does = f"here gives {percent(share)} of its attention to the token before"
-        return f"The model has {num_heads} heads. The maps of all are at the left. Heads differ: this one {does}."
+        return f"The model has {num_heads} heads. The small maps are those of all heads. Heads differ: this one {does}."
 
     def _share_of_previous(self, head: Head) -> float:
         """How much of its weight an encoder head gives to the token before: the mean of this sentence's queries."""

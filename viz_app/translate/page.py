@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -11,7 +11,7 @@ from viz_app.preferences import Preferences
 from viz_app.state.head_navigation import Direction, neighbour
 from viz_app.theme import GAP, scales
 from viz_app.translate.arrangement import Arrangement
-from viz_app.translate.keys import DIRECTIONS, SWITCH_KEYS
+from viz_app.translate.keys import DIRECTIONS, SCENE_KEYS, SWITCH_KEYS, UNPIN_KEYS
 from viz_app.translate.no_model_message import NoModelMessage
 from viz_app.views.head import HeadPanel
 from viz_app.views.heads import HeadsPanel
@@ -20,8 +20,6 @@ from viz_app.widgets.dialogs import show_failure
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.veil import Veil
 from viz_app.worker import ExperimentController, Failure
-
-SCENE_KEYS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class TranslatePage(QWidget):
@@ -64,7 +62,7 @@ class TranslatePage(QWidget):
         self.step_scene: Callable[[int], bool] = lambda by: False
         self._lay_out()
         sentence = self.sentence
-        of_the_result = (sentence.sentence, sentence.original_line, sentence.facts, sentence.chips_area)
+        of_the_result = (sentence.sentence, sentence.original_line, sentence.chips_area)
         self._veils = [Veil(part) for part in (*of_the_result, self.heads, self.head, self.analysis)]
         self._connect()
         self.show_message("")
@@ -87,9 +85,9 @@ class TranslatePage(QWidget):
         else:
             self._show_hint()
 
-    def show_message(self, text: str, *, offers_models: bool = False) -> None:
+    def show_message(self, text: str, *, offers_models: bool = False, offers_cancel: bool = False) -> None:
         """Shows a message in place of the maps."""
-        self.message.show_text(text, shows_buttons=offers_models)
+        self.message.show_message(text, offers_models=offers_models, offers_cancel=offers_cancel)
         self.message.setVisible(True)
         set_visible(self._arrangement, False, focus_to=self.sentence.input)
 
@@ -99,9 +97,13 @@ class TranslatePage(QWidget):
         self.sentence.fit(self.width(), self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Arrows walk through heads, layers and kinds; O and space switch the head off or on; Escape unpins."""
-        if event.key() == Qt.Key.Key_Escape:
-            self.state.selection.clear_marks()
+        """Arrows walk through heads, layers and kinds; O and space switch the head off or on.
+
+        Escape cancels a translation that takes long, else it unpins.
+        """
+        if event.key() in UNPIN_KEYS:
+            if not self.sentence.cancel():
+                self.state.selection.clear_marks()
         elif event.key() in SWITCH_KEYS and not event.modifiers() and self.state.result is not None:
             self.state.toggle_head(self.state.selection.head)
         elif (by := SCENE_KEYS.get(event.key())) is not None and not event.modifiers() and self.step_scene(by):
@@ -153,7 +155,9 @@ class TranslatePage(QWidget):
     def _connect(self) -> None:
         state, field = self.state, self.sentence.input
         field.text_settled.connect(self._on_text)
-        field.left_for_heads.connect(self.heads.grid.setFocus)
+        self.sentence.left_for_heads.connect(self.heads.grid.setFocus)
+        self.message.cancel_requested.connect(state.cancel)
+        state.experiment_cancelled.connect(self._on_cancelled)
         state.result_changed.connect(self._show_result)
         state.model_changed.connect(self._show_whether_outdated)
         self.controller.failed.connect(self._on_failed)
@@ -177,7 +181,7 @@ class TranslatePage(QWidget):
 
     def _show_whether_outdated(self) -> None:
         for veil in self._veils:
-            veil.cover(self.state.is_of_earlier_model)
+            veil.cover(self.state.is_of_earlier_model and self.state.result is not None)
 
     def _on_failed(self, failure: Failure) -> None:
         """Says once why there is no answer: in place of the maps, or in the note beside those that stay."""
@@ -187,6 +191,10 @@ class TranslatePage(QWidget):
         if failure.details:
             show_failure(self.window(), "The sentence was not translated", failure)
         self.failed.emit(failure)
+
+    def _on_cancelled(self) -> None:
+        if self.state.result is None or self.state.is_of_earlier_model:
+            self._show_hint(self.state.request.problem)
 
     def _show_hint(self, problem: str = "") -> None:
         """There is nothing to translate, or it cannot be: drops the old translation and says what to do."""

@@ -18,7 +18,7 @@ from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.head_navigation import neighbour
 from viz_app.state.map_view_settings import SHOWN_MAPS
 from viz_app.theme import current_theme
-from viz_app.translate.keys import DIRECTIONS, SWITCH_KEYS
+from viz_app.translate.keys import ARROWS, DIRECTIONS, ENDS, SCENE_KEYS, SWITCH_KEYS
 
 USUAL_SIZE = 800, 520
 """Of a window in which the letters are as large as in the interface at 100 %."""
@@ -26,16 +26,20 @@ WORDS_LARGER = 1.7
 """Than the labels of the map."""
 PAGE_KEYS: dict[int, int] = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 """What a presenter's remote sends."""
-SCENE_KEYS: dict[int, int] = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
-"""Those that step through scenes on the page, too; with Shift they choose heads, as they do without a lesson."""
+LEAVE_KEYS = (Qt.Key.Key_Escape, Qt.Key.Key_F5)
+NEXT_MAPS_KEYS = (Qt.Key.Key_D,)
 _OTHER_KEYS = "O off or on · D original, changed, difference · Esc back"
 KEYS = f"Page Up, Page Down or ← → ↑ ↓ heads and layers · {_OTHER_KEYS}"
 KEYS_OF_SCENES = f"← → or Page Up, Page Down scenes · Shift+← → heads · ↑ ↓ layers · {_OTHER_KEYS}"
 KEYS_OF_PRESENTATION = (
-    ("← → ↑ ↓", "Other heads and layers; Page Up, Down too"),
-    ("← →", "With a lesson: scenes; with Shift: heads"),
-    ("O, D", "As in the maps"),
-    ("Esc, F5", "Back to the window"),
+    (ARROWS, "Other heads and layers"),
+    (ENDS, "First and last head of the layer"),
+    (tuple(PAGE_KEYS), "The head before, the next head"),
+    ((*SCENE_KEYS, *PAGE_KEYS), "With a lesson: its scenes"),
+    (("Shift+Left", "Shift+Right"), "With a lesson: other heads"),
+    (SWITCH_KEYS, "Switch the head off or on"),
+    (NEXT_MAPS_KEYS, "Original, changed, difference"),
+    (LEAVE_KEYS, "Back to the window"),
 )
 """For the sheet of keys."""
 
@@ -129,7 +133,7 @@ class Presentation(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrows walk through heads and layers, or with a lesson ← and → through scenes: see `KEYS`."""
         state, key = self._state, event.key()
-        if key in (Qt.Key.Key_Escape, Qt.Key.Key_F5):
+        if key in LEAVE_KEYS:
             self.close()
             return
         has_shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
@@ -142,7 +146,7 @@ class Presentation(QWidget):
             self._step_head(by)
         elif key in SWITCH_KEYS:
             state.toggle_head(state.selection.head)
-        elif key == Qt.Key.Key_D:
+        elif key in NEXT_MAPS_KEYS:
             if state.result.is_changed:
                 shown = SHOWN_MAPS.index(state.settings.shown)
                 state.settings.shown = SHOWN_MAPS[(shown + 1) % len(SHOWN_MAPS)]

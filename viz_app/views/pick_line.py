@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from viz_app.state import map_text
@@ -14,7 +15,6 @@ from viz_app.widgets.eliding_label import ElidingLabel
 from viz_app.widgets.focus import set_visible
 from viz_app.widgets.parts import flat_button
 
-PINNED = "Pinned: "
 LINES_HINT = """Click words at the left to sum their lines (Ctrl, Shift: several)
 Click words at the left to sum their lines
 Click words at the left"""
@@ -41,7 +41,7 @@ class PickLine(QWidget):
     def __init__(self, state: ExperimentState, explanation: WeightExplanation, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._state, self._explanation = state, explanation
-        self.label = ElidingLabel("small", hint(state.settings.axes))
+        self.label = ElidingLabel("small", hint(state.settings.axes), elide=Qt.TextElideMode.ElideMiddle)
         self.clear_button = flat_button("clear", "Let go of what is pinned and picked (Esc)")
         policy = self.clear_button.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the map must not jump when a cell is pinned
@@ -73,14 +73,6 @@ class PickLine(QWidget):
         parent = self.parentWidget()  # the panel of the map, which hands focus on to the map
         set_visible(self.clear_button, state.selection.has_marks, focus_to=parent if parent is not None else self)
         how = LINES_HINT if is_lines else hint(state.settings.axes)
-        self.label.setText(shorter_forms(map_text.marks_in_words(state)) or how)
+        self.label.setText(map_text.marks_in_words(state) or how)
         self.explain_button.setVisible(not is_lines)
         self.explain_button.setChecked(self._explanation.is_open)
-
-
-def shorter_forms(marks: str) -> str:
-    """What is pinned and picked, and below it the same in fewer words, for where there is no room for all."""
-    if not marks.startswith(PINNED):
-        return marks
-    without = marks.removeprefix(PINNED)
-    return "\n".join((marks, without, without.partition(" ")[2]))

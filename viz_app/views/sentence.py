@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
@@ -19,7 +19,7 @@ from viz_app.state.map_view import Pair
 from viz_app.state.marks import key_shares
 from viz_app.state.spans import edited_spans, ignored_span, rare_spans, respelled_spans, unknown_spans, word_spans
 from viz_app.state.text_limit import MAX_CHARACTERS, left_out, not_shown
-from viz_app.theme import PANEL_MARGIN, scaled, scales, set_role
+from viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales, set_role
 from viz_app.views.chips import WordChips
 from viz_app.views.chips_area import ChipsArea
 from viz_app.views.coverage_notice import CoverageNotice
@@ -39,6 +39,8 @@ LONG_TEXT = 150
 LOW_PAGE = 820
 NARROW_PAGE, LOW_PAGE_TO_FOLD = 1264, 680
 """Pixels of the page, which is a little smaller than the window, below which the card is folded."""
+GALLERY_ENTRY = "What attention shows: a gallery …"
+MORE_SENTENCES = "More sentences, without a note"
 EXAMPLES_LANGUAGE, BUNDLED_LANGUAGE = "German", "de"
 """Of the examples; of the model that opens if no other does."""
 EDIT_TIP = "Write a translation of your own (or double-click it): the model then reads it instead of choosing words"
@@ -67,7 +69,12 @@ class SentencePanel(QFrame):
         is_folded: whether the words stand in place of the sentence that they make: where there is little room.
         examples: the button that holds the example sentences.
         target_menu: into which language, of a model that knows several.
+
+    Signals:
+        left_for_heads(): Escape in the sentence: the keys should go to the heads now.
     """
+
+    left_for_heads = Signal()
 
     def __init__(self, state: ExperimentState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,6 +92,7 @@ class SentencePanel(QFrame):
         self._plain_note = ""
         self.facts = label("small")
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.LinksAccessibleByMouse)
         self._examples: tuple[str, ...] = ()
         self.examples = MenuButton("examples ▾", "Choose an example")
         self.target_menu = ChoiceMenu("Into which language the model translates", {}, "into: ")
@@ -132,6 +140,13 @@ class SentencePanel(QFrame):
         else:  # it was refused
             self.input.show_text(self._state.experiment.source_text)
             self._state.ask_again()
+
+    def cancel(self) -> bool:
+        """Gives up a translation that takes long; False if none is awaited that is said to."""
+        if not self._state.request.is_running or self._busy_timer.isActive():
+            return False
+        self._state.cancel()
+        return True
 
     def redo(self) -> None:
         """Does again what was undone."""
@@ -211,6 +226,8 @@ class SentencePanel(QFrame):
         self.copy_button.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.sentence.text))
         self.edit_button.clicked.connect(self._on_edit_clicked)
         self._busy_timer.timeout.connect(self._show_busy)
+        self.facts.linkActivated.connect(lambda _link: state.cancel())
+        self.input.left_for_heads.connect(self._on_escape)
         for field in (self.input, self.sentence):
             field.undo_requested.connect(self.undo)
             field.redo_requested.connect(self.redo)
@@ -294,7 +311,17 @@ class SentencePanel(QFrame):
         self.input.set_text(with_code(self.input.text, code))
 
     def _show_busy(self) -> None:
-        self.facts.setText(f"{BUSY}\n")  # as many lines as the facts: nothing jumps
+        color = current_theme().color("accent").name()
+        self.facts.setTextFormat(Qt.TextFormat.RichText)  # as many lines as the facts: nothing jumps
+        self.facts.setText(f'{BUSY}<br><a href="cancel" style="color:{color}">cancel</a> (Esc)')
+
+    def _show_facts(self) -> None:
+        self.facts.setTextFormat(Qt.TextFormat.PlainText)
+        self.facts.setText(self._facts())
+
+    def _on_escape(self) -> None:
+        if not self.cancel():
+            self.left_for_heads.emit()
 
     def _on_request(self) -> None:
         request = self._state.request
@@ -302,7 +329,7 @@ class SentencePanel(QFrame):
             self._busy_timer.start()
         else:
             self._busy_timer.stop()
-            self.facts.setText(self._facts())
+            self._show_facts()
         self._say()
 
     def _on_edit_clicked(self) -> None:
@@ -341,7 +368,7 @@ class SentencePanel(QFrame):
         self.original_line.setText(before)
         self._place_original()
         self.original_line.setVisible(bool(before))
-        self.facts.setText(self._facts())
+        self._show_facts()
         self._mark_input()
         self.chips_area.fit()
         self._show_shares()
@@ -437,14 +464,17 @@ class SentencePanel(QFrame):
         text = self._state.experiment.source_text
         is_untouched = text in self._examples and text not in sentences and self.input.is_settled
         self._examples = sentences
-        menu = QMenu(self.examples)
+        plain = menu = QMenu(self.examples)
         model = self._state.model
         is_bundled = model is None or model.is_bundled
         if is_bundled and sentences == example_sentences() and gallery():
-            menu.addAction("What attention shows: a gallery …").triggered.connect(self.open_gallery)
-            menu.addSeparator()
-        for sentence in sentences:
-            menu.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
+            menu.addAction(GALLERY_ENTRY).triggered.connect(self.open_gallery)
+            plain = menu.addMenu(MORE_SENTENCES)
+            of_gallery = {example.text for example in gallery()}
+        else:
+            of_gallery = set()
+        for sentence in filter(lambda each: each not in of_gallery, sentences):
+            plain.addAction(sentence).triggered.connect(partial(self.input.set_text, sentence))
         old = self.examples.menu()
         self.examples.setMenu(menu)
         if old is not None:

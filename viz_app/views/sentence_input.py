@@ -25,6 +25,10 @@ from viz_app.state.text_limit import MAX_CHARACTERS, limited
 from viz_app.theme import current_theme, is_theme_change, scaled, set_role
 
 DEBOUNCE_MS = 300
+SETTLE_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+LEAVE_KEYS = (Qt.Key.Key_Escape,)
+KEYS_OF_SENTENCE = ((SETTLE_KEYS, "Translate what is typed"),)
+"""For the sheet of keys; the maps tell of Escape."""
 MAX_LINES = 4
 MAX_SHADE = 0.55
 DOT = 2
@@ -198,9 +202,9 @@ class SentenceInput(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter translates, Escape goes to the heads; every other key writes."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if event.key() in SETTLE_KEYS:
             self.settle()
-        elif event.key() == Qt.Key.Key_Escape:
+        elif event.key() in LEAVE_KEYS:
             self.left_for_heads.emit()
         elif event.matches(QKeySequence.StandardKey.Undo):
             self.undo_requested.emit()

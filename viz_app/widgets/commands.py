@@ -1,7 +1,8 @@
 """Everything that can be done by key or by name: the list, the palette that searches it, the sheet of all keys."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
@@ -12,14 +13,24 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
 from viz_app.theme import scaled, scales
+from viz_app.widgets.empty_state import EmptyState
 from viz_app.widgets.parts import label
+from viz_app.widgets.scroll_areas import VerticalScrollArea
 
 PALETTE_SIZE = 520, 380
+MAX_SHOWN = 40
+"""Characters of what was typed that are repeated."""
+MAX_COLUMNS, SCROLL_BAR_WIDTH = 3, 12
+ARROWS = {"Left": "←", "Right": "→", "Up": "↑", "Down": "↓"}
+KEY_NAMES = {"PgUp": "Page Up", "PgDown": "Page Down", "Return": "Enter"}
+KeyLine = tuple[Sequence[int | str], str]
+"""Keys, as codes or by Qt's names, and what they do."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +61,20 @@ def command_of(action: QAction, prefix: str = "") -> Command:
     return Command(f"{prefix}{name}", action.trigger, action.shortcut().toString(), "Files")
 
 
+def shown_keys(keys: Iterable[int | str]) -> str:
+    """Keys as they are named on the sheet: arrows side by side, others with commas."""
+    names: list[str] = []
+    for key in keys:
+        before, _, name = QKeySequence(key).toString(QKeySequence.SequenceFormat.PortableText).rpartition("+")
+        shown = ARROWS.get(name) or KEY_NAMES.get(name, name)
+        names.append(f"{before}+{shown}" if before else shown)
+    names = list(dict.fromkeys(names))
+    text = names[0]
+    for former, name in pairwise(names):
+        text += f"{' ' if former in ARROWS.values() and name in ARROWS.values() else ', '}{name}"
+    return text
+
+
 def matching(commands: Sequence[Command], typed: str) -> list[Command]:
     """Commands whose names hold every word that was typed; those that begin with the first of them come first."""
     words = typed.lower().split()
@@ -63,6 +88,7 @@ class CommandPalette(QDialog):
     Attributes:
         field: what is typed.
         results: the commands that match.
+        nothing: stands in their place where none does.
     """
 
     def __init__(self, commands: Sequence[Command], parent: QWidget | None = None) -> None:
@@ -81,9 +107,13 @@ class CommandPalette(QDialog):
         self.results.setAccessibleName("Commands")
         self.results.itemActivated.connect(lambda _item: self._run())
         self.results.itemClicked.connect(lambda _item: self._run())
+        self.nothing = EmptyState()
+        self._below = QStackedWidget()
+        self._below.addWidget(self.results)
+        self._below.addWidget(self.nothing)
         column = QVBoxLayout(self)
         column.addWidget(self.field)
-        column.addWidget(self.results)
+        column.addWidget(self._below)
         self._search("")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -105,6 +135,10 @@ class CommandPalette(QDialog):
             keys = f"    {command.keys_shown}" if command.keys else ""
             self.results.addItem(QListWidgetItem(f"{command.name}{keys}"))
         self.results.setCurrentRow(0)
+        words = " ".join(typed.split())
+        shown = words if len(words) <= MAX_SHOWN else words[: MAX_SHOWN - 1] + "…"
+        self.nothing.show_text(f"No command matches “{shown}”.")
+        self._below.setCurrentWidget(self.results if self._shown else self.nothing)
 
     def _run(self) -> None:
         row = self.results.currentRow()
@@ -115,36 +149,58 @@ class CommandPalette(QDialog):
 
 
 class ShortcutSheet(QDialog):
-    """All keys, by group, in two columns of about the same height: no window is as high as one of them."""
+    """All keys, by group, in as few columns as the height of its window allows; what does not fit scrolls up and down.
+
+    Attributes:
+        num_columns: how many there are.
+    """
 
     def __init__(self, groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], parent: QWidget | None = None) -> None:
         """`groups`: a name, and keys with what they do."""
         super().__init__(parent)
         self.setWindowTitle("Keyboard")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        columns = QHBoxLayout(self)
-        scales(columns.setContentsMargins, 22, 16, 22, 18)
-        scales(columns.setSpacing, 36)
-        num_lines = sum(len(keys) + 1 for _, keys in groups)
-        left, right = QGridLayout(), QGridLayout()
-        for grid in (left, right):
-            columns.addLayout(grid)
-            scales(grid.setHorizontalSpacing, 18)
-            scales(grid.setVerticalSpacing, 4)
-        num_placed = 0
-        for name, keys in groups:
-            size = len(keys) + 1
-            _add_group(left if 2 * num_placed + size <= num_lines else right, name, keys)
-            num_placed += size
-        for grid in (left, right):
-            grid.setRowStretch(grid.rowCount(), 1)
         self.setSizeGripEnabled(False)
+        room = (parent.window() if parent is not None else self).size()
+        for self.num_columns in range(1, MAX_COLUMNS + 1):
+            content = _in_columns(groups, self.num_columns)
+            size = content.sizeHint()
+            is_last = _in_columns(groups, self.num_columns + 1).sizeHint().width() > room.width()
+            if size.height() <= room.height() or is_last:
+                break
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(VerticalScrollArea(content, takes_keys=True))
+        beside = scaled(SCROLL_BAR_WIDTH) if size.height() > room.height() else 0
+        self.resize(min(size.width() + beside, room.width()), min(size.height(), room.height()))
+
+
+def _in_columns(groups: Sequence[tuple[str, Sequence[tuple[str, str]]]], num_columns: int) -> QWidget:
+    """Groups one after the other, in columns of about the same height."""
+    content = QWidget()
+    columns = QHBoxLayout(content)
+    scales(columns.setContentsMargins, 22, 16, 22, 18)
+    scales(columns.setSpacing, 36)
+    grids = [QGridLayout() for _ in range(num_columns)]
+    for grid in grids:
+        columns.addLayout(grid)
+        scales(grid.setHorizontalSpacing, 18)
+        scales(grid.setVerticalSpacing, 2)
+    num_lines = sum(len(keys) + 1 for _, keys in groups)
+    num_placed = 0
+    for name, keys in groups:
+        middle = num_placed + (len(keys) + 1) / 2
+        _add_group(grids[min(int(middle * num_columns / num_lines), num_columns - 1)], name, keys)
+        num_placed += len(keys) + 1
+    for grid in grids:
+        grid.setRowStretch(grid.rowCount(), 1)
+    return content
 
 
 def _add_group(grid: QGridLayout, name: str, keys: Sequence[tuple[str, str]]) -> None:
     heading = label("heading")
     heading.setText(name)
-    scales(heading.setContentsMargins, 0, 8, 0, 2)
+    scales(heading.setContentsMargins, 0, 7, 0, 1)
     grid.addWidget(heading, grid.rowCount(), 0, 1, 2)
     for key, what in keys:
         row = grid.rowCount()

@@ -34,6 +34,7 @@ class FlowLayout(QLayout):
     def __init__(self, spacing: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
+        self._sizes: list[QSize] | None = None
         self.setContentsMargins(0, 0, 0, 0)
         self.setSpacing(spacing)
 
@@ -52,6 +53,11 @@ class FlowLayout(QLayout):
     def takeAt(self, index: int) -> QLayoutItem | None:
         """Removes an item; None beyond the last."""
         return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def invalidate(self) -> None:
+        """Something in it has another size."""
+        self._sizes = None
+        super().invalidate()
 
     def expandingDirections(self) -> Qt.Orientation:
         """Takes no more than it needs."""
@@ -78,13 +84,13 @@ class FlowLayout(QLayout):
 
     def sizeHint(self) -> QSize:
         """One line."""
-        sizes = [item.sizeHint() for item in self._shown()]
+        sizes = self._sizes_shown()
         width = sum(size.width() for size in sizes) + self.spacing() * max(len(sizes) - 1, 0)
         return QSize(width, max((size.height() for size in sizes), default=0))
 
     def minimumSize(self) -> QSize:
         """The widest widget alone on its line."""
-        sizes = [item.sizeHint() for item in self._shown()]
+        sizes = self._sizes_shown()
         return QSize(max((size.width() for size in sizes), default=0), max((s.height() for s in sizes), default=0))
 
     def _shown(self) -> list[QLayoutItem]:
@@ -92,4 +98,10 @@ class FlowLayout(QLayout):
 
     def _flow(self, width: int) -> list[QRect]:
         spacing = self.spacing()
-        return flow((item.sizeHint() for item in self._shown()), width, spacing=spacing, line_spacing=spacing)
+        return flow(self._sizes_shown(), width, spacing=spacing, line_spacing=spacing)
+
+    def _sizes_shown(self) -> list[QSize]:
+        """Asked for many times while a page is laid out; known until something in it changes."""
+        if self._sizes is None:
+            self._sizes = [item.sizeHint() for item in self._shown()]
+        return self._sizes

@@ -100,15 +100,10 @@ class LineChart(QWidget):
         self._paint_axes(painter, area, x_range, y_range, theme)
         colors = _colors(theme)
         for curve, color in zip(self.curves, colors, strict=False):
-            points = QPolygonF(
-                [
-                    QPointF(
-                        area.left() + (x - x_range[0]) / (x_range[1] - x_range[0]) * area.width(),
-                        area.bottom() - (y - y_range[0]) / (y_range[1] - y_range[0]) * area.height(),
-                    )
-                    for x, y in zip(curve.x, curve.y, strict=True)
-                ]
-            )
+            across = area.left() + (curve.x - x_range[0]) / (x_range[1] - x_range[0]) * area.width()
+            down = area.bottom() - (curve.y - y_range[0]) / (y_range[1] - y_range[0]) * area.height()
+            kept = points_that_show(across, down)
+            points = QPolygonF([QPointF(x, y) for x, y in zip(across[kept], down[kept], strict=True)])
             painter.setPen(QPen(color, 1.6))
             painter.drawPolyline(points)
         self._paint_legend(painter, area, x_range, colors, theme)
@@ -167,6 +162,25 @@ class LineChart(QWidget):
         values = np.concatenate([getattr(curve, axis) for curve in self.curves]) if self.curves else np.zeros(1)
         low, high = float(values.min()), float(values.max())
         return (low, high) if high > low else (low, low + 1)
+
+
+def points_that_show(across: NDArray[np.float64], down: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Which points of a curve are drawn, by their numbers: of each pixel column its first, last, lowest and highest.
+
+    Args:
+        across: [N] the pixels from the left; they rise.
+        down: [N] those from the top.
+    """
+    if not across.size:
+        return np.zeros(0, dtype=np.intp)
+    columns = np.floor(across)
+    starts = np.flatnonzero(np.diff(columns, prepend=columns[0] - 1))
+    if 2 * starts.size > across.size:
+        return np.arange(across.size)
+    lasts = np.append(starts[1:], across.size) - 1
+    # sorted by column, then by height: the ends of each column are its extremes
+    by_height = np.lexsort((down, columns))
+    return np.unique(np.concatenate((starts, lasts, by_height[starts], by_height[lasts])))
 
 
 def _colors(theme: Theme) -> list[QColor]:

@@ -6,6 +6,8 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
+from viz_app.theme import scaled
+
 
 class VerticalScrollArea(QScrollArea):
     """Shows a widget as wide as itself; what is behind it shows through.
@@ -72,16 +74,34 @@ class ContentHeightScrollArea(VerticalScrollArea):
 
 
 class WindowScrollArea(QScrollArea):
-    """Shows the whole content of a window: as large as the window, unless the content's smallest size is larger."""
+    """Shows the whole content of a window: as large as the window, unless the content's smallest size is larger.
 
-    def __init__(self, content: QWidget, parent: QWidget | None = None) -> None:
+    In a window that is narrower than its smallest width the content becomes narrower, and as high as it must be: its
+    parts stand one below the other then, and it scrolls up and down.
+
+    Args:
+        content: the widget.
+        size: the smallest at 100 %.
+        narrow_size: the smallest at 100 % in a narrow window; higher, where its parts need more.
+    """
+
+    def __init__(
+        self, content: QWidget, size: tuple[int, int], narrow_size: tuple[int, int], parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
+        self._content, self._least, self._least_if_narrow = content, size, narrow_size
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.viewport().setAutoFillBackground(False)
         content.setAutoFillBackground(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width, or another scale."""
+        is_narrow = self.width() < scaled(self._least[0])
+        self._content.setMinimumSize(*map(scaled, self._least_if_narrow if is_narrow else self._least))
+        super().resizeEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Keys that nobody wanted are left to the window: arrows walk through heads."""

@@ -31,7 +31,9 @@ class ExperimentController(QObject):
         super().__init__(parent)
         self.state = state
         self._worker = worker
+        self._computing: Request | None = None
         state.experiment_asked.connect(self._compute)
+        state.experiment_cancelled.connect(self._cancel)
         state.result_changed.connect(self._measure)
         state.settings.events.measure.connect(self._measure, max_args=0)
         state.settings.events.shown.connect(self._measure, max_args=0)
@@ -88,7 +90,11 @@ class ExperimentController(QObject):
             draft=known.changed if known is not None else None,  # while somebody types, nearly right
         )
         state.request.begin()
-        self._worker.submit(Request(job, state, on_result=self._accept, on_error=self._refuse))
+        self._computing = self._worker.submit(Request(job, state, on_result=self._accept, on_error=self._refuse))
+
+    def _cancel(self) -> None:
+        if self._computing is not None:
+            self._computing.cancel()
 
     def _accept(self, result: ExperimentResult) -> None:
         self.state.accept(result)

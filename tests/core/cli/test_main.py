@@ -502,6 +502,7 @@ def test_help_that_finds_no_space_ends_with_one_message(module: str, arguments: 
         (["tranlate", "x"], "Did you mean translate?"),
         (["Ein Mann steht."], "To translate a sentence: augenmerk translate SENTENCE."),
         (["--sentence", "Ein Mann steht."], "Put the command before its options."),
+        (["charts", "runs/copy"], "The command charts draws, which python -m core does not: run augenmerk charts."),
     ],
 )
 def test_what_is_no_command_is_told_with_what_was_meant(

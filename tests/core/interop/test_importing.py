@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import torch
@@ -19,12 +20,15 @@ from core.analysis.occlusion import occlude_source_words
 from core.checkpoint.file import load_checkpoint, save_checkpoint
 from core.checkpoint.origin import Origin
 from core.cli.main import main
+from core.config import Activation
 from core.errors import ModelImportError, StorageError
 from core.interop.importing import import_model
-from core.interop.model import ImportOptions, expected_seconds
+from core.interop.marian import ACTIVATIONS
+from core.interop.model import ImportOptions, expected_seconds, stores_half
 from core.interop.recognition import recognize
 from core.interop.stopping import ImportStoppedError
 from core.model.heads import Head
+from core.model.layers import activate
 from core.translation.experiment import Beam, Experiment, ForcedToken, GivenTarget, HeadScaled, SourceWordRemoved
 from core.translation.translator import Translator
 from tests.core.interop.marian_models import make_folder
@@ -207,11 +211,11 @@ SPOILED: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "unknown activation": (
         lambda folder: change(folder / "config.json", activation_function="mish"),
-        r"activation_function is 'mish'; one of relu, gelu, swish",
+        r"activation_function is 'mish'; one of relu, gelu, .*gelu_new, .*silu was expected",
     ),
     "activation that is a list": (
         lambda folder: change(folder / "config.json", activation_function=["relu"]),
-        r"activation_function is \['relu'\]; one of relu, gelu, swish",
+        r"activation_function is \['relu'\]; one of relu, gelu, .*gelu_new, .*silu was expected",
     ),
     "a number for a list of words": (
         lambda folder: change(folder / "generation_config.json", bad_words_ids=7),
@@ -384,7 +388,7 @@ def test_weights_that_are_not_finite_are_refused(folder: Path) -> None:
 
 
 def test_weights_that_the_stored_precision_cannot_hold_are_refused(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     weights = load_file(folder / "model.safetensors")
     out, name = folder.parent / "out.safetensors", "model.encoder.layers.0.fc1.bias"
@@ -402,11 +406,56 @@ def test_weights_that_the_stored_precision_cannot_hold_are_refused(
     matrices = {each: value.half() if value.dim() == 2 else value for each, value in weights.items()}
     save_file(matrices, folder / "model.safetensors")
     assert not import_model(folder).half_precision  # for the bias
+    monkeypatch.setattr("core.interop.model.HALF_ABOVE_BYTES", 10)
+    assert main(["import", str(folder), "--out", str(out)]) == 0  # nobody asked for 16 bits
+    said = capsys.readouterr()
+    assert "32-bit" in said.out
+    assert f"stored in 32 bits, as {name} holds 1e+06, which 16-bit floats cannot hold" in said.err
+    load_checkpoint(out)
     save_file(weights | {name: weights[name].double() * 1e300}, folder / "model.safetensors")
     with pytest.raises(
         ModelImportError, match=rf"model\.safetensors: {name} holds 1e\+306, which 32-bit floats cannot"
     ):
         import_model(folder)
+
+
+def test_large_models_and_those_of_16_bits_are_stored_in_16_bits_unless_another_precision_is_chosen(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    halves, out = make_folder(tmp_path / "halves", dtype=torch.float16), tmp_path / "out.safetensors"
+
+    def stored_bits(source: Path, *choice: str) -> int:
+        assert main(["import", str(source), "--out", str(out), *choice]) == 0
+        said = capsys.readouterr()
+        (bits,) = {8 * value.element_size() for value in load_file(out).values()}
+        assert f", {bits}-bit" in said.out
+        assert f"{source.name} will be stored in {bits} bits, about 0." in said.err
+        assert ("--no-half" if bits == 16 else "--half") in said.err
+        summary = recognize(
+            source, ImportOptions(half_precision={(): None, ("--half",): True}.get(choice, False))
+        ).summary
+        assert (summary.bits, summary.disk_bytes) == (bits, summary.num_parameters * bits // 8)
+        return bits
+
+    assert [stored_bits(source) for source in (folder, halves)] == [32, 16]
+    assert [stored_bits(source, "--half") for source in (folder, halves)] == [16, 16]
+    assert [stored_bits(source, "--no-half") for source in (folder, halves)] == [32, 32]
+    original = load_file(halves / "model.safetensors")["model.shared.weight"]
+    assert torch.equal(load_file(out)["model.source_embedding.tokens.weight"], original.float())
+    size = 4 * recognize(folder).summary.num_parameters
+    monkeypatch.setattr("core.interop.model.HALF_ABOVE_BYTES", size)
+    assert stored_bits(folder) == 32
+    monkeypatch.setattr("core.interop.model.HALF_ABOVE_BYTES", size - 1)
+    assert stored_bits(folder) == 16
+    assert stored_bits(folder, "--no-half") == 32
+
+
+def test_the_limit_of_what_is_stored_in_32_bits_is_100_megabytes() -> None:
+    assert not stores_half(None, 25_000_000, has_half_precision=False)
+    assert stores_half(None, 25_000_001, has_half_precision=False)
+    assert stores_half(None, 10, has_half_precision=True)
+    assert not stores_half(False, 10**9, has_half_precision=True)
+    assert stores_half(True, 10, has_half_precision=False)
 
 
 def test_a_weight_that_is_not_finite_is_named_as_in_its_file(folder: Path) -> None:
@@ -442,6 +491,37 @@ def test_memory_disk_and_time_are_told_before_the_weights_are_read(folder: Path,
     assert not summary.misses_languages
     change(folder / "tokenizer_config.json", source_lang=None, target_lang=None)
     assert recognize(folder.rename(folder.parent / "mine")).summary.misses_languages
+
+
+def test_the_padding_of_a_target_vocabulary_of_its_own_is_checked(tmp_path: Path) -> None:
+    """Teacher forcing begins with that token, and pads with it: a piece of text there would be another model."""
+    folder = make_folder(tmp_path / "two vocabularies", separate=True)
+    vocabulary = json.loads((folder / "target_vocab.json").read_text(encoding="utf-8"))
+    padding_id = vocabulary["<pad>"]
+    word = next(token for token, token_id in vocabulary.items() if token_id == 7)
+    swapped = {**vocabulary, word: padding_id, "<pad>": 7}
+    (folder / "target_vocab.json").write_text(json.dumps(swapped), encoding="utf-8")
+    refused = rf"target_vocab\.json: the token {padding_id}, which is pad_token_id in config\.json, is "
+    with pytest.raises(ModelImportError, match=refused + rf"'{word}'\. The padding token <pad> was expected"):
+        recognize(folder)
+    shorter = {token: token_id for token, token_id in vocabulary.items() if token_id < padding_id}
+    (folder / "target_vocab.json").write_text(json.dumps(shorter), encoding="utf-8")
+    change(folder / "config.json", decoder_vocab_size=padding_id)
+    change(folder / "generation_config.json", decoder_start_token_id=7)
+    with pytest.raises(ModelImportError, match=refused + rf"beyond its {padding_id} tokens"):
+        recognize(folder)
+
+
+def test_activations_are_the_library_s_by_every_name_that_is_one_of_ours() -> None:
+    from transformers.activations import ACT2FN
+
+    values = torch.linspace(-12, 12, 481)
+    ours = {name: activate(values.clone(), name) for name in get_args(Activation)}
+    for name in ACT2FN:
+        if name in ("prelu", "xielu"):  # have weights of their own
+            continue
+        equal = [each for each in ours if torch.allclose(ACT2FN[name](values.clone()), ours[each], atol=1e-6, rtol=0)]
+        assert equal == ([ACTIVATIONS[name]] if name in ACTIVATIONS else []), name
 
 
 def test_an_import_can_be_stopped(folder: Path) -> None:
@@ -595,3 +675,21 @@ def test_an_imported_model_is_scored(folder: Path, capsys: pytest.CaptureFixture
         for value in translator.run(Experiment(source, GivenTarget(target))).log_probabilities
     ]
     assert scores["loss"]["token_weighted"] == pytest.approx(sum(expected) / len(expected), rel=1e-5)
+
+
+@pytest.mark.subprocess
+def test_a_single_file_can_be_stopped_and_is_refused_where_memory_does_not_suffice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "model.pt"
+    torch.save({"encoder.tok_embedding.weight": torch.ones(4, 4)}, file)
+    with pytest.raises(ImportStoppedError, match="Nothing was written"):
+        import_model(file, should_stop=lambda: True)
+    weights = tmp_path / "model.safetensors"
+    save_file({"encoder.tok_embedding.weight": torch.ones(4, 4)}, weights)
+    monkeypatch.setattr("core.interop.weights.available_memory", lambda: 200_000_000)
+    for source in (file, weights):
+        with pytest.raises(
+            ModelImportError, match=rf"{source.name} needs about 0\.3 GB of memory, and 0\.2 GB are free"
+        ):
+            import_model(source)

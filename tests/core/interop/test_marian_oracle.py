@@ -34,6 +34,7 @@ CONFIGURATIONS: dict[str, dict[str, Any]] = {
         "decoder_ffn_dim": 90,
         "activation_function": "relu",
     },
+    "gelu_new": {"activation_function": "gelu_new"},
     "pickled": {"file": "bin", "seed": 3},
     "half precision": {"dtype": torch.float16, "seed": 1},
 }

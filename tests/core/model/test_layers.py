@@ -61,6 +61,9 @@ def test_dropout_falls_on_the_sublayers_output_not_on_the_path_around_it() -> No
 ACTIVATIONS = {
     "relu": lambda values: values.clamp(min=0),
     "gelu": lambda values: values * 0.5 * (1 + torch.erf(values / 2**0.5)),
+    "gelu-tanh": lambda values: (
+        0.5 * values * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (values + 0.044715 * values**3)))
+    ),
     "swish": lambda values: values / (1 + (-values).exp()),
 }
 

@@ -7,16 +7,19 @@ import torch
 from torch.nn import functional
 
 from core.model import products
-from core.model.products import has_faster_kernels, linear, product
+from core.model.products import has_faster_kernels, has_packed_matrices, linear, pack, product
 
 needs_kernels = pytest.mark.skipif(not has_faster_kernels(), reason="needs a processor with AVX-512 and oneDNN")
+needs_packing = pytest.mark.skipif(not has_packed_matrices(), reason="needs a processor with AVX-512 and oneDNN")
 
 
 @pytest.fixture
 def asked_anew() -> Iterator[None]:
-    has_faster_kernels.cache_clear()
+    for asked in (has_faster_kernels, has_packed_matrices):
+        asked.cache_clear()
     yield
-    has_faster_kernels.cache_clear()
+    for asked in (has_faster_kernels, has_packed_matrices):
+        asked.cache_clear()
 
 
 def values(*shape: int) -> torch.Tensor:
@@ -88,3 +91,58 @@ def test_an_operator_that_computes_something_else_is_not_used(
 ) -> None:
     monkeypatch.setattr(products, "_operator", lambda: lambda rows, columns, *rest: rows @ columns.t())
     assert not has_faster_kernels()
+
+
+@needs_packing
+@pytest.mark.parametrize("part", [None, (0, 16), (16, 40)])
+@pytest.mark.parametrize("num_rows", [1, 2, 13, 70])
+@torch.no_grad()
+def test_a_packed_matrix_gives_the_same_to_rounding(
+    part: tuple[int, int] | None, num_rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states, weight, bias = values(num_rows, 24).detach(), values(40, 24), values(40)
+    rows = slice(*(part or (0, 40)))
+    expected = functional.linear(states, weight[rows], bias[rows])
+    pack(weight, *([part] if part else []))
+    torch.testing.assert_close(linear(states, weight, bias, False, part), expected)
+    torch.testing.assert_close(linear(states[None], weight, bias, False, part), expected[None])
+    torch.testing.assert_close(linear(states, weight, None, False, part), expected - bias[rows], atol=1e-5, rtol=1e-5)
+    used: list[torch.Size] = []
+    monkeypatch.setattr(products, "product", lambda rows, *rest: used.append(rows.shape) or product(rows, *rest))
+    linear(states, weight, bias, False, part)
+    assert bool(used) == (num_rows > 1)
+
+
+@needs_packing
+@torch.no_grad()
+def test_a_packed_matrix_that_was_changed_is_not_used() -> None:
+    states, weight = values(5, 24).detach(), values(40, 24)
+    pack(weight)
+    weight.mul_(2)
+    torch.testing.assert_close(linear(states, weight, None, False), functional.linear(states, weight))
+    pack(weight)
+    weight.data = weight.data + 1
+    torch.testing.assert_close(linear(states, weight, None, False), functional.linear(states, weight))
+
+
+@needs_packing
+def test_a_packed_matrix_is_differentiated_as_before() -> None:
+    states, weight, bias = values(5, 24), values(40, 24), values(40)
+    expected = gradients(functional.linear(states, weight, bias), states, weight, bias)
+    pack(weight)
+    for one, other in zip(gradients(linear(states, weight, bias, False), states, weight, bias), expected, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_nothing_is_packed_where_onednn_does_not_serve(monkeypatch: pytest.MonkeyPatch, asked_anew: None) -> None:
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX2")
+    weight = values(40, 24)
+    pack(weight)
+    assert not hasattr(weight, "packed")
+
+
+@torch.inference_mode()
+def test_a_matrix_that_nobody_can_watch_is_not_packed() -> None:
+    weight = torch.ones(40, 24)
+    pack(weight)
+    assert not hasattr(weight, "packed")

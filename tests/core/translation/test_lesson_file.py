@@ -67,11 +67,20 @@ def refused(changed: Any) -> str:
 
 def test_a_lesson_comes_back_exactly_and_holds_no_path(tmp_path: Path) -> None:
     path = tmp_path / "one.augenmerk"
-    for lesson in (LESSON, Lesson("Empty"), replace(LESSON, scenes=LESSON.scenes * 3)):
+    for lesson in (LESSON, replace(LESSON, scenes=LESSON.scenes * 3)):
         write_lesson_file(lesson, path)
         assert read_lesson_file(path) == read_document(path) == lesson
         assert str(tmp_path) not in path.read_text(encoding="utf-8")
     assert kind_of_file(path) == "experiment", "no checkpoint"
+
+
+def test_a_lesson_without_scenes_is_neither_opened_nor_saved(tmp_path: Path) -> None:
+    assert "scenes is an empty list. At least one scene was expected." in refused(lesson_to_bytes(Lesson("Empty")))
+    path = tmp_path / "one.augenmerk"
+    with pytest.raises(ExperimentFileError, match="At least one scene was expected") as told:
+        write_lesson_file(Lesson("Empty"), path)
+    assert "Add a scene" in str(told.value)
+    assert not path.exists()
 
 
 def test_a_document_is_an_experiment_or_a_lesson_by_its_kind() -> None:
@@ -197,7 +206,7 @@ def test_a_damaged_file_is_refused_in_our_words_or_read_and_written_again(change
             Scene(
                 f"Scene {place}", "text", SavedExperiment(random_experiment(random_numbers, AnyValues()), MODEL, VIEW)
             )
-            for place in range(random_numbers.randrange(4))
+            for place in range(random_numbers.randrange(1, 4))
         )
         data = change(lesson_to_bytes(Lesson("Fuzzed", scenes)), random_numbers)
         found = _read_or_message(lambda data=data: lesson_from_bytes(data, path))

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from core.model import drafting
 from core.model.drafting import has_packed_products, make_drafter
+from core.model.heads import ATTENTION_KINDS
 from core.model.transformer import DecoderState, Transformer
 from core.translation import speculation
 from core.translation.compilation import CompiledExperiment
@@ -20,6 +21,7 @@ from core.translation.experiment import CausalMaskLifted, Experiment, Greedy, He
 from core.translation.result import TranslationStoppedError
 from core.translation.speculation import Asked, VerifiedTranslation, verified_greedy
 from core.translation.translator import Translator
+from tests.core.model.small_models import KINDS, NUM_SOURCE, NUM_TARGET, make_model, random_ids
 from tests.core.translation.random_experiments import ValuesForModel, random_experiment
 from tests.core.translation.random_models import MODELS, all_heads, make_translator
 
@@ -175,6 +177,54 @@ def test_comparing_drafts_with_the_original(bundled: Translator, monkeypatch: py
     assert seen == ["pass"]
 
 
+def encodings(monkeypatch: pytest.MonkeyPatch, translator: Translator) -> list[bool]:
+    """For each pass of the encoder from here on, whether it yields maps."""
+    seen: list[bool] = []
+    model = translator.model
+    monkeypatch.setattr(
+        model, "encode", lambda *a, **k: (seen.append(k.get("need_maps", False)), type(model).encode(model, *a, **k))[1]
+    )
+    return seen
+
+
+@pytest.mark.heavy
+def test_what_leaves_the_encoder_as_it_is_takes_its_last_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "words, post-norm, learned positions"
+    translator, generator = make_translator(name), random.Random(5)
+    plain = greedy_experiment(translator, generator).baseline
+    seen = encodings(monkeypatch, translator)
+    translator.score(translator.run(plain), plain)
+    assert seen == [True]
+    translator.run(replace(plain, source_text=f"{plain.source_text} {plain.source_text}"))
+    assert seen == [True, True], "another source"
+    translator.score(translator.run(plain), plain)
+    assert seen == [True, True, True]
+    for head in all_heads(translator):
+        changed = plain.with_interventions(HeadScaled(head))
+        seen.clear()
+        found = translator.run(changed)
+        assert seen == ([True] if head.kind == "encoder" else [])
+        expected = make_translator(name).run(changed)
+        assert found.predicted_ids == expected.predicted_ids
+        assert found.log_probabilities == pytest.approx(expected.log_probabilities, abs=1e-5)
+        for kind in ATTENTION_KINDS:
+            assert found.maps.of_kind(kind) == pytest.approx(expected.maps.of_kind(kind), abs=1e-6)
+    seen.clear()
+    translator.run(plain)
+    assert seen == [], "changes of the encoder do not replace it"
+
+
+def test_an_encoding_without_maps_serves_no_result_with_maps(monkeypatch: pytest.MonkeyPatch) -> None:
+    translator = make_translator("words, post-norm, learned positions")
+    plain = greedy_experiment(translator, random.Random(5)).baseline
+    known = make_translator("words, post-norm, learned positions").run(plain)
+    seen = encodings(monkeypatch, translator)
+    translator.score(known, plain)
+    found = translator.run(plain)
+    assert seen == [False, True]
+    assert found.maps.encoder == pytest.approx(known.maps.encoder, abs=1e-6)
+
+
 def test_tokens_of_another_vocabulary_are_no_draft(bundled: Translator) -> None:
     plain = bundled.translate("Zwei Hunde spielen im Schnee.")
     for wrong in (8000, -1):
@@ -218,7 +268,7 @@ def test_states_are_rounded_to_7_bits_where_8_overflow(monkeypatch: pytest.Monke
     given: list[bool] = []
     for overflows in (False, True):
         monkeypatch.setattr(drafting, "_sums_overflow", lambda answer=overflows: given.append(answer) or answer)
-        assert drafting.packed_product(weight, None)(states)[0, 0] == pytest.approx(32, abs=0.5)
+        assert drafting.PackedProduct(weight, None)(states)[0, 0] == pytest.approx(32, abs=0.5)
     assert given == [False, True]
 
 
@@ -235,6 +285,22 @@ def test_drafts_of_8_bits_are_nearly_right(bundled: Translator) -> None:
                 exact, guessed = model.step(tokens, mine), make_drafter(model).step(tokens, other)
                 assert 0 < (exact - guessed).abs().max() < 1.0
                 assert exact.argmax(-1).tolist() == guessed.argmax(-1).tolist()
+
+
+@needs_packed
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("kind", KINDS)
+@torch.inference_mode()
+def test_a_draft_of_one_row_is_nearly_that_of_the_model(kind: str, activation: str) -> None:
+    model = make_model(KINDS[kind].replace(activation=activation)).eval()
+    drafter, source, target = make_drafter(model), random_ids(1, 9, NUM_SOURCE), random_ids(1, 6, NUM_TARGET)
+    encoding = model.encode(source)
+    mine, other = model.start_decoding(encoding, 6), model.start_decoding(encoding, 6)
+    for tokens in target.unbind(1):
+        exact, guessed = model.step(tokens, mine), drafter.step(tokens, other)
+        assert (exact - guessed).abs().max() < 0.1 * exact.std()
+    for one, another in zip(mine.layers, other.layers, strict=True):
+        torch.testing.assert_close(one.past, another.past, rtol=0, atol=0.1)
 
 
 class _Undecided:
@@ -283,7 +349,7 @@ def test_without_packed_products_the_model_drafts(monkeypatch: pytest.MonkeyPatc
     translator = make_translator("words, post-norm, learned positions")
     expected = translator.translate("ein mann steht am see").predicted_ids
     has_packed_products.cache_clear()
-    monkeypatch.setattr(drafting, "packed_product", missing)
+    monkeypatch.setattr(drafting, "PackedProduct", missing)
     try:
         assert make_drafter(translator.model) is None
     finally:

@@ -24,7 +24,7 @@ from core.translation.experiment import (
     SourceWordReplaced,
 )
 from core.translation.result import Translation, TranslationStoppedError
-from core.translation.translator import EXPERIMENT_BATCH, NUM_ALTERNATIVES, Hypothesis, Translator
+from core.translation.translator import CORPUS_BATCH, EXPERIMENT_BATCH, NUM_ALTERNATIVES, Hypothesis, Translator
 from tests.core.translators import GERMAN, MAX_POSITIONS
 
 SENTENCES = [
@@ -266,12 +266,12 @@ def test_a_corpus_tells_how_far_it_is_and_stops_when_told(translator: Translator
     texts = [*GERMAN, *GERMAN[:100], ""]
     told: list[int] = []
     translator.translate_corpus(texts, on_progress=told.append)
-    assert told == [256, 300]
+    assert told == [CORPUS_BATCH, 300]
     told.clear()
     hypotheses = translator.translate_corpus(texts, on_progress=told.append, should_stop=lambda: len(told) == 1)
-    assert told == [256]
+    assert told == [CORPUS_BATCH]
     assert len(hypotheses) == 301
-    assert sum(hypothesis.words != () for hypothesis in hypotheses) <= 256
+    assert sum(hypothesis.words != () for hypothesis in hypotheses) <= CORPUS_BATCH
     assert translator.translate_corpus(texts, should_stop=lambda: True) == [Hypothesis("", ())] * 301
 
 

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from core.model.heads import Head
 from core.translation.experiment import HeadScaled
 from tests.viz_app.analysis.conftest import MakeContext, load, settle
+from viz_app.analysis import tab as tab_module
 from viz_app.analysis.area import AnalysisPanel
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from viz_app.state.progress import Progress
@@ -171,6 +172,26 @@ def test_focus_stays_in_the_bar_of_a_job(qtbot: QtBot, theme: Theme) -> None:
     request.begin()
     request.finish()
     assert bar.start.hasFocus(), "an answer at once"
+
+
+def test_a_long_job_says_how_long_it_still_takes(qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, request = [100.0], RequestState()
+    monkeypatch.setattr(tab_module.time, "monotonic", lambda: clock[0])
+    bar = JobBar("Measure", "Measures", request)
+    qtbot.addWidget(bar)
+    for _ in range(2):  # the second is timed from its own beginning
+        request.begin()
+        for seconds, done, text in (
+            (0, 20, "20 of 200"),
+            (4, 40, "40 of 200"),
+            (6, 80, "80 of 200 · about 20 s left"),  # 60 in ten seconds, 120 are left
+            (60, 110, "110 of 200 · about 1 min 10 s left"),
+            (0, 200, "200 of 200"),
+        ):
+            clock[0] += seconds
+            request.advance(Progress(done, 200, f"{done} of 200"))
+            assert bar.text.text() == text
+        request.finish()
 
 
 @pytest.mark.heavy

@@ -16,9 +16,18 @@ from core.checkpoint.digest import model_digest
 from core.checkpoint.file import load_checkpoint
 from core.config import preset
 from core.device import DeviceChoice
+from core.errors import ExperimentFileError
 from core.model.heads import Head
-from core.translation.experiment import Experiment, ForcedToken, GivenTarget, Greedy, HeadScaled
+from core.translation.experiment import (
+    Experiment,
+    ForcedToken,
+    GivenTarget,
+    Greedy,
+    HeadScaled,
+    SourceWordReplaced,
+)
 from core.translation.experiment_file import ModelReference, SavedExperiment, to_bytes, write_experiment_file
+from core.translation.lesson_file import Lesson, Scene, write_lesson_file
 from tests.checkpoints import write_untrained_checkpoint
 from tests.viz_app.synthetic import FakeTranslator, make_result, make_translation
 from viz_app.documents.experiment_documents import ExperimentDocuments, is_experiment
@@ -335,6 +344,53 @@ def test_an_experiment_too_long_for_the_window_is_refused_and_a_session_of_it_se
     assert "has 900,000 characters. At most 5,000 were expected" in problem(documents)
     assert not documents.restore_session()
     assert path.with_name("session.augenmerk.unreadable").is_file()
+
+
+@pytest.mark.parametrize(
+    ("experiment", "told"),
+    [
+        (Experiment("  "), "Its sentence is empty. A sentence to be translated was expected."),
+        (
+            Experiment("ein mann", interventions=(SourceWordReplaced(0, "x" * 80_000),)),
+            "Its replacement of word 1 has 80,000 characters. At most 5,000 were expected",
+        ),
+        (
+            Experiment("ein mann", interventions=(ForcedToken(2, "x" * 80_000),)),
+            "Its token forced at step 3 has 80,000 characters. At most 5,000 were expected",
+        ),
+    ],
+)
+def test_nothing_to_translate_and_words_too_long_are_refused(
+    documents: ExperimentDocuments, tmp_path: Path, experiment: Experiment, told: str
+) -> None:
+    saved = SavedExperiment(experiment, ModelReference("one", "a" * 64), {})
+    write_experiment_file(saved, tmp_path / "one.augenmerk")
+    documents.open(tmp_path / "one.augenmerk")
+    assert told in problem(documents)
+    write_lesson_file(
+        Lesson("x", (Scene("fine", "", replace(saved, experiment=Experiment("a"))), Scene("y", "", saved))),
+        tmp_path / "two.augenmerk",
+    )
+    with pytest.raises(ExperimentFileError, match=r"scenes\[1\]: Its ") as refused:
+        documents.read_lesson(tmp_path / "two.augenmerk")
+    assert told in str(refused.value)
+
+
+def test_heads_and_cells_that_the_model_lacks_are_told(
+    documents: ExperimentDocuments, state: ExperimentState, tmp_path: Path
+) -> None:
+    config = MODEL.run.model
+    view = {"head": ("cross", config.num_decoder_layers, 0), "several": (("cross", 0, config.num_heads),)}
+    saved = SavedExperiment(Experiment("ein mann schläft ."), ModelReference("one", "a" * 64), view)
+    write_experiment_file(saved, tmp_path / "one.augenmerk")
+    documents.open(tmp_path / "one.augenmerk")
+    assert f"cross 1·{config.num_heads + 1}, cross {config.num_decoder_layers + 1}·1" in state.notice
+    assert "another head is shown" in state.notice
+    write_experiment_file(replace(saved, view={"head": ("cross", 0, 0), "pinned": (0, 77)}), tmp_path / "two.augenmerk")
+    documents.open(tmp_path / "two.augenmerk")
+    assert "lacks" not in state.notice
+    state.accept(make_result(make_translation("ein mann schläft .")))
+    assert "query 1 and key 78, is not in this map" in state.notice
 
 
 def test_experiments_and_checkpoints_are_told_apart_by_content(documents: ExperimentDocuments, tmp_path: Path) -> None:

@@ -1,18 +1,31 @@
 """A worksheet has the sentences and the questions of a lesson, space to write, and nothing that answers."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from core.analysis.selection import Axis, LabelledMap
 from core.errors import StorageError
 from core.model.heads import Head
 from core.translation.experiment import Experiment, GivenTarget, HeadScaled
 from core.translation.experiment_file import ModelReference, SavedExperiment
 from core.translation.lesson_file import Lesson, Scene, read_lesson_file
 from viz_app.documents.lesson_documents import shipped_lessons
-from viz_app.export.worksheet import NO_QUESTION, NUM_LINES, save_worksheet, worksheet_html, worksheet_markdown
+from viz_app.export.worksheet import (
+    NO_QUESTION,
+    NUM_LINES,
+    SceneMap,
+    save_worksheet,
+    worksheet_html,
+    worksheet_markdown,
+)
+from viz_app.heatmap.colormap import PAPER, rgb_table
+from viz_app.state.map_view import MapView
+from viz_app.state.snapshot import Snapshot
 
 MODEL = ModelReference("one", "a" * 64)
 OFF = HeadScaled(Head("cross", 1, 4))
@@ -48,8 +61,19 @@ class Text(HTMLParser):
         self.text += text
 
 
+def scene_map(values: Sequence[Sequence[float]] = ((0.25, 0.75), (0.999, 0.001)), **facts: object) -> SceneMap:
+    weights = np.array(values, dtype=np.float32)
+    axes = (Axis(labels, ((0,), (1,)), "tokens", ()) for labels in (("<b>a</b>", "dog"), ("ein", "Hund|")))
+    labelled = LabelledMap(weights, *axes, np.zeros(2, dtype=np.float32))
+    snapshot = Snapshot(MapView(labelled), "Cross 2·5", {"measure": "norm"}, "cross", is_signed=False, top=1.0)
+    return SceneMap(snapshot, "Each row: where.", "A dog.", **facts)
+
+
+NO_MAPS = (None, None)
+
+
 def test_the_page_has_questions_and_no_answers() -> None:
-    page = Text(worksheet_html(LESSON))
+    page = Text(worksheet_html(LESSON, NO_MAPS))
     for part in (
         "Order & <b>sense</b> *",
         "1. First",
@@ -70,7 +94,7 @@ def test_the_page_has_questions_and_no_answers() -> None:
 
 
 def test_markdown_has_the_same_and_takes_no_text_for_a_sign() -> None:
-    text = worksheet_markdown(LESSON)
+    text = worksheet_markdown(LESSON, NO_MAPS)
     assert text.startswith("# Order \\& \\<b\\>sense\\</b\\> \\*\n")
     assert "> Ein \\<script\\> \\& \\*Hund\\*.\n" in text
     assert "Which word is \\<it\\>?" in text
@@ -82,7 +106,7 @@ def test_markdown_has_the_same_and_takes_no_text_for_a_sign() -> None:
 def test_shipped_lessons_make_worksheets_without_their_sentences(path: Path, tmp_path: Path) -> None:
     lesson = read_lesson_file(path)
     for name in ("sheet.html", "sheet.md"):
-        save_worksheet(lesson, tmp_path / name)
+        save_worksheet(lesson, [scene_map()] * len(lesson.scenes), tmp_path / name)
         text = (tmp_path / name).read_text(encoding="utf-8")
         shown = Text(text).text if name.endswith("html") else text.replace("\\", "")
         for scene in lesson.scenes:
@@ -94,7 +118,7 @@ def test_shipped_lessons_make_worksheets_without_their_sentences(path: Path, tmp
 def test_what_cannot_be_written_is_told(tmp_path: Path) -> None:
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(StorageError):
-        save_worksheet(LESSON, tmp_path / "folder.html")
+        save_worksheet(LESSON, NO_MAPS, tmp_path / "folder.html")
 
 
 def test_the_heads_of_a_layer_that_are_off_are_named_together() -> None:
@@ -103,7 +127,7 @@ def test_the_heads_of_a_layer_that_are_off_are_named_together() -> None:
     changes = (*off, HeadScaled(Head("encoder", 0, 1)), HeadScaled(Head("encoder", 0, 2), 0.5))
     scene = LESSON.scenes[0]
     saved = replace(scene.saved, experiment=replace(scene.saved.experiment, interventions=changes))
-    page = Text(worksheet_html(replace(LESSON, scenes=(replace(scene, saved=saved),))))
+    page = Text(worksheet_html(replace(LESSON, scenes=(replace(scene, saved=saved),)), (None,)))
     expected = (
         "encoder 1·3 scaled 0.5",
         "encoder 1·2 off",
@@ -111,3 +135,26 @@ def test_the_heads_of_a_layer_that_are_off_are_named_together() -> None:
         "cross, layer 2: heads 1, 3–4 off",
     )
     assert f"Changed: {'; '.join(expected)}\n" in page.text
+
+
+def test_the_map_that_is_asked_about_is_printed() -> None:
+    text = worksheet_html(LESSON, (scene_map(other_model="two"), None))
+    page = Text(text)
+    assert text.count("<rect ") == 4
+    table = rgb_table(PAPER)
+    for share, times in ((0.25, 1), (0.75, 1), (1.0, 1), (0.0, 1)):
+        assert text.count(f'fill="#{bytes(table[round(255 * share)]).hex()}"') == times, share
+    for part in ("<b>a</b>", "dog", "ein", "Hund|", "Cross 2·5. Each row: where.", "Translation: A dog."):
+        assert part in page.text
+    assert "another model than the scene's: two" in page.text
+    assert not {"script", "b", "img", "link"} & page.tags
+
+
+def test_markdown_has_the_map_as_a_table_of_percentages() -> None:
+    text = worksheet_markdown(LESSON, (scene_map(), None))
+    assert "| | ein | Hund\\| |\n|---|---|---|\n" in text
+    assert "| **\\<b\\>a\\</b\\>** | 25 | 75 |\n| **dog** | 100 |  |\n" in text
+    assert "Numbers are percentages." in text
+    text = worksheet_markdown(LESSON, (scene_map(is_share=False), None))
+    assert "Numbers: norm." in text
+    assert "| **dog** | 1.00 |  |" in text

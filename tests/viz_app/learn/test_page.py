@@ -442,6 +442,9 @@ def test_rates_and_smoothing_are_those_of_the_engine(qtbot: QtBot, page: LearnPa
     assert peaks[:3] == pytest.approx([4000, 8000, 4000], abs=51)
     assert rates.chart.curves[2].y.max() == pytest.approx(256**-0.5 * 4000**-0.5, rel=0.02)
     own = rates.chart.curves[3]
+    curves = rates.chart.curves
+    rates.redraw()
+    assert rates.chart.curves is curves, "thousands of rates are computed once for a model"
     history = read_history(resource_path("multi30k-de-en.history.csv"))
     assert own.x[-1] == history[-1].step == 6803
     drawn = np.interp([record.step for record in history], own.x, own.y)

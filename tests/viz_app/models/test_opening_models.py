@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent
 from pytestqt.qtbot import QtBot
@@ -18,6 +19,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 from core.checkpoint.file import load_checkpoint
 from core.config import RunConfig, preset
 from core.errors import AnalysisError
+from core.interop.model import HALF_ABOVE_BYTES, ImportSummary
 from tests.core.interop.marian_models import make_folder
 from tests.core.interop.published import NotebookSeq2Seq
 from tests.core.interop.test_hub import NAME, Hub
@@ -31,7 +33,7 @@ from viz_app.application import run_app
 from viz_app.main_window import MainWindow
 from viz_app.models.foreign import foreign_source
 from viz_app.models.hub_dialog import HubDialog
-from viz_app.models.import_dialog import ImportDialog
+from viz_app.models.import_dialog import ImportDialog, precision_entries
 
 LIMIT_MS = 60_000
 
@@ -92,13 +94,20 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     assert dialog.import_button.isEnabled()
     assert not dialog.status.isVisible()
     assert "GB of memory" in dialog.about.text()
+    assert dialog.precision.text() == "Automatic: 32 bits, 1 MB ▾"
+    dialog.precision.actions_by_name["half"].trigger()
+    assert "on the disk in 16 bits (1 MB in 32)" in dialog.about.text()
     assert window.model is bundled
+    told: list[str] = []
+    window._loader.import_done.connect(told.append)
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS) as opened:
         dialog.import_button.click()
         assert dialog.is_running
     saved = window._preferences.models_folder / "opus-mt-de-fr.safetensors"
     assert opened.args[0].path == saved
     assert foreign_source(saved) is None
+    assert load_checkpoint(saved).weights["output.bias"].dtype == torch.float16
+    assert told == [f"Imported opus-mt-de-fr: {saved.stat().st_size / 1e6:.1f} MB, weights in 16 bits"]
     assert window.state.languages == ("German", "French")
     assert window._loader.import_dialog is None
     qtbot.waitUntil(lambda: not window.state.is_of_earlier_model, timeout=LIMIT_MS)
@@ -106,6 +115,37 @@ def test_a_dropped_folder_is_imported_once_and_then_opened(make_window: MakeWind
     with qtbot.waitSignal(window.model_opened, timeout=LIMIT_MS):
         window.open_model(folder / "config.json")  # imported before: nothing is asked
     assert window._loader.import_dialog is None
+
+
+def test_the_choice_of_bits_tells_both_sizes_and_what_is_done_by_itself() -> None:
+    summary = ImportSummary("m", "Marian", ("de", "en"), (), 74_000_000, 1, 1, False, False, False)
+    small, halves = replace(summary, num_parameters=9_000_000), replace(summary, has_half_precision=True)
+    shown = {
+        name: list(precision_entries(size, known and known.stored_as(None)).values())
+        for name, size, known in (
+            ("large", 296e6, summary),
+            ("small", 36e6, small),
+            ("halves", 296e6, halves),
+            ("large file", 240e6, None),
+            ("small file", 36e6, None),
+        )
+    }
+    assert [texts[0][1] for texts in shown.values()] == [
+        "Automatic: 16 bits, 148 MB, as 32 take over 100 MB",
+        "Automatic: 32 bits, 36 MB, exact to the last digit",
+        "Automatic: 16 bits, 148 MB, as in the original",
+        "Automatic: 16 bits, 120 MB, as 32 take over 100 MB",
+        "Automatic: as in the file, 36 MB, exact to the last digit",
+    ]
+    assert [text for _, text in shown["small"][1:]] == [
+        "16 bits, 18 MB: three digits of each weight are kept",
+        "32 bits, 36 MB",
+    ]
+    assert shown["halves"][1][1] == "16 bits, 148 MB"
+    assert (
+        precision_entries(None, None)["auto"][0]
+        == f"Automatic: 16 bits if 32 take over {HALF_ABOVE_BYTES / 1e6:.0f} MB"
+    )
 
 
 @pytest.mark.heavy

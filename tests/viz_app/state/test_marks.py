@@ -12,6 +12,7 @@ from viz_app.state.map_view import Pair
 from viz_app.state.map_view_settings import MapViewSettings
 from viz_app.state.marks import key_shares, lit_keys, lit_queries, queries_of_word, query_sum, word_of_query
 from viz_app.state.picked_tokens import PickedTokens
+from viz_app.state.visible_text import elided
 
 KINDS = ("encoder", "decoder", "cross")
 
@@ -110,6 +111,11 @@ def test_a_word_is_found_in_the_queries_that_read_or_predict_its_tokens(state: E
     assert word_of_query(state, queries_of_word(state, word)[1]) == word
     state.choose_head(Head("encoder", 0, 0))
     assert queries_of_word(state, word) == ()
+
+
+def test_a_long_text_gives_way_between_its_ends() -> None:
+    assert elided("sleeping", 8) == "sleeping"
+    assert [elided("sleeping", length) for length in (7, 4, 3)] == ["sle…ing", "sl…g", "s…g"]
 
 
 def test_what_is_picked_is_said_in_words_and_forgotten_with_the_sentence(state: ExperimentState) -> None:

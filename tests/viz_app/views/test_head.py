@@ -434,6 +434,33 @@ def test_a_token_under_the_mouse_shows_its_lines_alone(panel: HeadPanel, state: 
     assert "to sum their lines" in panel.pick_line.label.text()
 
 
+@pytest.mark.parametrize("is_sum", [False, True])
+def test_the_line_of_what_is_pinned_or_picked_never_loses_its_number(
+    panel: HeadPanel, state: ExperimentState, is_sum: bool
+) -> None:
+    source, target = "rindfleischetikettierungsüberwachungsgesetz", "antidisestablishmentarianism"
+    state.show_translation(make_translation(f"das {source} .", f"the {target} ."))
+    state.selection.choose(Head("cross", 0, 0))
+    state.settings.label_mode = "read"
+    if is_sum:
+        state.selection.pick_queries([2], 1)
+        number = panel.pick_line.label.text().rpartition(" ")[2]
+        assert 0 < float(number) <= 1
+    else:
+        state.selection.pin(Pair(2, 2))
+        number = panel.pick_line.label.text().partition("\n")[0].rpartition(" ")[2]
+        assert len(number) == len("0.123")
+    label, shown = panel.pick_line.label, set()
+    for width in range(700, 100, -7):
+        label.resize(width, label.height())
+        text = label.shown_text()
+        assert number in text, (width, text)
+        assert label.fontMetrics().horizontalAdvance(text) <= width
+        shown.add(text)
+    assert any("…" not in text for text in shown), "all of it where there is room"
+    assert any("…" in text and " → " in text for text in shown), "words are shortened where there is less"
+
+
 # --- explain this weight ------------------------------------------------------------------------------------------
 
 

@@ -53,6 +53,37 @@ def answer(state: ExperimentState) -> ExperimentResult:
     return result
 
 
+def test_a_translation_that_takes_long_is_cancelled_by_escape_or_where_it_is_said(
+    panel: SentencePanel, state: ExperimentState, qtbot: QtBot
+) -> None:
+    escapes = []
+    panel.left_for_heads.connect(lambda: escapes.append(state.request.is_running))
+    facts, height = panel.facts.text(), panel.facts.sizeHint().height()
+    state.request.begin()
+    qtbot.keyClick(panel.input, Qt.Key.Key_Escape)
+    assert escapes == [True], "nobody was told yet that it takes long"
+    for cancel in (
+        lambda: qtbot.keyClick(panel.input, Qt.Key.Key_Escape),
+        lambda: panel.facts.linkActivated.emit("cancel"),
+    ):
+        state.edit_text("zwei hunde .")
+        state.request.begin()
+        qtbot.waitUntil(lambda: "cancel</a> (Esc)" in panel.facts.text())
+        assert panel.facts.sizeHint().height() == height
+        cancel()
+        assert not state.request.is_running
+        assert panel.facts.text() == facts
+        assert panel.note.text().startswith("Translating was cancelled; the sentence before it is still shown.")
+        assert state.experiment.source_text == "ein mann ."
+    assert escapes == [True]
+    state.toggle_head(Head("cross", 0, 0))
+    state.request.begin()
+    state.cancel()
+    assert panel.note.text() == f"Translating was cancelled; taken back: {HeadScaled(Head('cross', 0, 0))}."
+    qtbot.keyClick(panel.input, Qt.Key.Key_Escape)
+    assert escapes == [True, False]
+
+
 def test_the_translation_and_its_facts_are_shown(panel: SentencePanel) -> None:
     assert panel.sentence.text == "Ein mann."
     assert panel.facts.text().startswith("log-probability −")

@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot
 
 from viz_app.theme import Theme
-from viz_app.widgets.line_chart import CURVES_LIGHT, Curve, LineChart, shown_value, ticks
+from viz_app.widgets.line_chart import CURVES_LIGHT, Curve, LineChart, points_that_show, shown_value, ticks
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,21 @@ def test_without_curves_nothing_is_drawn(qtbot: QtBot, theme: Theme) -> None:
 
 def _distance(first: QColor, second: QColor) -> int:
     return sum(abs(a - b) for a, b in zip(first.getRgb()[:3], second.getRgb()[:3], strict=True))
+
+
+def test_a_curve_of_many_points_is_drawn_with_the_ends_and_extremes_of_each_pixel_column() -> None:
+    generator = np.random.default_rng(0)
+    across = np.sort(generator.uniform(0, 50, 5_000))
+    down = generator.normal(size=5_000)
+    kept = points_that_show(across, down)
+    assert np.all(np.diff(kept) > 0)
+    assert kept.size <= 4 * 50
+    for column in range(50):
+        inside = np.flatnonzero(np.floor(across) == column)
+        expected = {inside[0], inside[-1], inside[down[inside].argmin()], inside[down[inside].argmax()]}
+        assert expected <= set(kept)
+
+
+def test_a_curve_of_few_points_is_drawn_whole() -> None:
+    assert points_that_show(np.array([0.0, 10.0, 10.5, 30.0]), np.zeros(4)).tolist() == [0, 1, 2, 3]
+    assert not points_that_show(np.zeros(0), np.zeros(0)).size

@@ -1,8 +1,9 @@
 """From a state to the worker and back: experiments, what they reuse, measures, questions."""
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -10,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from core.model.heads import Head
 from core.translation.experiment import Experiment, GivenTarget, HeadScaled
+from core.translation.result import ExperimentResult, TranslationStoppedError
 from tests.viz_app.synthetic import FakeTranslator
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.request_state import RequestState
@@ -96,6 +98,60 @@ def test_a_refusal_is_told_until_the_next_experiment_and_leaves_the_one_shown(
     qtbot.waitUntil(lambda: not state.request.is_running)
     assert state.request.problem == ""
     assert all(isinstance(failure, Failure) for failure in failures)
+
+
+class EndlessTranslator(FakeTranslator):
+    """Texts that begin with "Endless" are translated until nobody waits for them any more."""
+
+    has_stopped = False
+
+    def compare(self, experiment: Experiment, *, should_stop=lambda: False, **given) -> ExperimentResult:  # type: ignore[no-untyped-def]
+        """Waits until it is stopped."""
+        if experiment.source_text.startswith("Endless"):
+            self.experiments.append(experiment)
+            while not should_stop():
+                time.sleep(0.001)
+            self.has_stopped = True
+            raise TranslationStoppedError
+        return super().compare(experiment, **given)
+
+
+def test_what_was_cancelled_ends_and_leaves_what_is_shown(
+    qtbot: QtBot, controller: ExperimentController, translators: list[FakeTranslator]
+) -> None:
+    state, ended = controller.state, []
+    translators[0].__class__ = EndlessTranslator
+    state.experiment_cancelled.connect(lambda: ended.append(state.request.is_running))
+    state.edit_text("Ein Mann .")
+    qtbot.waitUntil(lambda: shown(state) == "Ein mann.")
+    state.cancel()
+    assert not ended, "nothing was awaited"
+    state.edit_text("Endless .")
+    qtbot.waitUntil(lambda: translators[0].experiments[-1].source_text == "Endless .")
+    state.cancel()
+    assert ended == [False]
+    assert state.experiment == Experiment("Ein Mann .")
+    assert shown(state) == "Ein mann."
+    assert "was cancelled; the sentence before it is still shown" in state.request.problem
+    qtbot.waitUntil(lambda: cast(EndlessTranslator, translators[0]).has_stopped)
+    state.toggle_head(HEAD)
+    qtbot.waitUntil(lambda: shown(state) == "Off1 mann.")
+    assert state.request.problem == ""
+
+
+def test_a_first_translation_that_was_cancelled_can_be_asked_for_again(
+    qtbot: QtBot, controller: ExperimentController, translators: list[FakeTranslator]
+) -> None:
+    state = controller.state
+    translators[0].__class__ = EndlessTranslator
+    state.edit_text("Endless .")
+    state.cancel()
+    assert state.result is None
+    assert state.experiment == Experiment("Endless .")
+    assert "to translate it after all" in state.request.problem
+    translators[0].__class__ = FakeTranslator
+    state.ask_again()
+    qtbot.waitUntil(lambda: shown(state) == "Endless.")
 
 
 def test_an_opened_experiment_whose_given_target_is_refused_shows_the_plain_sentence(

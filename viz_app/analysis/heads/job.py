@@ -1,9 +1,12 @@
 """Questions about every head over a sample of sentences: long ones, which give way and go on where they were."""
 
+import time
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from core.analysis.profiles import HeadProfiler, SampleProfiles
+from core.analysis.sample_roles import SampleRoles, write_sample_roles
 from core.errors import AnalysisError, TextError
 from core.translation.experiment import Experiment, GivenTarget, Greedy, HeadScaled
 from core.translation.result import TranslationStoppedError
@@ -17,7 +20,8 @@ if TYPE_CHECKING:
 
 CHUNK = 8
 """Sentences that are read with every head off in turn before what is known is shown."""
-SHOWN_EVERY = 20
+SHOWN_EVERY, SHOWN_EVERY_S = 20, 2.0
+"""Sentences, or seconds if that is sooner, after which what is known of heads' behaviour is shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +172,7 @@ class StatisticsJob:
         check_sample(self.choice, model.run_config, self.target_code)
         sample, num_skipped = read_sample(self.choice, self.num_sentences, self.target_code), self.num_skipped
         profiler = self.profiler or HeadProfiler(self.scalings)
-        total = len(sample.sources)
+        total, shown_at = len(sample.sources), time.monotonic()
         for index in range(self.done, total):
             rest = replace(self, done=index, num_skipped=num_skipped, profiler=profiler)
             if should_stop():
@@ -182,7 +186,31 @@ class StatisticsJob:
             except TranslationStoppedError:
                 raise JobInterrupted(rest) from None
             done = index + 1
-            is_shown = done % SHOWN_EVERY == 0 and num_skipped < done
+            is_due = done % SHOWN_EVERY == 0 or time.monotonic() >= shown_at + SHOWN_EVERY_S
+            is_shown = is_due and num_skipped < done
+            if is_shown:
+                shown_at = time.monotonic()
             partial = profiler.result(num_skipped) if is_shown else None
             progress(Progress(done, total, f"{done} of {total} sentences", partial))
         return profiler.result(num_skipped)
+
+
+@dataclass(frozen=True, eq=False)
+class KeepRolesJob:
+    """What heads do over a sample, written beside the file of the model, which has it when it is opened again."""
+
+    roles: SampleRoles
+    scope: ClassVar[JobScope] = "model"
+
+    def run(self, translator: TranslatorLike, progress: Tell, should_stop: ShouldStop) -> Path:
+        """The file. Raises `AugenmerkError` if it cannot be written, or if the model's file holds another model now."""
+        from core.checkpoint.digest import model_digest
+        from core.checkpoint.file import load_checkpoint
+
+        assert translator.path is not None
+        if model_digest(load_checkpoint(translator.path)) != translator.digest:
+            raise AnalysisError(
+                f"{translator.path} holds another model than when it was opened. The one that was measured was "
+                "expected; open the file again and measure that."
+            )
+        return write_sample_roles(self.roles, translator.path)

@@ -1,6 +1,5 @@
 """The tab *Heads*: the importance of every head, and what it does, over a sample of sentences."""
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,12 +11,13 @@ from core.analysis.profiles import SampleProfiles
 from core.analysis.sample_roles import SampleRoles
 from core.model.heads import Head
 from core.translation.result import MAP_KINDS
-from viz_app.analysis.heads.job import ImportanceJob, StatisticsJob
+from viz_app.analysis.heads.job import ImportanceJob, KeepRolesJob, StatisticsJob
 from viz_app.analysis.heads.samples import multi30k_files
 from viz_app.analysis.heads.state import HeadsState, Question, SampleChoice, in_words
 from viz_app.analysis.tab import AnalysisContext, AnalysisTab, JobBar
 from viz_app.heatmap.labelled_matrix import LabelledMatrix, Matrix, MatrixCell, MatrixStyle
 from viz_app.state.map_text import KIND_NAMES
+from viz_app.state.request_state import RequestState
 from viz_app.theme import scaled
 from viz_app.widgets.choice_menu import ChoiceMenu
 from viz_app.widgets.flow_layout import FlowLayout
@@ -87,6 +87,9 @@ class HeadsTab(AnalysisTab):
         self.job = JobBar(
             "Measure", "This may take a minute, of a big model several; what is known is shown meanwhile", self.request
         )
+        self._keeping, self._measured_sample = RequestState(), SampleChoice()
+        self._partial: SampleProfiles | None = None
+        self._is_kept = False
         self._summary, self._warning = label("small", wraps=True), label("warm", wraps=True)
         self.cells = LabelledMatrix(
             "Importance of each head",
@@ -105,7 +108,8 @@ class HeadsTab(AnalysisTab):
         self._lay_out()
         self.sample_menu.chosen.connect(self._on_sample)
         self.job.start_wanted.connect(self._on_start)
-        self.job.stop_wanted.connect(self.cancel)
+        self.job.stop_wanted.connect(self._on_stop)
+        self._keeping.events.problem.connect(self._redraw_in_sight, max_args=0)
         self.cells.clicked.connect(self._on_cell)
         self.table.row_chosen.connect(self._on_row)
         self.state.experiment_changed.connect(self._redraw_in_sight)
@@ -119,6 +123,7 @@ class HeadsTab(AnalysisTab):
     def begin_model(self) -> None:
         """Another model: its heads are others."""
         self.cancel()
+        self._keeping.problem, self._partial, self._is_kept = "", None, False
         self.heads.forget_model()
         self._show_answer()
 
@@ -133,7 +138,10 @@ class HeadsTab(AnalysisTab):
             self.sample_menu.setText(f"sample: {shortened(heads.sample.path.name)} ▾")
         self.job.start.setText("Measure again" if heads.is_outdated else "Measure")
         set_visible(self.sample_menu, not is_running, focus_to=self.job.stop)
-        for part, text in ((self._summary, heads.summary()), (self._warning, heads.warning())):
+        not_kept = f"Not kept for the next time: {self._keeping.problem}" if self._keeping.problem else ""
+        warning = " ".join(filter(None, (heads.warning(), not_kept if question == "behaviour" else "")))
+        kept = " Kept beside the model's file." if self._is_kept and question == "behaviour" else ""
+        for part, text in ((self._summary, f"{heads.summary()}{kept}"), (self._warning, warning)):
             part.setText(text)
             part.setVisible(bool(text))
         has_importance = question == "importance" and heads.has_answer
@@ -187,14 +195,31 @@ class HeadsTab(AnalysisTab):
         self._show_answer()
 
     def _take_behaviour(self, profiles: SampleProfiles) -> None:
-        self.heads.behaviour = profiles
+        self.heads.behaviour = self._partial = profiles
         self._show_answer()
 
-    def _take_whole_behaviour(self, sample: SampleChoice, profiles: SampleProfiles) -> None:
-        """Of a whole sample: now it is known what heads do."""
+    def _take_whole_behaviour(self, profiles: SampleProfiles) -> None:
+        """Of a whole sample: now it is known what heads do. It is kept beside a model's file, but for the bundled one.
+
+        Another sample takes its place, as it does in the window.
+        """
         self._take_behaviour(profiles)
-        what = f"{sample.what}, {in_words(profiles.scalings)}" if profiles.scalings else sample.what
-        self.state.take_roles(SampleRoles.of(profiles, what))
+        what = self._measured_sample.what
+        roles = SampleRoles.of(profiles, f"{what}, {in_words(profiles.scalings)}" if profiles.scalings else what)
+        self.state.take_roles(roles)
+        model = self.state.model
+        if model is not None and model.path is not None and not model.is_bundled and not profiles.scalings:
+            self.controller.ask(KeepRolesJob(roles), self._keeping, self._on_kept)
+
+    def _on_kept(self, _path: object) -> None:
+        self._is_kept = True
+        self._redraw_in_sight()
+
+    def _on_stop(self) -> None:
+        """What is known of the behaviour holds, over as many sentences as it is of."""
+        self.cancel()
+        if self._partial is not None:
+            self._take_whole_behaviour(self._partial)
 
     def _tip(self, cell: MatrixCell) -> str:
         head = head_of(cell)
@@ -212,6 +237,9 @@ class HeadsTab(AnalysisTab):
 
     def _on_start(self) -> None:
         sample, count, scalings = self.heads.sample, self.heads.num_sentences, self.state.experiment.head_scalings
+        self._measured_sample, self._partial = sample, None
+        if self.heads.question == "behaviour":
+            self._is_kept = False
         code = None if sample.kind == "file" else self.state.target_code  # lines of a file may say it themselves
         if self.heads.question == "importance":
             job = ImportanceJob(sample, count, scalings, code)
@@ -219,7 +247,7 @@ class HeadsTab(AnalysisTab):
         else:
             self.ask(
                 StatisticsJob(sample, count, scalings, code),
-                partial(self._take_whole_behaviour, sample),
+                self._take_whole_behaviour,
                 on_partial=self._take_behaviour,
             )
 

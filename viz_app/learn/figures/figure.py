@@ -12,7 +12,7 @@ from core.translation.result import Translation
 from viz_app.learn.answers import Answers
 from viz_app.state.experiment_state import ExperimentState
 from viz_app.state.request_state import RequestState
-from viz_app.theme import PANEL_MARGIN, is_theme_change, scales
+from viz_app.theme import PANEL_MARGIN, current_theme, is_theme_change, scales
 from viz_app.widgets.parts import label
 from viz_app.worker import ExperimentController
 
@@ -45,6 +45,7 @@ class StationFigure(QFrame):
     Attributes:
         caption: one line above it: what is drawn.
         takes_height: whether it grows with the page.
+        follows_style: whether another theme needs no `redraw`: widgets with roles have it of themselves.
         options_known: the names of its options.
         question: the check of the question whose answer it shows once it was given; empty if there is none.
         context, state, controller: see `LearnContext`.
@@ -55,6 +56,7 @@ class StationFigure(QFrame):
 
     caption: ClassVar[str]
     takes_height: ClassVar[bool] = False
+    follows_style: ClassVar[bool] = False
     options_known: ClassVar[frozenset[str]] = frozenset()
     question: ClassVar[str] = ""
 
@@ -63,6 +65,7 @@ class StationFigure(QFrame):
         self.context, self.options = context, options
         self.state, self.controller = context.state, context.controller
         self.request = RequestState()
+        self._theme = current_theme()
         self.setProperty("role", "panel")
         self.title = label("heading", wraps=True)
         self.title.setText(self.caption)
@@ -116,8 +119,9 @@ class StationFigure(QFrame):
     def changeEvent(self, event: QEvent) -> None:
         """Other colours."""
         super().changeEvent(event)
-        if is_theme_change(event):
-            self._redraw_in_sight()
+        if is_theme_change(event) and not self.follows_style and self._theme != current_theme():
+            self._theme = current_theme()
+            QTimer.singleShot(0, self, self._redraw_in_sight)  # what it measures has its new style by then
 
     def _refresh_in_sight(self) -> None:
         if self.isVisible():

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QSl
 from core.config import PRESETS, ModelConfig
 from core.model.size import MODULES, Module, Size, SizeRow, preset_vocabulary_sizes, size_rows, total
 from viz_app.learn.figures.figure import LearnContext, StationFigure
+from viz_app.learn.keys import MODULE_KEYS, NO_MODULE_KEYS
 from viz_app.learn.stack import GROUPS, NORM, Box, Side, about, boxes_of
 from viz_app.state.model_info import ModelInfo
 from viz_app.theme import CHIP_RADIUS, current_theme, scaled
@@ -317,10 +318,10 @@ class StackDrawing(QWidget):
         """Up and down choose the next module, Escape none."""
         shown = {box.module for side in SIDES for box in self.boxes.get(side, ())}
         modules: list[Module | None] = [None, *(module for module in MODULES if module in shown)]
-        step = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()))
+        step = MODULE_KEYS.get(event.key())
         if step is not None:
             self.choose(modules[(modules.index(self.module) + step) % len(modules)])
-        elif event.key() == Qt.Key.Key_Escape and self.module is not None:
+        elif event.key() in NO_MODULE_KEYS and self.module is not None:
             self.choose(None)
         else:
             super().keyPressEvent(event)

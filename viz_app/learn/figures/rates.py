@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QWidget
 from core.training.schedules import noam_rate, rates_of_run
 from viz_app.learn.figures.figure import LearnContext, StationFigure
 from viz_app.learn.job import Smoothing, SmoothingJob
+from viz_app.state.model_info import ModelInfo
 from viz_app.theme import scales
 from viz_app.widgets.bars import Bar, BarList
 from viz_app.widgets.line_chart import Curve, LineChart
@@ -35,8 +36,14 @@ class RatesFigure(StationFigure):
         scales(self.chart.setMinimumHeight, 170)
         self.column.addWidget(self.chart)
 
+        self._model: ModelInfo | None = None
+
     def redraw(self) -> None:
         """Another model was trained otherwise: its curve ends with its last step."""
+        model = self.state.model
+        if self.chart.curves and model is self._model:
+            return  # the chart itself follows the theme
+        self._model = model
         steps = np.arange(1, NUM_STEPS + 1, STRIDE, dtype=np.float64)
         curves = [
             Curve(
@@ -46,7 +53,6 @@ class RatesFigure(StationFigure):
             )
             for width, warmup in SETTINGS
         ]
-        model = self.state.model
         if model is not None:
             run = model.run
             rates = rates_of_run(model.history, run.model, run.training)

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from core.translation.result import Translation, Word
 from viz_app.learn.figures.figure import LearnContext, StationFigure
-from viz_app.theme import PANEL_MARGIN, scaled, scales
+from viz_app.theme import PANEL_MARGIN, current_theme, scaled, scales
 from viz_app.widgets.flow_layout import FlowLayout
 from viz_app.widgets.parts import label
 
@@ -20,11 +20,12 @@ class TokensFigure(StationFigure):
     """Both sentences, word by word; below each word its tokens and their ids."""
 
     caption = "What the model reads and writes: words, tokens, ids"
+    follows_style = True
 
     def __init__(self, context: LearnContext, options: Mapping[str, str], parent: QWidget | None = None) -> None:
         super().__init__(context, options, parent)
         self.sides: list[QWidget] = []
-        self._room = 0
+        self._room, self._base_px = 0, current_theme().base_px
         self._sides = QWidget()
         self._column = QGridLayout(self._sides)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -33,8 +34,9 @@ class TokensFigure(StationFigure):
 
     def set_room(self, height: int) -> None:
         """Larger letters on a large page, as long as both sentences fit."""
-        if height != self._room:
-            self._room = height
+        base_px = current_theme().base_px
+        if (height, base_px) != (self._room, self._base_px):
+            self._room, self._base_px = height, base_px
             self.redraw()
 
     def redraw(self) -> None:

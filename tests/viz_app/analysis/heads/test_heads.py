@@ -1,7 +1,7 @@
 """The importance of every head, and what it does: over samples, chunk by chunk, with interruptions."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,8 @@ from pytestqt.qtbot import QtBot
 from benchmarks.lag import lags, percentile
 from core.analysis.importance import HeadImportance, head_importance
 from core.analysis.profiles import profile_heads
+from core.analysis.sample_roles import read_sample_roles, roles_path
+from core.checkpoint.file import save_checkpoint
 from core.errors import AnalysisError, CorpusError
 from core.model.heads import Head
 from core.translation.experiment import Experiment, HeadScaled
@@ -39,6 +41,14 @@ def sample_file(tmp_path: Path) -> Path:
     lines = [f"{german}\t{english}" for german, english in zip(GERMAN[::5], ENGLISH[::5], strict=True)]
     path.write_text("\n".join(lines), encoding="utf-8")
     return path
+
+
+@pytest.fixture(autouse=True)
+def _roles_are_those_of_one_test(model_files: dict[str, Path]) -> Iterator[None]:
+    """What a test measured is kept beside the models, which other tests open."""
+    yield
+    for path in model_files.values():
+        roles_path(path).unlink(missing_ok=True)
 
 
 @pytest.fixture
@@ -344,17 +354,57 @@ def test_roles_of_a_measured_sample_hold_until_another_model_is_opened(
 
 
 @pytest.mark.heavy
-def test_a_measurement_that_was_cancelled_leaves_the_roles_of_the_sentence(open_heads: OpenHeads, qtbot: QtBot) -> None:
+def test_a_measurement_that_was_cancelled_holds_over_the_sentences_that_were_read(
+    open_heads: OpenHeads, qtbot: QtBot
+) -> None:
     tab = open_heads()
     tab.heads.num_sentences = 200
     tab.heads.sample = SampleChoice("gold")
     qtbot.mouseClick(tab.question_buttons["behaviour"], Qt.MouseButton.LeftButton)
     qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(tab.job.stop, Qt.MouseButton.LeftButton)
+    assert tab.state.roles.sample is None, "nothing is known"
+    qtbot.mouseClick(tab.job.start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: tab.heads.behaviour is not None, timeout=20_000)  # a part is known
     qtbot.mouseClick(tab.job.stop, Qt.MouseButton.LeftButton)
-    tab.state.edit_text("Ein Hund .")
-    settle(qtbot, tab)
-    assert tab.state.roles.sample is None
+    assert tab.heads.behaviour is not None
+    num_read = tab.heads.behaviour.num_sentences
+    assert 0 < num_read < 200
+    assert tab.state.roles.where_they_hold == f"on {num_read} pairs of the validation split"
+
+
+@pytest.mark.heavy
+def test_what_heads_do_is_kept_beside_the_file_of_the_model(
+    make_context: MakeContext, show_tab: ShowTab, sample_file: Path, translator: Translator, tmp_path: Path,
+    qtbot: QtBot,
+) -> None:  # fmt: skip
+    file = tmp_path / "mine.safetensors"
+    save_checkpoint(translator.checkpoint, file)
+    context = make_context("words", GERMAN[0])
+    load(context, file)
+    tab = show_tab(context, HeadsTab)
+    assert isinstance(tab, HeadsTab)
+    state = tab.state
+    qtbot.waitUntil(lambda: state.model is not None and state.model.path == file, timeout=30_000)
+    qtbot.waitUntil(lambda: not state.is_of_earlier_model, timeout=30_000)
+    tab.use_file(sample_file)
+    tab.heads.num_sentences, tab.heads.question = 5, "behaviour"
+    _measure(qtbot, tab)
+    qtbot.waitUntil(roles_path(file).exists, timeout=30_000)
+    kept = read_sample_roles(file)
+    assert kept == tab.state.roles.sample
+    assert kept is not None
+    assert kept.sample == "5 sentences of pairs.tsv"
+    qtbot.waitUntil(lambda: not tab._keeping.is_running, timeout=30_000)
+    assert tab._summary.text().endswith("Click a row to see the head. Kept beside the model's file.")
+    load(context, file)
+    qtbot.waitUntil(lambda: tab.state.model is not None and tab.state.model.roles == kept, timeout=30_000)
+    roles_path(file).unlink()
+    Path(file).write_bytes(b"no model any more")
+    _measure(qtbot, tab)
+    qtbot.waitUntil(lambda: tab._keeping.problem != "", timeout=30_000)
+    assert not roles_path(file).exists()
+    assert tab._warning.text().startswith("Not kept for the next time: ")
 
 
 @pytest.mark.heavy
