@@ -17,9 +17,9 @@ from pathlib import Path
 from benchmarks.ratio import Ratio
 
 CORES, OTHERS = 2, 5
-TURNS, LIMIT_SECONDS = 9, 75.0
+TURNS, LIMIT_SECONDS = 9, 45.0
 FEWEST_TURNS = 2
-SECONDS_TO_BE_BUSY = 25.0
+SECONDS_TO_BE_BUSY = 20.0
 """Of load before the processes begin: the mean of the last minute tells it from something short."""
 REQUIRED = {"idle": (0.95, 1.0), "busy": (3.0, 5.0)}
 """Ratio required, ratio aimed at."""
